@@ -2,7 +2,7 @@ import type { Locator } from '@quartermaster/contract';
 import type { ExtractionReport } from './extraction.ts';
 import { boxesBetween, type PlacedWord, placeWords, type ScannedWord, toScanBox } from './ocr/place-words.ts';
 import type { ScanBox } from './pages/page-protocol.ts';
-import { cutName, placeLimits, warnOfCutNames } from './place-names.ts';
+import { cutName, cutPath, placeLimits, warnOfCutNames } from './place-names.ts';
 
 /** The result of every reader of a text format: blocks in reading order. */
 export interface Document {
@@ -81,6 +81,7 @@ export function layOut(document: Document): LaidOutText {
   const places: Place[] = [];
   let length = 0;
   let headings: readonly Heading[] = [];
+  let path: readonly string[] = [];
   const cutNames = new Set<string>();
   const nameOf = (text: string) => {
     const name = cutName(text);
@@ -96,7 +97,12 @@ export function layOut(document: Document): LaidOutText {
       parts.push(gap);
       length += gap.length;
     }
-    if (block.kind === 'heading') headings = below(headings, { level: block.level ?? 1, text: nameOf(text.trim()) });
+    if (block.kind === 'heading') {
+      headings = below(headings, { level: block.level ?? 1, text: nameOf(text.trim()) });
+      const names = headings.map((heading) => heading.text);
+      path = cutPath(names);
+      for (const name of names) if (!path.includes(name)) cutNames.add(name);
+    }
     const { kind, level, headerRows, page, sheet, words } = block;
     places.push({
       kind,
@@ -106,7 +112,7 @@ export function layOut(document: Document): LaidOutText {
       end: length + text.length,
       page,
       sheet: sheet === undefined ? undefined : nameOf(storable(sheet)),
-      headings: headings.map((heading) => heading.text),
+      headings: path,
       words: words === undefined ? [] : placeWords(text, words),
     });
     parts.push(text);

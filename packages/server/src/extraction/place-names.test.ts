@@ -41,6 +41,35 @@ test('the limit place_name_characters keeps a heading of 500 characters and cuts
   assert.deepEqual(layOut({ blocks: [{ kind: 'heading', text: exact }], facts: {}, warnings: [] }).warnings, []);
 });
 
+test('the limit heading_path_characters keeps headings of 1,000 characters together and cuts longer ones to equal shares', () => {
+  const lay = (lengths: readonly number[]) =>
+    layOut({
+      blocks: lengths.map(
+        (length, at) => ({ kind: 'heading', level: at + 1, text: String(at).repeat(length) }) as const,
+      ),
+      facts: {},
+      warnings: [],
+    });
+  const kept = lay([500, 400, 100]);
+  assert.deepEqual(
+    kept.locate(1_010, 1_010).heading_path?.map(({ length }) => length),
+    [500, 400, 100],
+  );
+  assert.deepEqual(kept.warnings, []);
+  const cutAll = lay([500, 400, 101]);
+  assert.deepEqual(
+    cutAll.locate(1_010, 1_010).heading_path?.map(({ length }) => length),
+    [333, 333, 101],
+  );
+  assert.deepEqual(
+    cutAll.locate(0, 0).heading_path?.map(({ length }) => length),
+    [500],
+  );
+  assert.match(cutAll.warnings.join(), /^names_cut: 2 headings/);
+  const deepest = lay(Array(10).fill(500)).locate(6_000, 6_000).heading_path ?? [];
+  assert.deepEqual([deepest.length, deepest.join('').length], [10, 1_000]);
+});
+
 test('a heading of 400,000 characters is stored once, and the locator of each chunk has its beginning', async () => {
   const text = `# ${'W'.repeat(400_000)}\n\n${'some ordinary words here\n\n'.repeat(300)}`;
   const { report, chunks, longestPlace } = await read('md', Buffer.from(text));
@@ -74,12 +103,13 @@ test('a batch with a longer name, more headings or an unknown place is refused',
     { ordinal: 0, content: 'a', question: null, answer: null, numTokens: 1, words: 'a', metadata: {}, locator },
   ];
   const longest = 'x'.repeat(placeLimits.name);
-  const most = Array.from({ length: placeLimits.headings }, () => longest);
+  const most = Array.from({ length: placeLimits.headings }, () => longest.slice(0, placeLimits.headingPath / 10));
   assert.equal(checkBatch(chunk({ sheet: longest, heading_path: most, cells: ['A1', 'B1'] })).length, 1);
   for (const locator of [
     { sheet: `${longest}x` },
     { heading_path: [`${longest}x`] },
     { heading_path: [...most, 'x'] },
+    { heading_path: [...most.slice(1), `${most[0]}x`] },
     { cells: ['A1', 'B1', 'C1'] },
     { cells: ['A'.repeat(placeLimits.cell + 1)] },
     { other: 1 },

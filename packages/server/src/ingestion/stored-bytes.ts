@@ -6,7 +6,7 @@ import type { ExtractedChunk, ExtractionSource, ReportedRow } from '../extractio
  * text that counts is at most `textPerByte` for each byte of the source, because a sheet may repeat one text in each row.
  */
 export const storedLimits = {
-  bytes: 64 * 2 ** 20,
+  bytes: 4 * 2 ** 20,
   bytesPerCharacter: 64,
   textPerByte: 8,
 } as const;
@@ -46,6 +46,7 @@ export function countStoredBytes(source: ExtractionSource, bytesLeft: number | n
         // Overlapping chunks repeat a text.
         text += Math.min(chunk.content.length, Math.max(0, end - Math.max(start, textEnd)));
         textEnd = Math.max(textEnd, end);
+        text += JSON.stringify(chunk.metadata).length;
       }
       for (const row of rows) {
         const characters = JSON.stringify(row);

@@ -31,8 +31,15 @@ export const documentLimits = {
     value: () => placeLimits.name,
     above: 'The name is cut and ends in `…`. A warning counts the cut names.',
   },
+  heading_path_characters: {
+    bounds: 'all headings in the locator of a chunk together',
+    unit: 'characters',
+    value: () => placeLimits.headingPath,
+    above: 'Each heading is cut to an equal share and ends in `…`. A warning counts the cut names.',
+  },
   record_stored_bytes: {
-    bounds: 'what is stored for a record besides 64 bytes for each character of its text: content, places and terms',
+    bounds:
+      'what is stored for a record besides 64 bytes for each character of its text and metadata: content, places and terms',
     unit: 'bytes',
     value: () => storedLimits.bytes,
     above: 'The record ends in `error` with the code `storage_limit`.',

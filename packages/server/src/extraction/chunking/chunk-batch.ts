@@ -89,7 +89,8 @@ function isPairOrText({ question, answer }: Record<string, unknown>, content: st
 const isPlace: Readonly<Record<keyof Locator, (value: unknown) => boolean>> = {
   page: isCount,
   page_end: isCount,
-  heading_path: (value) => isListOfTexts(value, placeLimits.headings, placeLimits.name),
+  heading_path: (value) =>
+    isListOfTexts(value, placeLimits.headings, placeLimits.name) && value.join('').length <= placeLimits.headingPath,
   sheet: (value) => isTextUpTo(value, placeLimits.name),
   row: isCount,
   cells: (value) => isListOfTexts(value, 2, placeLimits.cell),
@@ -104,7 +105,7 @@ function isLocator(value: unknown): boolean {
   ); // an own name
 }
 
-function isListOfTexts(value: unknown, most: number, longest: number): boolean {
+function isListOfTexts(value: unknown, most: number, longest: number): value is string[] {
   return Array.isArray(value) && value.length <= most && value.every((text) => isTextUpTo(text, longest));
 }
 
