@@ -70,7 +70,7 @@ export const recordsRequirements: Requirements = {
       'with the isolation of a ${tier} the process can read only its program, and reach nothing',
       'a reader that is ended while it starts leaves no process',
       'a process that has read for one project never reads for another',
-      'concurrent documents of many projects never have more processes than the limit',
+      'concurrent documents of many projects never have more processes than the limit and the kept places',
       'a start as root logs one warning with the remedy, and a start as another user logs none',
     ],
   },

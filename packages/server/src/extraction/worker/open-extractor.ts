@@ -40,7 +40,7 @@ export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1
 export function openExtractor(requested: ExtractorOptions): Extractor {
   const options = { ...extractorDefaults, ...requested };
   const isolation = requested.isolation ?? onceRetried(() => findReaderIsolation(options.logger));
-  const pool = createHosts(options.processes + keptPlaces, options.idleMs);
+  const pool = createHosts(options);
   const { admission = createAdmission() } = options;
   const queue = admission.queue('extraction', { permits: options.processes });
   const closing = new AbortController();
@@ -87,7 +87,9 @@ interface Hosts {
   close(): Promise<void>;
 }
 
-function createHosts(most: number, idleMs: number): Hosts {
+/** Documents in kept places have processes beyond `processes`. They end when no document needs them. */
+function createHosts({ processes, idleMs }: { readonly processes: number; readonly idleMs: number }): Hosts {
+  const most = processes + keptPlaces;
   const all = new Set<Worker>();
   /** Idle processes, the longest idle first. */
   const idle = new Map<Worker, NodeJS.Timeout>();
@@ -144,6 +146,8 @@ function createHosts(most: number, idleMs: number): Hosts {
         worker,
         setTimeout(() => void retire(worker), idleMs),
       );
+      const [longest] = idle.keys();
+      if (all.size - leaving.size > processes && longest !== undefined) await retire(longest);
     },
     close: async () => {
       closed = true;

@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { wordDocument, workbook } from '../../../../../test/support/sample-office.ts';
 import { createReadableCopy } from '../../execution/sandbox/testing/readable-copy.suite.ts';
+import { keptPlaces } from '../../kernel/admission/admission-queue.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { findIsolation } from '../../processes/isolation/find-isolation.ts';
 import { channelDescriptor, type SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
@@ -238,7 +239,7 @@ test('a process that has read for one project never reads for another', async ()
   }
 });
 
-test('concurrent documents of many projects never have more processes than the limit', async () => {
+test('concurrent documents of many projects never have more processes than the limit and the kept places', async () => {
   const pool = open({ processes: 2 });
   let most = 0;
   const onBatch = async () => {
@@ -252,6 +253,6 @@ test('concurrent documents of many projects never have more processes than the l
     outcomes.map(({ kind }) => kind),
     projects.map(() => 'extracted'),
   );
-  assert.equal(most, 2);
+  assert.ok(most >= 2 && most <= 2 + keptPlaces, `${most} processes`);
   assert.deepEqual(children(), []);
 });
