@@ -26,9 +26,7 @@ const allowed: Readonly<Record<string, string>> = {
   'adapters/sqlite/sqlite-thread.ts': 'matches answers of a thread with their requests',
   'egress/call-timings.ts': 'measures time, limits nothing',
   'execution/sandbox/child.ts': 'runs in the process of the plugin',
-  'execution/sandbox/run-queue.ts': 'the runs of one bundle and one project, within the places of the queue `runs`',
   'execution/sandbox/run.ts': 'the calls of one run',
-  'execution/sandbox/slots.ts': 'processes of plugins by project, with one process kept for a project that has none',
   'http/slow-readers.ts': 'closes the connection that has not read for the longest time, whoever has it',
   'kernel/concurrency/group-commit.ts': 'joins what waits into one commit',
   'runs/run-queue.ts': 'uses the component; the map ends the wait of a cancelled run',
@@ -51,7 +49,7 @@ test('no code of the server limits concurrent work or keeps a waiting list witho
 
 test('each listed queue is opened in one place, and the reference page has a row for it', () => {
   const opened = files.flatMap(({ text }) =>
-    [...text.matchAll(/\.(?:queue|places)\(\s*'(\w+)'/g)].map(([, name = '']) => name),
+    [...text.matchAll(/\.(?:queue|places|pool)\(\s*'(\w+)'/g)].map(([, name = '']) => name),
   );
   assert.deepEqual(opened.toSorted(), Object.keys(queues).toSorted());
   const page = readFileSync('docs/reference/admission.md', 'utf8');

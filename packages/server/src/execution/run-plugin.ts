@@ -109,6 +109,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       const task: SandboxTask = {
         bundleId: bundle.id,
         projectId: run.caller.projectId,
+        keyId: run.caller.keyId,
         isolation: bundle.isolation === 'sandbox' ? ('sandbox' as const) : ('process' as const),
         bundleFolder: bundle.folder,
         bundleStamp: bundle.stamp,

@@ -51,8 +51,7 @@ export async function openExecution(
     idleMs: 60_000,
     recycleAfterRuns: 100_000,
     cgroups: config.cgroup,
-    logger,
-    metrics,
+    ...{ logger, metrics, admission: context.admission },
   });
   resources.defer(async () => (await opening).close());
   await createFolderPath(config.installedBundles, 0o755);

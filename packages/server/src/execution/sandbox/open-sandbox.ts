@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, Gauge, type Registry } from '../../kernel/metrics.ts';
@@ -22,8 +23,8 @@ export interface SandboxOptions {
    */
   readonly maxChildrenPerBundle: number;
   /**
-   * The maximum number of processes of all bundles and projects together. One more is reserved for a project that has
-   * none.
+   * The maximum number of processes of all bundles and projects together. One more is kept for a key that runs nothing, and one for a
+   * project that has none.
    */
   readonly maxChildren: number;
   /** Runs that may wait in total. One bundle and project may use half of the places. */
@@ -37,6 +38,8 @@ export interface SandboxOptions {
   readonly cgroups?: 'auto' | 'off';
   readonly logger: Logger;
   readonly metrics: Registry;
+  /** Reports the runs and the waiting runs as the queue `plugin_processes`. */
+  readonly admission?: Admission;
   readonly clock?: Clock;
 }
 
@@ -69,7 +72,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const openings = new Map<string, Promise<Home>>();
   const pools = new Set<Pool>();
   const maxChildrenOfBundle = Math.max(maxChildrenPerBundle, maxChildren - maxChildrenPerBundle);
-  const slots = createSlots(() => pools, { maxChildren, maxChildrenOfBundle, queueLength, clock });
+  const slots = createSlots(() => pools, { ...options, maxChildrenOfBundle, clock });
   const usage = createUsageWatch();
   const countRun = registerMetrics(options.metrics, pools);
 
@@ -191,16 +194,21 @@ async function findHandler(folder: string, handlerPath: string): Promise<string>
   return pathToFileURL(path).href;
 }
 
+function sum(pools: Iterable<Pool>, what: 'children' | 'waiting'): number {
+  let all = 0;
+  for (const pool of pools) all += pool.counts()[what];
+  return all;
+}
+
 /** @returns a function that counts a run by its outcome */
 function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome: SandboxOutcome['kind']) => void {
-  const sum = (what: 'children' | 'waiting'): number => [...pools].reduce((all, pool) => all + pool.counts()[what], 0);
   const registers = [metrics];
   new Gauge({
     name: 'quartermaster_sandbox_children',
     help: 'Plugin processes.',
     registers,
     collect() {
-      this.set(sum('children'));
+      this.set(sum(pools, 'children'));
     },
   });
   new Gauge({
@@ -208,7 +216,7 @@ function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome:
     help: 'Runs waiting for a process.',
     registers,
     collect() {
-      this.set(sum('waiting'));
+      this.set(sum(pools, 'waiting'));
     },
   });
   const runs = new Counter({

@@ -242,5 +242,5 @@ test('when the system cannot start a process, waiting runs fail with the reason,
   assert.equal(outcome.kind, 'crashed');
   assert.deepEqual(new Set(messages), new Set(['spawn ENOMEM']));
   assert.deepEqual(pool.counts(), { children: 0, waiting: 0, since: undefined });
-  assert.equal(slots.take(pool.owner), true);
+  assert.equal(slots.take(pool.owner, undefined), true);
 });

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { Assignment, Host } from './host.ts';
+import { createKeyShares } from './key-shares.ts';
 import { createRunDurations } from './pipelining.ts';
 import { createRunQueue } from './run-queue.ts';
 import type { SandboxOutcome } from './sandbox.ts';
@@ -12,7 +13,8 @@ import { createWorkerSet } from './worker-set.ts';
  * The worker processes of one bundle for one project, and the runs that wait for them (ADR 0024).
  *
  * A run is *assigned* to an idle worker, or pipelined behind a quick run of a busy worker; otherwise it is *queued*. The worker
- * *executes* the run, which ends with an outcome. A run is *requeued* before all others when its worker exits or returns it before
+ * *executes* the run, which ends with an outcome. The keys of the project take turns, and one more process is kept for a key that runs
+ * nothing in the pool. A run is *requeued* before all others when its worker exits or returns it before
  * the run has begun.
  */
 export interface Pool extends SlotHolder {
@@ -39,15 +41,15 @@ export interface PoolOptions {
 
 export function createPool(options: PoolOptions): Pool {
   const { owner, slots, clock, maxChildren } = options;
+  const shares = createKeyShares(owner.projectId, slots, maxChildren);
   const breaker = createCircuitBreaker(clock);
   const durations = createRunDurations();
-  const queue = createRunQueue<Worker>(clock, queueFull);
+  const queueFull = (): SandboxOutcome => fullQueue((queue.length() + 1) * (durations.typicalMs() / maxChildren));
+  const queue = createRunQueue<Worker>({ ...options, waiting: slots.waiting, holds: slots.held, full: queueFull });
   const workers = createWorkerSet({
     ...options,
     isQuick: durations.isQuick,
-    onAvailable: (worker) => {
-      while (queue.offer(worker));
-    },
+    onAvailable,
     onStartFailed: () => {
       breaker.recordCrash();
       refuseQueuedRuns();
@@ -70,17 +72,19 @@ export function createPool(options: PoolOptions): Pool {
 
   /** A run is assigned only while the queue is empty, so that it cannot overtake queued runs. */
   function assign(pending: PendingRun): Worker | undefined {
-    return queue.length() === 0 ? workers.assign(pending) : undefined;
+    return queue.length() === 0 ? workers.assign(pending, (worker) => shares.assign(worker, pending)) : undefined;
+  }
+
+  function onAvailable(worker: Worker): void {
+    while (queue.offer(worker));
+    growPool();
   }
 
   async function enqueue(pending: PendingRun): Promise<Worker | SandboxOutcome> {
-    const { signal, task } = pending.assignment;
-    const { isRequeued } = pending;
-    if (!isRequeued && (queue.length() >= options.queueLength || !slots.canQueue(owner))) return queueFull();
+    const { task } = pending.assignment;
     const limitMs = Math.max(options.leastWaitMs, task.limits.timeoutMs);
     const since = performance.now();
-    const accept = (worker: Worker): boolean => worker.assign(pending);
-    const accepted = queue.enqueue({ signal, limitMs, isRequeued, accept });
+    const accepted = queue.enqueue({ ...shares.entryOf(pending), limitMs });
     startWorkers();
     const dequeued = await accepted;
     if (dequeued.kind !== 'accepted') return dequeued;
@@ -92,21 +96,15 @@ export function createPool(options: PoolOptions): Pool {
   async function execute(worker: Worker, pending: PendingRun): Promise<SandboxOutcome | null> {
     const since = performance.now();
     const ended = await worker.execute(pending);
-    worker.release(pending, ended);
+    shares.release(worker, pending, ended);
     if (ended.outcome !== null) {
       durations.record(pending.assignment.handlerUrl, ended.ms ?? performance.now() - since);
       breaker.record(ended.outcome);
       refuseQueuedRuns();
-      const isLeaving = worker.state() === 'draining' || worker.state() === 'stopping';
-      if (!isLeaving && (worker.isWornOut() || slots.mustYield(owner))) worker.drain();
+      if (!isLeaving(worker) && (worker.isWornOut() || slots.mustYield(owner))) worker.drain();
     }
     workers.offer(worker);
     return ended.outcome;
-  }
-
-  function queueFull(): SandboxOutcome {
-    const seconds = ((queue.length() + 1) * durations.typicalMs()) / maxChildren / 1000;
-    return { kind: 'queue_full', retryAfterSeconds: Math.min(60, Math.max(1, Math.ceil(seconds))) };
   }
 
   /** Ends all queued runs while the circuit is open. */
@@ -116,9 +114,12 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function startWorkers(): void {
-    while (!closed && workers.starting() < queue.length() && workers.size() < maxChildren && slots.take(owner)) {
-      workers.start();
-    }
+    workers.offerIdle();
+    growPool();
+  }
+
+  function growPool(): void {
+    while (!closed && shares.mayStart(workers, queue) && slots.take(owner, queue.nextOwner())) workers.start();
   }
 
   return {
@@ -135,4 +136,12 @@ export function createPool(options: PoolOptions): Pool {
       await workers.stopAll();
     },
   };
+}
+
+function isLeaving(worker: Worker): boolean {
+  return worker.state() === 'draining' || worker.state() === 'stopping';
+}
+
+function fullQueue(waitMs: number): SandboxOutcome {
+  return { kind: 'queue_full', retryAfterSeconds: Math.min(60, Math.max(1, Math.ceil(waitMs / 1000))) };
 }

@@ -88,7 +88,7 @@ interface HeldRun {
   readonly release: () => void;
 }
 
-function hold(bed: TestBed, bundleId: string, projectId: string): HeldRun {
+function hold(bed: TestBed, bundleId: string, projectId: string, keyId: string | null = null): HeldRun {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const onFetch = async () => {
@@ -96,7 +96,7 @@ function hold(bed: TestBed, bundleId: string, projectId: string): HeldRun {
     await released.promise;
     return { status: 200, headers: {}, text: '' };
   };
-  const outcome = bed.run(bundleId, { projectId, onFetch, limits: { timeoutMs: 60_000 } });
+  const outcome = bed.run(bundleId, { projectId, keyId, onFetch, limits: { timeoutMs: 60_000 } });
   return { outcome, begun: begun.promise, release: released.resolve };
 }
 
@@ -155,16 +155,82 @@ async function untilChildren(metrics: Registry, count: number): Promise<void> {
   }
 }
 
-test('a full queue refuses the project that fills it, and still accepts runs of another one', async () => {
+test('a full queue refuses the newest runs of the project that fills it, and accepts those of another one', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 8 });
   const { runs } = await fill(bed, ['a', 'b'], { each: 4, running: 2 });
   for (const bundleId of ['c', 'd']) await bed.addBundle(bundleId, { 'run.mjs': held });
-  runs.push(hold(bed, 'a', 'proj_a'), hold(bed, 'b', 'proj_a'));
+  const newest = [hold(bed, 'a', 'proj_a'), hold(bed, 'b', 'proj_a')];
   await new Promise(setImmediate);
   assert.equal((await hold(bed, 'c', 'proj_a').outcome).kind, 'queue_full');
   const others = [hold(bed, 'd', 'proj_b'), hold(bed, 'd', 'proj_b')];
-  // Each run looks up its own handler, so either may be the first.
-  await Promise.race(others.map(({ begun }) => begun));
+  for (const { outcome } of newest) assert.equal((await outcome).kind, 'queue_full');
   for (const { release } of [...runs, ...others]) release();
   for (const { outcome } of [...runs, ...others]) assert.equal((await outcome).kind, 'returned');
+});
+
+test('a key that holds every process of a bundle does not delay the run of another key of its project', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 2, maxChildren: 4 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  const runs = Array.from({ length: 6 }, () => hold(bed, 'a', 'proj_a', 'saturating'));
+  const begun = new Set<HeldRun>();
+  for (const run of runs) void run.begun.then(() => begun.add(run));
+  await until('every process has a run', () => begun.size === 2);
+  for (let n = 0; n < 3; n += 1) {
+    const other = hold(bed, 'a', 'proj_a', 'other');
+    await other.begun;
+    other.release();
+    assert.equal((await other.outcome).kind, 'returned');
+  }
+  assert.equal(begun.size, 2, 'the kept process serves only keys that run nothing');
+  for (const { release } of runs) release();
+  for (const { outcome } of runs) assert.equal((await outcome).kind, 'returned');
+});
+
+test('a key that holds the processes of all bundles does not delay the first run of another key of its project', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 3 });
+  const runs: HeldRun[] = [];
+  for (const bundleId of ['a', 'b', 'c', 'd', 'e']) {
+    await bed.addBundle(bundleId, { 'run.mjs': held });
+    for (let n = 0; n < 2; n += 1) runs.push(hold(bed, bundleId, 'proj_a', 'saturating'));
+  }
+  const begun = new Set<HeldRun>();
+  for (const run of runs) void run.begun.then(() => begun.add(run));
+  await until('every process has a run', () => begun.size === 3);
+  for (const bundleId of ['d', 'e', 'd']) {
+    const other = hold(bed, bundleId, 'proj_a', 'other');
+    await other.begun;
+    other.release();
+    assert.equal((await other.outcome).kind, 'returned');
+  }
+  assert.equal(begun.size, 3);
+  for (const { release } of runs) release();
+  for (const { outcome } of runs) assert.equal((await outcome).kind, 'returned');
+});
+
+test('keys of a project take turns, and a full queue refuses the newest run of the key that waits most', async () => {
+  await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 8 });
+  await bed.addBundle('a', { 'run.mjs': held });
+  const [running, second] = [hold(bed, 'a', 'proj_a', '1'), hold(bed, 'a', 'proj_a', '3')];
+  await Promise.all([running.begun, second.begun]);
+  const order: string[] = [];
+  const enter = (name: string, keyId: string) => {
+    const run = hold(bed, 'a', 'proj_a', keyId);
+    void run.begun.then(() => {
+      order.push(name);
+      run.release();
+    });
+    return run;
+  };
+  const many = Array.from({ length: 4 }, (_, n) => enter(`1-${n}`, '1'));
+  await new Promise(setImmediate);
+  const few = [enter('2-0', '2'), enter('2-1', '2')];
+  assert.deepEqual(
+    (await Promise.all(many.slice(2).map(({ outcome }) => outcome))).map(({ kind }) => kind),
+    ['queue_full', 'queue_full'],
+  );
+  running.release();
+  for (const { outcome } of [...many.slice(0, 2), ...few]) assert.equal((await outcome).kind, 'returned');
+  assert.deepEqual(order, ['1-0', '2-0', '1-1', '2-1']);
+  second.release();
+  assert.equal((await second.outcome).kind, 'returned');
 });

@@ -1,24 +1,31 @@
+import { createFairOrder } from '../../kernel/admission/fair-order.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
+import type { Shares } from '../../kernel/admission/share-counts.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SandboxOutcome } from './sandbox.ts';
+import type { WaitingRun, WaitingRuns } from './waiting-runs.ts';
 
-/** A first-in, first-out queue of runs that wait for a `T`, each for a limited time. */
+/** The runs of a pool that wait for a `T`, each for a limited time. The keys of the project take turns. */
 export interface RunQueue<T> {
   length(): number;
-  /** When the first entry was enqueued, in milliseconds since 1970. */
+  /** When the entry that waits longest was enqueued, in milliseconds since 1970. */
   oldestSince(): number | undefined;
+  /** The owner of the next entry. */
+  nextOwner(): Owner | undefined;
   /** Resolves with the value that the entry accepted, or with the outcome that ended its wait. Never rejects. */
   enqueue(entry: QueueEntry<T>): Promise<Dequeued<T>>;
-  /** Offers a value to the first entry. False: the queue is empty, or the entry refused. */
+  /** Offers a value to the next entry. False: the queue is empty, or the entry refused. */
   offer(value: T): boolean;
   /** Ends the wait of every entry with this outcome. */
   drain(outcome: SandboxOutcome): void;
 }
 
 export interface QueueEntry<T> {
+  readonly owner: Owner;
   readonly signal: AbortSignal;
   /** Milliseconds after which the wait ends as if the queue were full. */
   readonly limitMs: number;
-  /** Whether the run was in the queue before. Requeued runs come before all others. */
+  /** Whether the run was in the queue before. Requeued runs come before others of keys that run as much, and are never refused. */
   readonly isRequeued: boolean;
   /** Takes the value, or refuses it. */
   readonly accept: (value: T) => boolean;
@@ -26,50 +33,82 @@ export interface QueueEntry<T> {
 
 export type Dequeued<T> = { readonly kind: 'accepted'; readonly value: T } | SandboxOutcome;
 
-interface Waiter<T> {
+interface Waiter<T> extends WaitingRun {
   readonly since: number;
   readonly accept: (value: T) => boolean;
   readonly leave: (result: Dequeued<T>) => void;
 }
 
-/** @param full returns the outcome of a run whose time to wait is over */
-export function createRunQueue<T>(clock: Clock, full: () => SandboxOutcome): RunQueue<T> {
-  const requeued = new Set<Waiter<T>>();
-  const waiters = new Set<Waiter<T>>();
+export interface RunQueueOptions {
+  readonly clock: Clock;
+  /** The number of runs that may wait. Of more, the newest one of the key that waits most is refused. */
+  readonly queueLength: number;
+  /** The waiting runs of all pools, which have a bound too. */
+  readonly waiting: WaitingRuns;
+  /** What a key has in progress. */
+  readonly holds: (owner: Owner) => Shares;
+  /** Returns the outcome of a run that is refused or whose time to wait is over. */
+  readonly full: () => SandboxOutcome;
+}
 
-  function first(): Waiter<T> | undefined {
-    return requeued.values().next().value ?? waiters.values().next().value;
+export function createRunQueue<T>({ clock, queueLength, waiting, holds, full }: RunQueueOptions): RunQueue<T> {
+  const order = createFairOrder<Waiter<T>>((waiter) => waiter);
+  const requeued = createFairOrder<Waiter<T>>((waiter) => waiter);
+
+  function next(): Waiter<T> | undefined {
+    const [again, first] = [requeued.peek(holds), order.peek(holds)];
+    if (again === undefined || first === undefined) return again ?? first;
+    return holds(first).key < holds(again).key ? first : again;
+  }
+
+  function add(waiter: Waiter<T>, isRequeued: boolean): void {
+    (isRequeued ? requeued : order).add(waiter);
+    if (isRequeued) return;
+    waiting.add(waiter);
+    if (order.size() > queueLength) order.newestOfLargest(waiter, () => true)?.refuse();
+    else waiting.refuseExcess(waiter);
   }
 
   return {
-    length: () => requeued.size + waiters.size,
-    oldestSince: () => first()?.since,
-    enqueue: ({ signal, limitMs, isRequeued, accept }) =>
+    length: () => requeued.size() + order.size(),
+    oldestSince: () => {
+      let oldest: number | undefined;
+      for (const waiters of [requeued, order]) {
+        for (const { since } of waiters.values()) oldest = Math.min(oldest ?? since, since);
+      }
+      return oldest;
+    },
+    nextOwner: next,
+    enqueue: ({ owner: { projectId, keyId }, signal, limitMs, isRequeued, accept }) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => waiter.leave(full()), limitMs);
         const cancel = (): void => waiter.leave({ kind: 'cancelled' });
         const waiter: Waiter<T> = {
+          ...{ projectId, keyId, accept },
           since: clock.now(),
-          accept,
+          refuse: () => {
+            waiting.countRefused();
+            waiter.leave(full());
+          },
           leave: (result) => {
-            requeued.delete(waiter);
-            waiters.delete(waiter);
+            if (!requeued.remove(waiter) && order.remove(waiter)) waiting.remove(waiter);
             clearTimeout(timer);
             signal.removeEventListener('abort', cancel);
             resolve(result);
           },
         };
         signal.addEventListener('abort', cancel);
-        (isRequeued ? requeued : waiters).add(waiter);
+        add(waiter, isRequeued);
       }),
     offer: (value) => {
-      const waiter = first();
+      const waiter = next();
       if (waiter === undefined || !waiter.accept(value)) return false;
+      if (order.take(waiter)) waiting.remove(waiter);
       waiter.leave({ kind: 'accepted', value });
       return true;
     },
     drain: (outcome) => {
-      for (const waiter of [...requeued, ...waiters]) waiter.leave(outcome);
+      for (const waiter of [...requeued.values(), ...order.values()]) waiter.leave(outcome);
     },
   };
 }

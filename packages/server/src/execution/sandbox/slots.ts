@@ -1,4 +1,8 @@
+import type { Admission } from '../../kernel/admission/admission.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
+import { openMemoryCounts, type Shares } from '../../kernel/admission/share-counts.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { createWaitingRuns, type WaitingRuns } from './waiting-runs.ts';
 
 /** The owner of processes: one bundle for one project. */
 export interface SlotOwner {
@@ -25,12 +29,14 @@ export interface SlotHolder {
 
 /** Counts the processes and waiting runs of all bundles and projects, and decides which run gets the next process. */
 export interface Slots {
+  readonly waiting: WaitingRuns;
   /**
    * Acquires the slot of one process. When none is free, it stops the longest idle child: of all children, or of the bundle when
-   * the bundle is at its limit. One additional slot is reserved for a project that has no process, because runs may occupy the
-   * others for a long time.
+   * the bundle is at its limit. Runs may occupy the slots for a long time, so one additional slot is kept for a key that runs
+   * nothing, and one for a project that has no process.
+   * @param next who waits for the process
    */
-  take(owner: SlotOwner): boolean;
+  take(owner: SlotOwner, next: Owner | undefined): boolean;
   /** Releases the slot of a process that has exited. */
   release(owner: SlotOwner): void;
   /** Reports an idle child, whose slot another pool may need. */
@@ -40,8 +46,16 @@ export interface Slots {
    * long.
    */
   mustYield(owner: SlotOwner): boolean;
-  /** Whether a run may be queued although the queue is full: its project uses less than an equal share. */
-  canQueue(owner: SlotOwner): boolean;
+  /** The runs in progress of an owner. */
+  held(owner: Owner): Shares;
+  /** Counts a run that was assigned to a process, and the process too if it had no run. */
+  begin(owner: Owner, wasIdle: boolean): void;
+  end(owner: Owner, isIdle: boolean): void;
+  /**
+   * Whether a run may start. Further runs of a key never occupy the processes in the kept slots, so that these are free for keys
+   * that run nothing.
+   */
+  mayBegin(owner: Owner, isIdle: boolean): boolean;
 }
 
 export interface SlotLimits {
@@ -50,6 +64,8 @@ export interface SlotLimits {
   readonly maxChildrenOfBundle: number;
   readonly queueLength: number;
   readonly clock: Clock;
+  /** Reports the runs and the waiting runs as the queue `plugin_processes`. */
+  readonly admission?: Admission;
 }
 
 /** Milliseconds that a pool keeps its children although another pool has none. Starting a process takes about 100 ms. */
@@ -57,8 +73,11 @@ const maxStarvingMs = 250;
 
 export function createSlots(
   pools: () => Iterable<SlotHolder>,
-  { maxChildren, maxChildrenOfBundle, queueLength, clock }: SlotLimits,
+  { maxChildren, maxChildrenOfBundle, queueLength, clock, admission }: SlotLimits,
 ): Slots {
+  const runs = createRunCounts(maxChildren, () => {
+    isWanted = true;
+  });
   let taken = 0;
   /** The processes of each bundle, for all projects. */
   const takenBy = new Map<string, number>();
@@ -77,9 +96,13 @@ export function createSlots(
     add(takenFor, projectId, change);
   }
 
-  function mayTake({ bundleId, projectId }: SlotOwner): boolean {
-    if (isFull(bundleId)) return false;
-    return taken < maxChildren || (taken === maxChildren && !takenFor.has(projectId));
+  function mayTake({ bundleId, projectId }: SlotOwner, next: Owner | undefined): boolean {
+    const isFirst = !takenFor.has(projectId);
+    const isFirstOfKey = !isFirst && next !== undefined && runs.held(next).key === 0;
+    if ((takenBy.get(bundleId) ?? 0) >= maxChildrenOfBundle + (isFirstOfKey ? 1 : 0)) return false;
+    if (taken < maxChildren) return true;
+    if (isFirst) return taken <= maxChildren + 1;
+    return isFirstOfKey && runs.busy() >= maxChildren && taken === maxChildren;
   }
 
   function freePlace(bundleId: string): void {
@@ -101,15 +124,19 @@ export function createSlots(
    */
   function wake(): void {
     isWanted = false;
-    const waiting = [...pools()].filter((pool) => pool.counts().waiting > 0);
+    const starved = [...pools()].filter((pool) => pool.counts().waiting > 0);
     const held = ({ owner }: SlotHolder) => heldFor(owner.projectId);
-    waiting.sort((a, b) => held(a) - held(b) || starvingSince(a) - starvingSince(b));
-    for (const pool of waiting) pool.startWorkers();
+    starved.sort((a, b) => held(a) - held(b) || starvingSince(a) - starvingSince(b));
+    for (const pool of starved) pool.startWorkers();
   }
 
   return {
-    take: (owner) => {
-      if (mayTake(owner)) {
+    waiting: createWaitingRuns(queueLength, {
+      admission,
+      running: () => runs.held({ projectId: '', keyId: null }).all,
+    }),
+    take: (owner, next) => {
+      if (mayTake(owner, next)) {
         count(owner, 1);
         return true;
       }
@@ -137,14 +164,31 @@ export function createSlots(
       }
       return ending > 0;
     },
-    canQueue: ({ projectId }) => {
-      let waiting = 0;
-      const waitingFor = new Map([[projectId, 0]]);
-      for (const { counts, owner } of pools()) {
-        waiting += counts().waiting;
-        if (counts().waiting > 0) add(waitingFor, owner.projectId, counts().waiting);
-      }
-      return waiting < queueLength || (waitingFor.get(projectId) ?? 0) < Math.floor(queueLength / waitingFor.size);
+    ...runs,
+  };
+}
+
+type RunCounts = Pick<Slots, 'held' | 'begin' | 'end' | 'mayBegin'>;
+
+function createRunCounts(maxChildren: number, onRefused: () => void): RunCounts & { readonly busy: () => number } {
+  const runs = openMemoryCounts('plugin_processes', 'running');
+  /** Processes that have a run. */
+  let busy = 0;
+  return {
+    busy: () => busy,
+    held: runs.of,
+    begin: (owner, wasIdle) => {
+      runs.add(owner, 1);
+      if (wasIdle) busy += 1;
+    },
+    end: (owner, isIdle) => {
+      runs.add(owner, -1);
+      if (isIdle) busy -= 1;
+    },
+    mayBegin: (owner, isIdle) => {
+      const may = runs.of(owner).key === 0 || busy + (isIdle ? 1 : 0) <= maxChildren;
+      if (!may) onRefused();
+      return may;
     },
   };
 }

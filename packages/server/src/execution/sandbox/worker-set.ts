@@ -8,8 +8,10 @@ export interface WorkerSet {
   size(): number;
   /** The number of processes that are not ready yet. */
   starting(): number;
-  /** Assigns a run to the worker that became idle last, otherwise to the least busy one that accepts it. */
-  assign(run: PendingRun): Worker | undefined;
+  /** Offers the worker that became idle last to `accept`, otherwise the least busy one that accepts the run. */
+  assign(run: PendingRun, accept: (worker: Worker) => boolean): Worker | undefined;
+  /** Offers each idle worker again. */
+  offerIdle(): void;
   /** Starts a worker. The caller must have acquired a slot. */
   start(): void;
   /** Offers a worker that may accept a run to `onAvailable`. A worker that gets no run becomes idle. */
@@ -48,17 +50,17 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   const idle: IdleWorker[] = [];
   let starting = 0;
 
-  function takeIdle(run: PendingRun): Worker | undefined {
-    const at = idle.findLastIndex(({ worker }) => worker.assign(run));
+  function takeIdle(accept: (worker: Worker) => boolean): Worker | undefined {
+    const at = idle.findLastIndex(({ worker }) => accept(worker));
     return at < 0 ? undefined : idle.splice(at, 1)[0]?.worker;
   }
 
-  function takeLeastBusy(run: PendingRun): Worker | undefined {
+  function takeLeastBusy(run: PendingRun, accept: (worker: Worker) => boolean): Worker | undefined {
     let least: Worker | undefined;
     for (const worker of workers) {
       if (worker.depth() < (least?.depth() ?? Number.POSITIVE_INFINITY) && worker.accepts(run)) least = worker;
     }
-    return least?.assign(run) === true ? least : undefined;
+    return least !== undefined && accept(least) ? least : undefined;
   }
 
   function offer(worker: Worker): void {
@@ -107,7 +109,13 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   return {
     size: () => workers.size,
     starting: () => starting,
-    assign: (run) => takeIdle(run) ?? takeLeastBusy(run),
+    assign: (run, accept) => takeIdle(accept) ?? takeLeastBusy(run, accept),
+    offerIdle: () => {
+      for (const one of idle.splice(0)) {
+        options.onAvailable(one.worker);
+        if (one.worker.state() === 'idle') idle.push(one);
+      }
+    },
     start: () => void start(),
     offer,
     idleSince: () => idle[0]?.since,

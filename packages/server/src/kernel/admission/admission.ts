@@ -14,6 +14,16 @@ export interface Admission {
   queue(name: QueueName, options?: Partial<QueueOptions>): AdmissionQueue;
   /** Opens a queue whose entries hold a place. */
   places(name: QueueName, options?: Partial<PlaceOptions>): Places;
+  /**
+   * Reports the counts of a pool that decides itself which of its waiting entries starts, by `createFairOrder`.
+   * @returns a function that counts a refused entry
+   */
+  pool(name: QueueName, counts: PoolCounts): () => void;
+}
+
+export interface PoolCounts {
+  readonly running: () => number;
+  readonly waiting: () => number;
 }
 
 export interface AdmissionDeps {
@@ -22,10 +32,8 @@ export interface AdmissionDeps {
   readonly openCounts?: OpenShareCounts;
 }
 
-interface OpenQueue {
+interface OpenQueue extends PoolCounts {
   readonly queue: QueueName;
-  readonly running: () => number;
-  readonly waiting: () => number;
 }
 
 export function createAdmission({ metrics, openCounts = openMemoryCounts }: AdmissionDeps = {}): Admission {
@@ -56,6 +64,10 @@ export function createAdmission({ metrics, openCounts = openMemoryCounts }: Admi
       const counts = { places: openCounts(queue, 'places'), sizes: openCounts(queue, 'size') };
       opened.push({ queue, running: () => counts.places.of(nobody).all, waiting: () => 0 });
       return createPlaces({ places, ...options, refuse: refuseWith(queue, options.refuse) }, counts);
+    },
+    pool(queue, counts) {
+      opened.push({ queue, ...counts });
+      return () => countRefused(queue);
     },
   };
 }

@@ -16,6 +16,10 @@ export interface FairOrder<T> {
    * @param holds what an owner holds at present; null when its entries may not start
    */
   next(holds: (owner: Owner) => Shares | null): T | undefined;
+  /** Returns the item that `next` would remove. */
+  peek(holds: (owner: Owner) => Shares | null): T | undefined;
+  /** Removes an item that starts, which ends the turn of its key and project. @returns false when the item does not wait */
+  take(item: T): boolean;
   /** Returns the newest item of the key that waits most in the project that waits most. Equal shares: that of the arriving owner. */
   newestOfLargest(arriving: Owner, isRefusable: (item: T) => boolean): T | undefined;
 }
@@ -53,6 +57,21 @@ export function createFairOrder<T>(ownerOf: (item: T) => Owner): FairOrder<T> {
     return found;
   }
 
+  function peek(holds: (owner: Owner) => Shares | null): T | undefined {
+    const owner = findNext(holds);
+    const [item] = (owner && projects.get(owner.projectId)?.get(owner.keyId)) ?? [];
+    return item;
+  }
+
+  function take(item: T): boolean {
+    const { projectId, keyId } = ownerOf(item);
+    const keys = projects.get(projectId);
+    if (keys?.get(keyId)?.has(item) !== true) return false;
+    moveToEnd(keys, keyId);
+    moveToEnd(projects, projectId);
+    return remove(item);
+  }
+
   return {
     size: () => size,
     values: function* () {
@@ -66,15 +85,11 @@ export function createFairOrder<T>(ownerOf: (item: T) => Owner): FairOrder<T> {
       projects.set(projectId, keys.set(keyId, items.add(item)));
       size += 1;
     },
+    peek,
+    take,
     next: (holds) => {
-      const owner = findNext(holds);
-      const keys = owner && projects.get(owner.projectId);
-      const items = owner && keys?.get(owner.keyId);
-      if (owner === undefined || keys === undefined || items === undefined) return undefined;
-      const [item] = items;
-      moveToEnd(keys, owner.keyId);
-      moveToEnd(projects, owner.projectId);
-      if (item !== undefined) remove(item);
+      const item = peek(holds);
+      if (item !== undefined) take(item);
       return item;
     },
     newestOfLargest: ({ projectId, keyId }, isRefusable) => {

@@ -69,6 +69,13 @@ export const queues = {
     atOnce: '4 × `QUARTERMASTER_MAX_RUNS_OF_KEY`',
     whenFull: refused,
   },
+  plugin_processes: {
+    entries: 'runs of plugins that have a process or wait for one, by bundle; a process serves one project',
+    atOnce: '4 × `QUARTERMASTER_PLUGIN_PROCESSES`; `QUARTERMASTER_PLUGIN_PROCESSES` of one bundle and project',
+    waiting: '512; 256 of one bundle and project',
+    keepsPlaces: true,
+    whenFull: refused,
+  },
   input_files: {
     entries: 'files that inputs of runs name, at most 64 MiB',
     atOnce: 'any number',

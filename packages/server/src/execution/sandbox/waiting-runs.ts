@@ -1,0 +1,35 @@
+import type { Admission } from '../../kernel/admission/admission.ts';
+import { createFairOrder } from '../../kernel/admission/fair-order.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
+
+/** A waiting run that a full queue may refuse. */
+export interface WaitingRun extends Owner {
+  readonly refuse: () => void;
+}
+
+/** The waiting runs of all pools. */
+export interface WaitingRuns {
+  add(run: WaitingRun): void;
+  remove(run: WaitingRun): void;
+  /** When too many runs wait in total, refuses the newest one of the key that waits most in the project that waits most. */
+  refuseExcess(arriving: WaitingRun): void;
+  countRefused(): void;
+}
+
+export interface RunReport {
+  readonly admission: Admission | undefined;
+  readonly running: () => number;
+}
+
+export function createWaitingRuns(queueLength: number, { admission, running }: RunReport): WaitingRuns {
+  const runs = createFairOrder<WaitingRun>((run) => run);
+  const countRefused = admission?.pool('plugin_processes', { running, waiting: runs.size }) ?? (() => {});
+  return {
+    add: runs.add,
+    remove: runs.remove,
+    refuseExcess: (arriving) => {
+      if (runs.size() > queueLength) runs.newestOfLargest(arriving, () => true)?.refuse();
+    },
+    countRefused,
+  };
+}
