@@ -36,7 +36,10 @@ export const Limits = Type.Object({
   ),
   rate: Type.Object({
     uploads_in_flight: Type.Integer({ description: 'Number of uploads of this project in progress.' }),
-    max_uploads_in_flight: Type.Integer(),
+    max_uploads_in_flight: Type.Integer({
+      description:
+        'Most uploads of one key in progress. A project alone may have twice as many, and all projects together four times.',
+    }),
   }),
   quota: Type.Object({
     bytes_used: Type.Integer(),
