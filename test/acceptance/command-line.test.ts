@@ -321,7 +321,7 @@ test('[commands] a collection is created, filled, searched and deleted', async (
     },
   );
   assert.equal(added.code, 0, added.errors);
-  assert.match(added.output, /^\S+ {2}ready {2}1 chunks\n\S+ {2}ready {2}1 chunks\n$/);
+  assert.match(added.output, /^\S+ {2}ready {2}1 chunk\n\S+ {2}ready {2}1 chunk\n$/);
   const broken = await run(['records', 'add', id, 'broken.pdf', '--wait', '--json'], { folder: home });
   const record = JSON.parse(broken.output);
   assert.deepEqual([broken.code, record.status], [1, 'error']);

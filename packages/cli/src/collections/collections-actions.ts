@@ -83,7 +83,7 @@ export async function listFailures(collectionId: string, { limit, retry, ...opti
   if (retry) {
     const { embedding } = await qm.collections.retryEmbeddingFailures(collectionId);
     if (options.json === true) printJson(embedding);
-    else say(`${embedding?.num_pending ?? 0} chunks wait for their vector`);
+    else say(`Chunks that wait for their vector: ${embedding?.num_pending ?? 0}`);
     return;
   }
   await printItems(qm.collections.embeddingFailures(collectionId, { limit: pageSize(limit) }), {

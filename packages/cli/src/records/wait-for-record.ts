@@ -23,7 +23,7 @@ export async function waitForRecord(qm: Quartermaster, wait: RecordWait): Promis
     const record = await qm.records.wait(wait.collectionId, wait.recordId, options);
     line.clear();
     if (wait.json === true) printJson(record);
-    else say(`${record.record_id}  ${record.status}  ${record.num_chunks} chunks`);
+    else say(`${record.record_id}  ${record.status}  ${record.num_chunks} chunk${record.num_chunks === 1 ? '' : 's'}`);
   } catch (error) {
     line.clear();
     if (!(error instanceof RecordFailedError)) throw error;

@@ -116,7 +116,7 @@ const secrets: ReadonlyArray<readonly [schema: object, body: unknown, message: s
   [
     SetUp,
     { token: '', name: 'a', password: 'b' },
-    'body/token must be a string of at least 1 character; received a string.',
+    'body/token must be a string of at least 1 character; received an empty string.',
   ],
   [SetUp, secret, 'body must be an object; received a number.'],
   [SignIn, { name: 'a', password: secret }, 'body/password must be a string; received a number.'],

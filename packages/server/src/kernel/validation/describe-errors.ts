@@ -152,7 +152,7 @@ function describeValue(
   if (value === null) return 'null';
   if (Array.isArray(value)) return showsValue ? `an array of ${count(value.length, 'item')}` : 'an array';
   if (typeof value === 'object') return 'an object';
-  if (!showsValue) return `a ${typeof value}`;
+  if (!showsValue) return value === '' ? 'an empty string' : `a ${typeof value}`;
   return namesType ? `a ${typeof value} (${quote(value)})` : quote(value);
 }
 
