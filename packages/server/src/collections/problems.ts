@@ -88,6 +88,15 @@ export function collectionFull(id: string, capacity: number): Problem {
   );
 }
 
+/** @param left the bytes that the project may still store */
+export function noRoomForChunk(left: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `The chunk does not fit into the quota of the project, which has ${left} bytes left. Delete files, records or chunks, and retry.`,
+    { details: [{ bytes_left: left }], retryAfter: 60 },
+  );
+}
+
 /** A pair gets its question and answer from the sheet, so the text of its chunk cannot be changed alone. */
 export function pairContentFixed(id: string): Problem {
   const found = `a new text for chunk ${JSON.stringify(id)}`;

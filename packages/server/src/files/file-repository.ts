@@ -131,6 +131,10 @@ export interface WrongUsage {
   readonly expectedFiles: number;
   /** The stored number of files. */
   readonly foundFiles: number;
+  /** Total bytes of the project's chunks without a record. */
+  readonly expectedChunkBytes: number;
+  /** The stored sum of these bytes. */
+  readonly foundChunkBytes: number;
 }
 
 /** Identifies content, which is stored once within a project. */

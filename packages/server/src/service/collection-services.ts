@@ -88,15 +88,13 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
   const items = createChunkItems(records);
   const chunks = createChunks({
     ...{ collections, records, items, chunks: repositories.chunks, countTokens, clock, newId },
+    bytesLeft: deps.bytesLeft,
     answerQuestion: openQuestions(deps, { items, vectors: searching?.deps ?? null }),
     onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
   });
   const dryRuns = createDryRuns({
-    collections,
-    jobs: repositories.jobs,
-    files,
-    pages: deps.pages,
-    extractor: deps.extractor,
+    ...{ collections, files, jobs: repositories.jobs },
+    ...{ pages: deps.pages, extractor: deps.extractor },
     queue: admission.queue('dry_runs', { permits: deps.extractionProcesses }),
   });
   return {

@@ -54,6 +54,7 @@ import { recordStatusesMigration } from './migrations/from-0042/0102-record-stat
 import { createNodesMigration } from './migrations/from-0042/0104-nodes.ts';
 import { createRecordBytesMigration } from './migrations/from-0042/0107-record-bytes.ts';
 import { createIdempotencyCallersMigration } from './migrations/from-0042/0108-idempotency-callers.ts';
+import { createDirectChunkBytesMigration } from './migrations/from-0042/0109-direct-chunk-bytes.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -113,6 +114,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0104-nodes': createNodesMigration(dialect),
     '0107-record-bytes': createRecordBytesMigration(dialect),
     '0108-idempotency-callers': createIdempotencyCallersMigration(dialect),
+    '0109-direct-chunk-bytes': createDirectChunkBytesMigration(dialect),
   };
 }
 

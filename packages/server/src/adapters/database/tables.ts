@@ -182,6 +182,8 @@ export interface ProjectUsageTable {
   file_bytes: number;
   /** The number of the project's live files. */
   file_count: number;
+  /** Total bytes of the project's chunks without a record. */
+  chunk_bytes: Generated<number>;
 }
 
 /** One row for each remembered or running request. Primary key (project_id, operation, key, caller_id). */

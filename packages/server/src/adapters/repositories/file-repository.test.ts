@@ -15,6 +15,7 @@ import { checkDatabase, repairIndex } from '../database/check-database.ts';
 import type { Database } from '../database/database.ts';
 import { createProjectUsageMigration } from '../database/migrations/0019-project-usage.ts';
 import { createFileCountsMigration } from '../database/migrations/0039-file-counts.ts';
+import { createDirectChunkBytesMigration } from '../database/migrations/from-0042/0109-direct-chunk-bytes.ts';
 import { insertCollection, insertRecord } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
@@ -70,6 +71,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     await sql`drop table project_usage`.execute(database.write);
     await createProjectUsageMigration(database.dialect).up(database.write);
     await createFileCountsMigration(database.dialect).up(database.write);
+    await createDirectChunkBytesMigration(database.dialect).up(database.write);
     const sums = await Promise.all(['a', 'b', 'c'].map((projectId) => files.bytesKept(projectId)));
     assert.deepEqual(sums, [5_000_000_030, 1, 0]);
     assert.deepEqual(await files.wrongUsages(), []);
@@ -120,7 +122,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       { projectId: 'b', expected: 5, found: 0, expectedFiles: 1, foundFiles: 0 },
       { projectId: 'd', expected: 0, found: 0, expectedFiles: 1, foundFiles: 9 },
       { projectId: 'gone', expected: 0, found: -1, expectedFiles: 0, foundFiles: 0 },
-    ].map((usage) => ({ kind: 'usage_differs', ...usage }));
+    ].map((usage) => ({ kind: 'usage_differs', ...usage, expectedChunkBytes: 0, foundChunkBytes: 0 }));
     const usagesIn = ({ faults, mended }: StoreReport) =>
       [faults, mended].map((list) => list.filter(({ kind }) => kind === 'usage_differs'));
     assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: false })), [faults, []]);

@@ -39,6 +39,21 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
   assert.deepEqual((await call('POST', `${url}/query`, { query_text: 'bears' })).body.data, []);
 });
 
+test('a chunk for which its project has no room is refused with 429, and one that fits or shrinks is stored', async (t) => {
+  let left = 30;
+  const { call, collection } = (await openTestService(t, { bytesLeft: async () => left })).createProject();
+  const url = `/v1/collections/${await collection()}/chunks`;
+  const refused = await call('POST', url, { content: 'x'.repeat(29) });
+  assert.deepEqual([refused.status, refused.body.error.code], [429, 'RESOURCE_LIMIT_REACHED']);
+  const { status, body } = await call('POST', url, { content: 'x'.repeat(28) });
+  assert.equal(status, 200);
+  left = 0;
+  const change = async (change: object) => (await call('POST', `${url}/${body.data.chunk_id}`, change)).status;
+  assert.equal(await change({ content: 'x'.repeat(29) }), 429);
+  assert.equal(await change({ metadata: { a: 1 } }), 429);
+  assert.equal(await change({ content: 'x'.repeat(28) }), 200);
+});
+
 test('metadata contain no unpaired surrogate, so that a search with a filter can read them all', async (t) => {
   const { call, collection, record } = (await openTestService(t)).createProject();
   const metadata = { a: 'x\ud83d', 'k\udc00': 'fox \ud83e\udd8a \\ud800 \u0001', n: 1 };

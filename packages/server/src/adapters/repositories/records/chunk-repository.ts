@@ -13,13 +13,14 @@ import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import type { DescribedChunk } from '../../../search/chunk-index.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
-import { columnsOfChunk } from '../../database/chunk-columns.ts';
+import { bytesOfChunk, columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf } from '../../database/chunk-content.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../full-text/without-index.ts';
+import { changeChunkBytes } from '../project-usage.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
@@ -169,6 +170,8 @@ function addDirect(
     if (!(await fitsCapacity(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
     const place = { projectId, collectionId, recordId: null, generation: 0 };
     await insertChunks(transaction, database, { place, chunks: [chunk] });
+    const seen = await findPlace(transaction, { projectId, collectionId, chunkId: chunk.id });
+    await changeChunkBytes(transaction, place, Number(seen?.bytes ?? 0));
     await wantVectors(transaction, collectionId, chunk.id);
     return 'added';
   });
@@ -193,9 +196,12 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
       })
       .where('seq', '=', seen.seq)
       .returning(['content', 'question', 'answer', 'metadata', 'locator', 'record_id'])
+      .returning(bytesOfChunk.as('bytes'))
       .executeTakeFirst();
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed === undefined) return false;
+    const of = { projectId: key.projectId, recordId: changed.record_id };
+    await changeChunkBytes(transaction, of, Number(changed.bytes) - Number(seen.bytes));
     const owner = await readOwner(transaction, changed.record_id);
     const { question } = changed;
     const filterTerms = listFilterTerms({
@@ -222,8 +228,10 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
     // Locks the record first and then its chunk, as the sweep does, to prevent a deadlock.
     if (!(await markChanged(transaction, seen))) return false;
     await dropVectors(transaction, key.collectionId, [seen.seq]);
-    const removed = await transaction.deleteFrom('chunk').where('seq', '=', seen.seq).executeTakeFirst();
-    if (removed.numDeletedRows === 0n) return false;
+    const gone = transaction.deleteFrom('chunk').where('seq', '=', seen.seq).returning(bytesOfChunk.as('bytes'));
+    const removed = await gone.executeTakeFirst();
+    if (removed === undefined) return false;
+    await changeChunkBytes(transaction, { projectId: key.projectId, recordId: seen.record_id }, -Number(removed.bytes));
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await removeKeys(transaction, dialect, [seen]);
     if (seen.record_id !== null) {
@@ -242,6 +250,7 @@ function findPlace(transaction: Transaction<Tables>, key: ChunkKey) {
   return visibleIn(transaction, key)
     .clearSelect()
     .select(['chunk.seq', 'chunk.collection_id', 'chunk.record_id', 'chunk.generation', 'chunk.row_key'])
+    .select(bytesOfChunk.as('bytes'))
     .where('chunk.id', '=', key.chunkId)
     .executeTakeFirst();
 }

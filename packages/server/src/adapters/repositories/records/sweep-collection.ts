@@ -1,4 +1,6 @@
+import { bytesOfChunk } from '../../database/chunk-columns.ts';
 import type { Database } from '../../database/database.ts';
+import { changeChunkBytes } from '../project-usage.ts';
 import { removeKeys } from './pair-keys.ts';
 import { removePages } from './vector-page-repository.ts';
 
@@ -56,9 +58,15 @@ async function removeChunks(
         .where('seq', 'in', (select) =>
           select.selectFrom('chunk').select('seq').where('collection_id', '=', collectionId).limit(limit),
         )
-        .returning(['seq', 'collection_id', 'row_key'])
+        .returning(['seq', 'collection_id', 'project_id', 'record_id', 'row_key', bytesOfChunk.as('bytes')])
         .execute();
       await removeKeys(transaction, dialect, chunks);
+      const direct = chunks.filter(({ record_id }) => record_id === null);
+      const bytes = direct.reduce((sum, chunk) => sum + Number(chunk.bytes), 0);
+      // A collection belongs to one project.
+      if (direct[0] !== undefined) {
+        await changeChunkBytes(transaction, { projectId: direct[0].project_id, recordId: null }, -bytes);
+      }
       return chunks.length;
     });
   }
