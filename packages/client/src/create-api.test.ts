@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, errorCodes } from '@quartermaster/contract';
 import { type ApiOptions, createApi } from './create-api.ts';
+import { encodeCall } from './encode-call.ts';
 import { ApiError, readApiError } from './errors.ts';
 import type { FilesApi } from './generated/files-api.ts';
 
@@ -29,6 +30,11 @@ function fakeApi(
   };
   return { sent, api: createApi<FilesApi>({ baseUrl: 'http://a', fetch: answer, ...options }) };
 }
+
+test('a BigInt is sent as an integer with all its digits', () => {
+  const { body } = encodeCall('POST /v1/execute', { body: { ids: [1234567890123456789n, -9007199254740993n], n: 1 } });
+  assert.equal(body, '{"ids":[1234567890123456789,-9007199254740993],"n":1}');
+});
 
 test('a call fills the path, the query and the headers, and sends its body as JSON', async () => {
   const { sent, api } = fakeApi([], { headers: () => ({ Authorization: 'Bearer k' }) });

@@ -31,8 +31,21 @@ export function encodeCall(endpoint: string, call: CallParts): EncodedCall {
       ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
       ...Object.fromEntries(given),
     },
-    body: body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body),
+    body: body === undefined ? null : body instanceof FormData ? body : encodeJson(body),
   };
+}
+
+/** The types of TypeScript do not have `rawJSON` yet. */
+const rawJson = JSON as unknown as { readonly rawJSON?: (text: string) => unknown };
+
+/**
+ * Encodes JSON. A BigInt becomes an integer with all its digits.
+ * @throws TypeError for a BigInt where the runtime has no `JSON.rawJSON`
+ */
+function encodeJson(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'bigint' && rawJson.rawJSON !== undefined ? rawJson.rawJSON(String(member)) : member,
+  );
 }
 
 function fillPath(template: string, values: Readonly<Record<string, string>>): string {
