@@ -137,4 +137,6 @@ test('[large-integers] the schema applies to large integers, and a handler recei
   assert.equal(far.status, 422, far.text);
   const handled = await send('/v1/execute', call('handle', '{"id":1234567890123456789}'));
   assert.match(handled.text, /"data":\{"id":"1234567890123456789"\}/);
+  const sum = await service.client.plugins.run('arithmetic/add', { number_1: 2n ** 60n, number_2: 1 });
+  assert.deepEqual(sum.data, { result: String(2 ** 60) }, 'a handler calculates with a number');
 });

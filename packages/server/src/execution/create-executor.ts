@@ -117,7 +117,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     const input = readInput(plugin, request.input_params, begun);
     const { handlerPath } = plugin;
     const isolation = handlerPath === null ? 'none' : bundle.isolation;
-    const run: Run = { ...begun, pluginId: plugin.id, isolation, input };
+    const inputSchema = () => plugin.manifest.input_schema;
+    const run: Run = { ...begun, pluginId: plugin.id, isolation, input, inputSchema };
     const { mcp } = plugin.manifest;
     const start = async (filled: Run) => {
       if (handlerPath !== null) return await runHandler(handlerPath, filled);

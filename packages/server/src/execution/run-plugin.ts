@@ -1,16 +1,17 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import type { JsonSchema } from '../catalogue/schema/compile-schema.ts';
 import type { Broker } from '../egress/broker.ts';
 import { redactedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted } from '../egress/redact/redactor.ts';
 import type { Admission } from '../kernel/admission/admission.ts';
-import { convertBigInts } from '../kernel/json/exact-json.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { createAnswerReader } from './declarative/answer-reader.ts';
 import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
 import { blamesCredentials } from './declarative/interpret-answer.ts';
 import type { ExecutionLimits } from './executor.ts';
 import { type BlameRules, createHandlerFetch } from './handler-fetch.ts';
+import { toHandlerInput } from './handler-input.ts';
 import { jsonBytes } from './json-bounds.ts';
 import type { Outcome } from './outcome.ts';
 import type { SplitOutput } from './output-parts/split-output.ts';
@@ -27,6 +28,8 @@ export interface Run extends ObservedRun {
   readonly bundle: CompiledBundle;
   readonly policy: RunPolicy;
   readonly signal: AbortSignal;
+  /** The schema of the input; undefined for a check of credentials. */
+  readonly inputSchema?: () => JsonSchema;
   /** Receives answers that are larger than the bundle allows. */
   readonly largeAnswers: LargeAnswers;
 }
@@ -115,8 +118,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
         bundleStamp: bundle.stamp,
         handlerPath,
         ...(run.pluginId === null ? {} : { pluginId: run.pluginId }),
-        // A handler would read a rounded number, which may be the id of another object.
-        input: convertBigInts(input, String) as typeof input, // an object before, too
+        input: toHandlerInput(input, run.inputSchema),
         limits: { timeoutMs, memoryMb, cpuMs, maxRequests, maxOutputBytes: limits.maxOutputBytes },
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
