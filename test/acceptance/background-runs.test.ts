@@ -246,7 +246,7 @@ describe('asynchronous runs', { concurrency: true }, () => {
       headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
       body: JSON.stringify(message),
     });
-    assert.match(tool.text, /1 runs of this key are running or waiting/);
+    assert.match(tool.text, /The runs of this key that run or wait reach the maximum \(1\)/);
     probe.release();
     assert.equal((await first).status, 200);
   });
