@@ -83,3 +83,14 @@ test('the limit json_escaped_names accepts a body of exactly as many escaped nam
   assertAccepted(await limited.send(url, body(row.value)));
   assertRefused(row, await limited.send(url, body(row.value + 1)));
 });
+
+test('the limit json_large_numbers accepts a body of exactly as many integers beyond 2^53 and refuses one more', async () => {
+  const row = limited.limit('json_large_numbers');
+  const url = `${limited.service.pluginsUrl}/v1/execute`;
+  const wanted = '"bundle_id":"no_such_bundle","plugin_id":"a","credentials":{}';
+  const body = (count: number) =>
+    json(`{${wanted},"input_params":{"a":[${Array(count).fill('9007199254740993').join()}]}}`);
+  const { status, code } = await limited.send(url, body(row.value));
+  assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
+  assertRefused(row, await limited.send(url, body(row.value + 1)));
+});

@@ -1,5 +1,5 @@
 import type { MinimumRate } from '../kernel/concurrency/minimum-rate.ts';
-import { parseExactJson } from '../kernel/json/exact-json.ts';
+import { parseExactJson, TooManyLargeNumbers } from '../kernel/json/exact-json.ts';
 import { withPlainNames } from '../kernel/json/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 import { findExceededBound, type JsonBounds } from '../kernel/validation/json-bounds.ts';
@@ -17,6 +17,8 @@ export const jsonLimits = {
   members: 50_000,
   /** Names that need an escape are parsed separately, at twenty times the cost of others. */
   escapedNames: 10_000,
+  /** Integers beyond 2^53 are parsed separately, at about the same cost. */
+  largeNumbers: 10_000,
 } as const;
 
 /**
@@ -41,10 +43,21 @@ export function readJson(app: App, minimumRate: MinimumRate): void {
         const value = restore(plain);
         const refusal = numberTooLarge(body, value);
         if (refusal !== undefined) return done(refusal);
-        return done(null, keepsIntegers(request.routeOptions.url) ? restore(parseExactJson(text)) : value);
+        if (!keepsIntegers(request.routeOptions.url)) return done(null, value);
+        const exact = readExact(text);
+        return exact instanceof Problem ? done(exact) : done(null, restore(exact));
       });
     });
   });
+}
+
+function readExact(text: string): unknown {
+  try {
+    return parseExactJson(text, jsonLimits.largeNumbers);
+  } catch (error) {
+    if (error instanceof TooManyLargeNumbers) return new Problem('INVALID_REQUEST', tooManyLargeNumbers);
+    throw error;
+  }
 }
 
 /** Whether a route passes numbers on to plugins. Other routes store and compare numbers, so they know none beyond a double. */
@@ -70,6 +83,8 @@ function notRead(body: string): Problem {
 }
 
 const tooManyNames = `The body must have at most ${jsonLimits.escapedNames} property names with a quotation mark, a backslash or a control character; received more.`;
+
+const tooManyLargeNumbers = `The body must have at most ${jsonLimits.largeNumbers} integers beyond 2^53; received more.`;
 
 const tooMuch: Readonly<Record<keyof JsonBounds, () => Problem>> = {
   depth: () =>

@@ -56,6 +56,12 @@ export const requestLimits = {
     value: () => jsonLimits.escapedNames,
     above: refused('INVALID_REQUEST'),
   },
+  json_large_numbers: {
+    bounds: 'integers beyond 2^53 in the JSON body of an execution or of MCP',
+    unit: 'items',
+    value: () => jsonLimits.largeNumbers,
+    above: refused('INVALID_REQUEST'),
+  },
   idempotency_wrong_requests: {
     bounds: 'requests with other content or credentials under one `Idempotency-Key` of one caller',
     unit: 'items',
