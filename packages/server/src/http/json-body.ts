@@ -1,5 +1,5 @@
 import type { MinimumRate } from '../kernel/concurrency/minimum-rate.ts';
-import { parseExactJson, TooManyLargeNumbers } from '../kernel/json/exact-json.ts';
+import { mayHaveLargeNumbers, parseExactJson, TooManyLargeNumbers } from '../kernel/json/exact-json.ts';
 import { withPlainNames } from '../kernel/json/parse-json.ts';
 import { Problem } from '../kernel/problem.ts';
 import { findExceededBound, type JsonBounds } from '../kernel/validation/json-bounds.ts';
@@ -43,7 +43,7 @@ export function readJson(app: App, minimumRate: MinimumRate): void {
         const value = restore(plain);
         const refusal = numberTooLarge(body, value);
         if (refusal !== undefined) return done(refusal);
-        if (!keepsIntegers(request.routeOptions.url)) return done(null, value);
+        if (!keepsIntegers(request.routeOptions.url) || !mayHaveLargeNumbers(text)) return done(null, value);
         const exact = readExact(text);
         return exact instanceof Problem ? done(exact) : done(null, restore(exact));
       });

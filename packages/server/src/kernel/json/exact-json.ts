@@ -16,6 +16,11 @@ const rawJson = JSON as unknown as { rawJSON(text: string): unknown };
 /** Only numbers with these digits or exponents can lose digits. Most texts contain none and are parsed as usual. */
 const mayLoseDigits = /\d{16,}|\d[eE]\+?\d{3,}/g;
 
+/** Whether a text may contain a number that loses digits. */
+export function mayHaveLargeNumbers(text: string): boolean {
+  return text.search(mayLoseDigits) >= 0;
+}
+
 /** Marks the text of a number. It is random, so no text can contain it. */
 const mark = `${randomUUID().slice(0, 18)}:`;
 
