@@ -7,6 +7,7 @@ import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
 import { assertSameRanking, createRandom, rankByHand } from '../../full-text/testing/full-text-corpus.suite.ts';
+import { changeChunkBytes } from '../../repositories/project-usage.ts';
 
 const newId = createNewId();
 const countTerms = (content: string) => countFieldTerms({ content });
@@ -70,6 +71,8 @@ export async function openChangingCollection(database: Database, { collectionId,
     .select('project_id')
     .where('id', '=', collectionId)
     .executeTakeFirstOrThrow();
+  const countBytes = (db: Transaction<Tables>, bytes: number) =>
+    changeChunkBytes(db, { projectId: project_id, recordId: null }, bytes);
 
   async function insert(db: Transaction<Tables>, { count, analysed }: { count: number; analysed: string }) {
     const words = new Map(Array.from({ length: count }, () => [newId('chunk'), newText()]));
@@ -80,6 +83,7 @@ export async function openChangingCollection(database: Database, { collectionId,
       const some = db.insertInto('chunk').values(rows.slice(from, from + rowsAtOnce));
       inserted.push(...(await some.returning(['seq', 'id']).execute()));
     }
+    await countBytes(db, bytesOf([...words.values()]));
     const added = new Map(inserted.map(({ seq, id }) => [seq, words.get(id) ?? []]));
     const chunks = added
       .entries()
@@ -114,6 +118,7 @@ export async function openChangingCollection(database: Database, { collectionId,
       const seqs = anySeqs(count);
       await write.transaction().execute(async (db) => {
         await db.deleteFrom('chunk').where('seq', 'in', seqs).execute();
+        await countBytes(db, -bytesOf(seqs.map((seq) => texts.get(seq) ?? [])));
         await searchIndex.remove(db, collectionId, seqs);
       });
       committed(new Map([...texts].filter(([seq]) => !seqs.includes(seq))));
@@ -128,6 +133,7 @@ export async function openChangingCollection(database: Database, { collectionId,
             .set({ content: words.join(' ') })
             .where('seq', '=', seq)
             .execute();
+          await countBytes(db, bytesOf([words]) - bytesOf([texts.get(seq) ?? []]));
           await searchIndex.remove(db, collectionId, [seq]);
           await searchIndex.add(db, collectionId, [{ seq, words: countTerms(words.join(' ')) }]);
         });
@@ -173,3 +179,8 @@ const emptyChunk = {
   created_at: 1,
   updated_at: 1,
 };
+
+/** The bytes of chunks with these words that count in the quota of their project. */
+function bytesOf(texts: ReadonlyArray<readonly string[]>): number {
+  return texts.reduce((sum, words) => sum + Buffer.byteLength(words.join(' ') + emptyChunk.metadata), 0);
+}

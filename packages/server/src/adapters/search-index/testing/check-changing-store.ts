@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { until } from '../../../kernel/testing/until.ts';
 import type { Database } from '../../database/database.ts';
+import { findWrongUsages } from '../../repositories/project-usage.ts';
 import { pagesPerSegment } from '../segment-pages.ts';
 import { findWork, hasHidden, passMinutes } from './background-work.ts';
 import { openChangingCollection, type Texts } from './changing-collection.suite.ts';
@@ -23,8 +24,8 @@ const mostProcesses = 5;
 
 /**
  * Opens what a process has left, and compares the indexes with the chunks: at once, and again after the background work
- * and further changes. Then no part of a deleted collection or of an interrupted merge may be left. The leases of the
- * ended process expire at once.
+ * and further changes. Then no part of a deleted collection or of an interrupted merge may be left, and the counted bytes
+ * must be those of the chunks. The leases of the ended process expire at once.
  */
 export async function checkChangingStore(store: ChangingStore, seed: number): Promise<CheckedStore> {
   let database = await openStore(store);
@@ -57,6 +58,7 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
     const { chunks } = await database.searchIndex.statistics(database.read, store.kept);
     assert.equal(chunks, collection.texts.size);
     assert.deepEqual(await findRemains(database, swept), []);
+    assert.deepEqual(await findWrongUsages(database.read), []);
     return { texts, readable, comparisons };
   } finally {
     await database.close();
