@@ -49,6 +49,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'problems',
       'provider-formats/mcp',
       'schema/check-schema',
+      'schema/compile-schema',
       'schema/linear-regexp',
       'tool-names',
     ],
