@@ -6,7 +6,8 @@ const probes: Readonly<Record<Scope, (qm: Quartermaster) => Promise<unknown>>> =
   files: (qm) => qm.files.list({ limit: 1 }),
   collections: (qm) => qm.collections.list({ limit: 1 }),
   plugins: (qm) => qm.runs.list({ limit: 1 }),
-  metrics: (qm) => qm.service.metrics(),
+  // An answer that is not read would keep the process alive until the service closes the connection.
+  metrics: async (qm) => (await qm.service.metrics()).body?.cancel(),
   admin: (qm) => qm.projects.list({ limit: 1 }),
 };
 
