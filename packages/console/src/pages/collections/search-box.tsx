@@ -29,6 +29,7 @@ export function SearchBox({ collection }: { collection: Collection }) {
   const answer = useAnswer({ text: question, collections, settings: { ...settings, top_k: Number(count) } });
   useKeptFocus(answer.isFetching);
   const found = answer.data?.pages.reduce((sum, { data }) => sum + data.length, 0);
+  const isWeak = found === 0 ? score !== '' : answer.data?.pages[0]?.good_match === false;
   return (
     <Stack gap="lg">
       <QuestionForm
@@ -42,11 +43,12 @@ export function SearchBox({ collection }: { collection: Collection }) {
       {answer.error === null ? null : <Failure error={answer.error} onRetry={() => void answer.refetch()} />}
       {answer.isLoading ? <Loading rows={3} /> : null}
       <VisuallyHidden role="status">
-        {found === undefined || answer.isFetching
-          ? ''
-          : (found === 0 ? score !== '' : answer.data?.pages[0]?.good_match === false)
-            ? t('search.noGood')
-            : t('search.found', { count: found })}
+        {found === undefined || answer.isFetching ? null : (
+          <>
+            {isWeak ? <span>{t('search.noGood')} </span> : null}
+            {isWeak && found === 0 ? null : <span>{t('search.found', { count: found })}</span>}
+          </>
+        )}
       </VisuallyHidden>
       {question === '' ? (
         <Empty icon="search" title={t('search.start')}>
