@@ -195,7 +195,7 @@ async function readChinese(opened: OpenedConsole): Promise<void> {
   await openPlugin(opened, 'probe/read', 'fail');
   await page.getByRole('button', { name: '中文' }).click();
   await page.getByRole('button', { name: '运行', exact: true }).click();
-  await page.getByText(/^第三方(?:出错|拒绝了此请求)/).waitFor();
+  await page.getByText(/^第三方出错/).waitFor();
   await page.goto(`${service.filesUrl}/collections/${collection}/records/${created.record_id}`);
   await page.getByText('答案单元格为空。').waitFor();
   await page.goto(`${service.filesUrl}/runs/xrunnothing`);
