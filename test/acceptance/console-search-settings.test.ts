@@ -122,7 +122,7 @@ async function raiseThreshold(subject: Subject): Promise<void> {
   await page.getByLabel('Search this collection').focus();
   await tabTo(page, page.getByRole('button', { name: 'Show weaker results' }));
   await page.keyboard.press('Enter');
-  await announced(subject, /^\d+ results?$/);
+  await announced(subject, /^No good match \d+ results?$/);
   assert.ok((await results(subject).count()) > 0);
   assert.equal(new URL(page.url()).searchParams.get('score'), null);
 }
