@@ -480,7 +480,7 @@ test('a question is answered with words alone until every chunk has its vector',
   assert.equal(await state(), 'catching_up');
   isDown = false;
   await until(async () => (await state()) === 'current');
-  assert.deepEqual(hasVectors(await find()), [true, true, true]);
+  assert.deepEqual(hasVectors(await find()), [true, true, true, true]);
 });
 
 test('missing vectors wait as long as the embedder requests', async (t) => {

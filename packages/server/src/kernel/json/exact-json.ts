@@ -56,9 +56,7 @@ function markNumbers(text: string, most: number): string | null {
   let end = 0;
   let isInString = false;
   let quote = text.indexOf('"');
-  const mayLose = new RegExp(mayLoseDigits);
-  for (let run = mayLose.exec(text); run !== null; run = mayLose.exec(text)) {
-    const { index } = run;
+  for (const { index } of text.matchAll(mayLoseDigits)) {
     if (index < end) continue;
     for (; quote >= 0 && quote < index; quote = text.indexOf('"', quote + 1)) {
       if (!isInString || !isEscaped(text, quote)) isInString = !isInString;

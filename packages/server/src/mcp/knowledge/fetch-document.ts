@@ -54,7 +54,7 @@ async function fetchChunk(store: KnowledgeStore, { projectId, address, maxTokens
     metadata: { collection_id: collectionId, ...citationOf(record, chunk) },
   };
   const around = boundTokens(described, [described.title, ...namesIn(described.metadata)]);
-  const { text, next } = await readParts(store, [chunk], { address, maxTokens: maxTokens - around });
+  const { text, next } = await readParts(store, [chunk], { address, maxTokens: maxTokens - around, readable: 1 });
   return withNext({ ...described, text }, next && { ...address, offset: next.offset + (next.isSame ? offset : 0) });
 }
 
@@ -76,12 +76,10 @@ async function fetchRecord(store: KnowledgeStore, { projectId, address, maxToken
     },
   };
   const room = maxTokens - boundTokens(described, [described.title]);
-  const { text, next } = await readParts(store, page.items, { address, maxTokens: room });
-  const last = page.items.at(-1)?.chunk_id;
-  const following =
-    next ?? (page.hasMore && last !== undefined ? { after: last, offset: 0, isSame: false } : undefined);
-  const offset = (following?.offset ?? 0) + (following?.isSame === true ? address.offset : 0);
-  return withNext({ ...described, text }, following && { ...address, after: following.after ?? after, offset });
+  const readable = page.hasMore ? page.items.length - 1 : page.items.length;
+  const { text, next } = await readParts(store, page.items, { address, maxTokens: room, readable });
+  const offset = (next?.offset ?? 0) + (next?.isSame === true ? address.offset : 0);
+  return withNext({ ...described, text }, next && { ...address, after: next.after ?? after, offset });
 }
 
 function firstOf(chunks: readonly Chunk[], after: string | undefined): { chunkId?: string } {
@@ -103,25 +101,29 @@ interface NextPart {
   readonly isSame: boolean;
 }
 
-/** Joins whole chunks while they fit. A first chunk that is too long is cut. */
+/**
+ * Joins whole chunks while they fit. A first chunk that is too long is cut. A chunk after the first `readable` ones is not read, but tells
+ * how the next part continues.
+ */
 async function readParts(
   store: KnowledgeStore,
   chunks: readonly Chunk[],
-  { address, maxTokens }: { address: Address; maxTokens: number },
+  { address, maxTokens, readable }: { address: Address; maxTokens: number; readable: number },
 ): Promise<{ readonly text: string; readonly next?: NextPart }> {
   const room = maxTokens - envelopeTokens;
   let [text, left] = ['', room];
   let previous: Chunk | undefined;
-  for (const chunk of chunks) {
+  for (const [index, chunk] of chunks.entries()) {
     const overlap = previous === undefined ? address.offset : overlapOf(previous, chunk);
     const rest = restOf(chunk.content, overlap);
-    const part = `${glueOf(previous, chunk)}${rest}`;
+    const glue = glueOf(previous, chunk);
+    const part = `${glue}${rest}`;
     const tokens = boundTextTokens(part, chunk.num_tokens + 2);
-    if (tokens <= left) {
+    if (tokens <= left && index < readable) {
       text += part;
       left -= tokens;
     } else if (previous !== undefined) {
-      return { text, next: { after: previous.chunk_id, offset: overlap, isSame: false } };
+      return { text: `${text}${glue}`, next: { after: previous.chunk_id, offset: overlap, isSame: false } };
     } else {
       const start = await cutText(rest, room, store.countTokens);
       if (start.length < rest.length) {
