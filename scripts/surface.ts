@@ -1,6 +1,7 @@
-// `npm run surface` compares the public surface with its pins in test/surface and exits with 1 on a difference.
+// `npm run surface` compares metrics and tables with their pins in test/surface and exits with 1 on a difference.
 // `npm run surface -- --write` updates the pins.
-import { comparePin, pinNames, readSurface, writePin } from './surface/pins.ts';
+import { comparePin, pinNames, writePin } from './surface/pins.ts';
+import { readSurface } from './surface/services.ts';
 
 const unknown = process.argv.slice(2).find((argument) => argument !== '--write');
 if (unknown !== undefined) {

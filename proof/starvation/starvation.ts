@@ -42,10 +42,6 @@ const sliceBounds = { rounds: 6, filling: 6_000, timeout: 5_000, longEnough: 5_0
 
 const settings = { PLUGIN_SECONDS: '120', ISOLATION: 'process', LOG_LEVEL: 'error' };
 
-/** The queues that the slice leaves out, because they have no fair shares yet. */
-const unfair =
-  /^(?:text of a record|readers|worker|dry runs|asynchronous|synchronous|handlers|SVG|event streams|MCP|uploads)/;
-
 const attacks = [...documentAttacks, ...runAttacks, ...streamAttacks];
 
 /**
@@ -58,9 +54,7 @@ export async function starvation(options: PartOptions): Promise<PartReport> {
   const bounds: Bounds = slice ? sliceBounds : fullBounds;
   const begun = performance.now();
   const wanted = attacks.filter((attack) => new RegExp(options.match).test(nameOf(attack)));
-  const order = slice
-    ? random.fork('starvation').shuffle(wanted.filter(({ queue }) => options.match !== '' || !unfair.test(queue)))
-    : wanted;
+  const order = slice ? random.fork('starvation').shuffle(wanted) : wanted;
   const rows: Row[] = [];
   let count = 0;
   for (const attack of order) {

@@ -1,32 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Entries } from './entries.ts';
-import { readServices } from './services.ts';
-import { readCommands, readErrors, readSettings } from './tables.ts';
 
-export const pinNames = [
-  'openapi-files',
-  'openapi-plugins',
-  'errors',
-  'metrics',
-  'commands',
-  'settings',
-  'tables-sqlite',
-  'tables-postgres',
-] as const;
+export const pinNames = ['metrics', 'tables-sqlite', 'tables-postgres'] as const;
 
 export type PinName = (typeof pinNames)[number];
 export type Surface = Readonly<Record<PinName, Entries>>;
-
-/** Reads the surface. It starts the service on each database, so it needs PostgreSQL. */
-export async function readSurface(): Promise<Surface> {
-  return {
-    errors: readErrors(),
-    commands: readCommands(),
-    settings: readSettings(),
-    ...(await readServices()),
-  };
-}
 
 /** Returns what was removed (`-`) and added (`+`) since the pin was written; undefined when nothing changed. */
 export function comparePin(name: PinName, now: Entries): string | undefined {

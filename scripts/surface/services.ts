@@ -7,7 +7,7 @@ import { sqliteFile } from '../../packages/server/src/adapters/sqlite/sqlite-dat
 import { createTestDatabase } from '../../test/support/postgres.ts';
 import { readPostgresTables, readSqliteTables } from './database-tables.ts';
 import { describeFields, type Entries } from './entries.ts';
-import { type OpenApiDocument, readOpenApi } from './openapi.ts';
+import type { Surface } from './pins.ts';
 
 /** A watchdog that watches nothing. Its metric is registered. */
 const watchdog = {
@@ -19,21 +19,20 @@ const watchdog = {
   close: async () => {},
 };
 
-/** Returns what only a running service shows: its documents, its metrics and its tables, on each database. */
-export async function readServices() {
+/** Reads the metrics and the tables of both databases. It starts the service on each, so it needs PostgreSQL. */
+export async function readSurface(): Promise<Surface> {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-surface-'));
   const { url, drop } = await createTestDatabase();
   const metrics: Entries = {};
   const stopRecording = recordMetrics(metrics);
   try {
-    const documents = await startOnce({
+    await startOnce({
       QUARTERMASTER_DATA: folder,
       // Registers the metrics of embedding. The service embeds nothing.
       QUARTERMASTER_EMBEDDING_PROVIDER: 'openai',
     });
     await startOnce({ QUARTERMASTER_DATA: join(folder, 'postgres'), QUARTERMASTER_DATABASE_URL: url });
     return {
-      ...documents,
       metrics,
       'tables-sqlite': readSqliteTables(join(folder, sqliteFile)),
       'tables-postgres': await readPostgresTables(url),
@@ -48,16 +47,7 @@ export async function readServices() {
 async function startOnce(environment: Readonly<Record<string, string>>) {
   const ports = { QUARTERMASTER_FILES_PORT: '0', QUARTERMASTER_PLUGINS_PORT: '0' };
   const service = await openService(parseConfig({ ...ports, ...environment }), createLogger('error'), { watchdog });
-  const read = async (url: string | null) =>
-    readOpenApi((await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument);
-  try {
-    return {
-      'openapi-files': await read(service.filesUrls[0] ?? null),
-      'openapi-plugins': await read(service.pluginsUrls[0] ?? null),
-    };
-  } finally {
-    await service.close();
-  }
+  await service.close();
 }
 
 /** Records every metric that this process registers. */

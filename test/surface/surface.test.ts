@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparePin, pinNames, readSurface } from '../../scripts/surface/pins.ts';
+import { comparePin, pinNames } from '../../scripts/surface/pins.ts';
+import { readSurface } from '../../scripts/surface/services.ts';
 
 const surface = await readSurface();
 
