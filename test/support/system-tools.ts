@@ -36,7 +36,8 @@ export const tools = [
   { name: 'python3-setuptools', isInstalled: () => exists(`${pythonModules}/setuptools`), marker: pythonMarker },
   { name: 'python3-wheel', isInstalled: () => exists(`${pythonModules}/wheel`), marker: pythonMarker },
   { name: 'mypy', isInstalled: () => exists('/usr/bin/mypy'), marker: /\/usr\/bin\/mypy/ },
-  // The second reader of documents of the corpus.
+  // The second readers of documents of the corpus.
+  { name: 'poppler-utils', isInstalled: () => exists('/usr/bin/pdftotext'), marker: /\/usr\/bin\/pdftotext/ },
   { name: 'pandoc', isInstalled: () => exists('/usr/bin/pandoc'), marker: /\/usr\/bin\/pandoc/ },
   // Reads scanned pages. The package brings the data of English and of the orientation of pages.
   { name: 'tesseract-ocr', isInstalled: () => exists('/usr/bin/tesseract'), marker: /\/usr\/bin\/tesseract/ },
