@@ -45,7 +45,7 @@ test('[console] a document with a password is read with the password that the us
   await page.getByLabel('Password of the file', { exact: true }).waitFor();
   assert.match(await textIn(own, 'zh'), /文件受密码保护。请输入密码以读取文件。/);
   const english = await textIn(own, 'en');
-  assert.match(english, /The file is protected by a password\. Enter the password to read it\./);
+  assert.match(english, /The file is protected by a password\. Enter the password\./);
   assert.doesNotMatch(english, /file_encrypted|`password`/);
   assert.equal(await page.getByRole('button', { name: 'Reprocess', exact: true }).count(), 0);
 
@@ -126,8 +126,10 @@ test('[console] collections and documents are renamed, and the settings say what
   await page.locator('[data-status="ready"]').waitFor();
   assert.equal((await service.client.records.get(id, created.record_id)).title, 'Final');
   await openPage(own, 'Project settings');
-  await page.getByText(/It keeps its name; to use another one, create a new key and revoke this one\./).waitFor();
-  await page.getByText(/It keeps its name; to use another one, create a new project\./).waitFor();
+  await page
+    .getByText(/Its name cannot be changed; to use another name, create a new key and revoke this one\./)
+    .waitFor();
+  await page.getByText(/Its name cannot be changed; to use another name, create a new project\./).waitFor();
 });
 
 test('[console] a file whose content does not fit its name says so in both languages, without a useless button', async () => {

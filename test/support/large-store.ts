@@ -44,7 +44,9 @@ export async function enlargeStore(folder: string, { smallFiles, largeBytes }: L
     });
   }
   database.exec('delete from project_usage');
-  database.exec('insert into project_usage (project_id, file_bytes, file_count) select project_id, sum(bytes), count(*) from file group by project_id');
+  database.exec(
+    'insert into project_usage (project_id, file_bytes, file_count) select project_id, sum(bytes), count(*) from file group by project_id',
+  );
   database.exec('commit');
   database.close();
 }

@@ -7,7 +7,7 @@ import { rankings, rerankings, wordsReasons } from './vocabulary.ts';
 
 /** The most chunks of one answer. The ancestor allows 20. */
 export const maxResults = 100;
-/** The results of a question that does not say how many. Ten hold the answer of .90 of the ordinary questions, three of .83. */
+/** The default number of results. docs/reference/questions.md shows how often three and ten results contain the answer. */
 export const defaultResults = 10;
 /** The most collections of one question. */
 export const mostAskedCollections = 20;

@@ -14,7 +14,7 @@ export const errorCodes = {
   CREDENTIALS_VALIDATION_ERROR: {
     status: 401,
     meaning:
-      'The third party rejected the credentials: it answered 401, or the manifest of the bundle says that the answer means so.',
+      'The third party rejected the credentials: it answered 401, or the manifest of the bundle says that its answer means this.',
   },
   SESSION_VALIDATION_FAILED: {
     status: 401,
@@ -52,7 +52,7 @@ export const errorCodes = {
   PROVIDER_REJECTED: {
     status: 422,
     meaning:
-      'The third party rejected the request with a status of 400 to 499. `details[0]` has `upstream_status`, and its `upstream_code` and `message`. The same input fails again.',
+      'The third party rejected the request: it answered with a 4xx status other than 401, 408 and 429, or an MCP server rejected the arguments. `details[0]` has its `upstream_status`, `upstream_code` and `message`. Do not retry the same input.',
   },
   RUN_CANCELLED: { status: 409, meaning: 'The run was cancelled before it ended.' },
   TOO_MANY_REQUESTS: {
@@ -62,7 +62,7 @@ export const errorCodes = {
   PROVIDER_RATE_LIMITED: {
     status: 429,
     meaning:
-      'The third party limits the rate of requests. `Retry-After` is that of the third party, at most one day; it is absent when the third party sends none.',
+      'The rate limit of the third party is exceeded. `Retry-After` is that of the third party, at most one day; it is absent when the third party sends none.',
   },
   RESOURCE_LIMIT_REACHED: { status: 429, meaning: 'A quota or a capacity is used up.' },
   INTERNAL_SERVER_ERROR: {
@@ -80,7 +80,7 @@ export const errorCodes = {
   PROVIDER_ERROR: {
     status: 502,
     meaning:
-      'The third party failed (408 or 5xx), sent an answer that cannot be used, or could not be reached, or the request to it is not allowed.',
+      'The third party failed (408 or 5xx), sent an unusable answer or could not be reached, or the request to it is not allowed.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,

@@ -62,7 +62,7 @@ export const RequestTemplate = Type.Object(
 );
 export type RequestTemplate = Static<typeof RequestTemplate>;
 
-/** Where the reason of an error answer stands, and messages for statuses. Without it, the usual places are searched. */
+/** Locates the reason in an error answer, and gives messages for statuses. By default, the service searches the usual places. */
 export const ErrorMapping = Type.Object(
   {
     /** JMESPath over {status, headers, body, input}: the message of the third party. */
@@ -94,7 +94,7 @@ export const ResponseMapping = Type.Object(
     credentials_rejected: Type.Optional(Type.Array(Type.Integer())),
     /** JMESPath; true means that an error response is caused by the credentials (some APIs answer 200 or 400). */
     credentials_rejected_when: Type.Optional(Type.String()),
-    /** The same as `errors` of the bundle, for this call only. */
+    /** Replaces members of the bundle's `errors` for this call. */
     errors: Type.Optional(ErrorMapping),
   },
   strict,

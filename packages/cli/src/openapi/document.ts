@@ -73,7 +73,7 @@ export function isReference(value: unknown): value is Json & { readonly $ref: st
   return isJson(value) && typeof value.$ref === 'string';
 }
 
-/** Returns a member of an object by a name from a document, which may be a name of `Object.prototype`. */
+/** Returns the own member of an object with a name from a document, which `Object.prototype` may also have. */
 export function memberOf(value: unknown, name: string): unknown {
   return isJson(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

@@ -102,7 +102,7 @@ test('schemas, properties, fields of forms and security schemes may have names o
   assert.equal(({} as Record<string, unknown>).description, undefined);
 });
 
-test('a bundle with a manifest that cannot be written leaves no folder behind', async (t) => {
+test('an import with a manifest that cannot be written leaves no folder behind', async (t) => {
   const out = await mkdtemp(join(tmpdir(), 'quartermaster-names-'));
   t.after(() => rm(out, { recursive: true, force: true }));
   const imported = importOpenApi(documentOf({ '/a': { get: { operationId: 'a', responses: done } } }));

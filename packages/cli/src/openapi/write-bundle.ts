@@ -14,7 +14,7 @@ export async function writeBundle(
   more: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const folder = join(out, bundle.id);
-  // All texts exist before the first file, so that one that cannot be written leaves no half bundle behind.
+  // All texts are created before the first file, so that a failure leaves no partial bundle behind.
   const files = new Map([
     ['bundle.yaml', toYaml(bundle)],
     ...[...plugins].map(([id, plugin]): [string, string] => [`${id}.yaml`, toYaml(plugin)]),

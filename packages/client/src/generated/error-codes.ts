@@ -6,7 +6,7 @@ export type ErrorCode =
   | 'INVALID_REQUEST'
   /** The API key is missing, malformed, unknown, revoked or expired. The response does not tell which. */
   | 'APIKEY_VALIDATION_FAILED'
-  /** The third party rejected the credentials: it answered 401, or the manifest of the bundle says that the answer means so. */
+  /** The third party rejected the credentials: it answered 401, or the manifest of the bundle says that its answer means this. */
   | 'CREDENTIALS_VALIDATION_ERROR'
   /** The name or the password is wrong, or the session does not exist or has ended. The response does not tell which. */
   | 'SESSION_VALIDATION_FAILED'
@@ -28,13 +28,13 @@ export type ErrorCode =
   | 'RANGE_NOT_SATISFIABLE'
   /** A field is missing, has the wrong type or has a value that is not allowed. */
   | 'REQUEST_VALIDATION_ERROR'
-  /** The third party rejected the request with a status of 400 to 499. `details[0]` has `upstream_status`, and its `upstream_code` and `message`. The same input fails again. */
+  /** The third party rejected the request: it answered with a 4xx status other than 401, 408 and 429, or an MCP server rejected the arguments. `details[0]` has its `upstream_status`, `upstream_code` and `message`. Do not retry the same input. */
   | 'PROVIDER_REJECTED'
   /** The run was cancelled before it ended. */
   | 'RUN_CANCELLED'
   /** A rate limit is reached or a queue is full. `Retry-After` says when to retry. */
   | 'TOO_MANY_REQUESTS'
-  /** The third party limits the rate of requests. `Retry-After` is that of the third party, at most one day; it is absent when the third party sends none. */
+  /** The rate limit of the third party is exceeded. `Retry-After` is that of the third party, at most one day; it is absent when the third party sends none. */
   | 'PROVIDER_RATE_LIMITED'
   /** A quota or a capacity is used up. */
   | 'RESOURCE_LIMIT_REACHED'
@@ -44,7 +44,7 @@ export type ErrorCode =
   | 'PLUGIN_FAILED'
   /** The operation needs a setting that the operator has not set. The message names it. */
   | 'NOT_CONFIGURED'
-  /** The third party failed (408 or 5xx), sent an answer that cannot be used, or could not be reached, or the request to it is not allowed. */
+  /** The third party failed (408 or 5xx), sent an unusable answer or could not be reached, or the request to it is not allowed. */
   | 'PROVIDER_ERROR'
   /** The service is starting or stopping, its database or disk cannot be reached, or a search took too long. Retry the request. After an upload, the file may be stored. */
   | 'SERVICE_UNAVAILABLE'

@@ -85,7 +85,7 @@ export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { run
       calls.data('GET /v1/plugins/{bundle_id}/{plugin_id}', { path: splitName(plugin), query }, options),
     /**
      * Runs a plugin and waits for its result: `data` holds the output. Integers beyond 2^53 arrive as text with all their
-     * digits, because numbers of JavaScript would round them. @throws ApiError PROVIDER_REJECTED, PROVIDER_RATE_LIMITED,
+     * digits, because JavaScript would round the numbers. @throws ApiError PROVIDER_REJECTED, PROVIDER_RATE_LIMITED,
      * PROVIDER_ERROR, PLUGIN_FAILED, PLUGIN_TIMEOUT …
      */
     run: (plugin: string, input: Values, { credentials = {}, ...options }: RunOptions = {}) =>

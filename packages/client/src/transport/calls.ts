@@ -82,7 +82,7 @@ type JsonReviver = Parameters<typeof JSON.parse>[1];
 
 const longInteger = /[\s:,[]-?\d{16}/;
 
-/** A number of JavaScript would have other digits, and an id with other digits names another object. */
+/** JavaScript would round the number, and an id with other digits names another object. */
 function longIntegerAsText(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
   const { source = '' } = context ?? {};
   return typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;

@@ -58,7 +58,7 @@ function mayRetry(error: unknown, { isRepeatable, hasKey }: RetryState): boolean
   if (error instanceof ConnectionError) return isRepeatable || wasNotSent(error);
   if (!(error instanceof ApiError)) return false;
   const { status, code, retryAfterMs } = error;
-  // The client does not retry an exceeded quota, which waiting does not free, or a failed plugin run, which is a final result:
+  // The client does not retry an exceeded quota, because waiting does not help. A failed plugin run is a final result:
   // its third party may have acted, and the caller decides whether to wait for it.
   const isTemporary = code === 'TOO_MANY_REQUESTS' || code === 'UNREADABLE_ANSWER';
   if (status === 429) return isTemporary;

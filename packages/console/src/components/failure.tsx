@@ -4,7 +4,7 @@ import type { CodedError } from '../language/explain-error.ts';
 import { useLanguage } from '../language/language.tsx';
 import { Icon } from './icons.tsx';
 
-/** Whether the same request may succeed later: not if the service has refused it for its content. */
+/** Returns whether the same request may succeed later. It cannot if the service refused its content. */
 export function mayRetry(error: unknown): boolean {
   if (!(error instanceof ApiError)) return true;
   return error.status >= 500 || [401, 408, 409, 429].includes(error.status);

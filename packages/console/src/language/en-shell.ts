@@ -71,7 +71,7 @@ export const shell = {
     'This password is too easy to guess, or its length is not allowed. Use {least} to {most} characters, such as several unrelated words.',
   'setUp.title': 'Set up the console',
   'settings.about':
-    'Each project has its own files, collections and keys. It keeps its name; to use another one, create a new project.',
+    'Each project has its own files, collections and keys. Its name cannot be changed; to use another name, create a new project.',
   'settings.account': 'Your account',
   'settings.changePassword': 'Change password',
   'settings.created': 'Created',
@@ -85,7 +85,7 @@ export const shell = {
   'settings.keyNameHint': 'For example, “nightly import”.',
   'settings.keys': 'API keys',
   'settings.keysAbout':
-    'Programs send a key in the Authorization header. A key is shown only once, when you create it. It keeps its name; to use another one, create a new key and revoke this one.',
+    'Programs send a key in the Authorization header. A key is shown only once, when you create it. Its name cannot be changed; to use another name, create a new key and revoke this one.',
   'settings.lastUsed': 'Last used',
   'settings.createdAbout': 'Copy the key now. The service stores only its hash and cannot show it again.',
   'settings.createdDone': 'I copied the key',

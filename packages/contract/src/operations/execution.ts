@@ -18,7 +18,7 @@ const idempotency =
 const storedFiles =
   'An input that is base64 also takes `file:` and a `file_id`, or `artifact:` and an `artifact_id`, such as `"image_base64": "artifact:arti0mwq7qfp2x6d8tb1hj93"`; the key then also needs the scope `files`. Media and large parts of the output are stored, and `artifacts` lists each with a signed `file_url`.';
 const failures =
-  'Invalid input is 422, refused credentials are 401 `CREDENTIALS_VALIDATION_ERROR`, a request that the third party rejects is 422 `PROVIDER_REJECTED`, its rate limit is 429 `PROVIDER_RATE_LIMITED`, its failure is 502 `PROVIDER_ERROR`, a time limit 504 `PLUGIN_TIMEOUT`, a full queue 429.';
+  'Invalid input is 422, rejected credentials are 401 `CREDENTIALS_VALIDATION_ERROR`, a request that the third party rejects is 422 `PROVIDER_REJECTED`, its rate limit is 429 `PROVIDER_RATE_LIMITED`, its failure is 502 `PROVIDER_ERROR`, a time limit 504 `PLUGIN_TIMEOUT`, a full queue 429.';
 
 export const executionOperations = describeOperations('execution', {
   execute: {

@@ -27,7 +27,7 @@ export const serviceOperations = describeOperations('operations', {
   getMetrics: {
     summary: 'Get metrics in the Prometheus text format',
     description:
-      'The scope `admin` includes `metrics`. The plugins address also takes the scope `plugins`, and no key while it requires none.',
+      'The scope `admin` includes `metrics`. The plugins address also accepts the scope `plugins`, and requests without a key while it requires none.',
     scope: 'metrics',
     examples: { metrics: {} },
   },

@@ -23,7 +23,7 @@ class Connection:
     def __init__(self, configuration: Configuration, http_client: httpx.Client | None) -> None:
         self._configuration = configuration
         self._is_own = http_client is None
-        # The service closes idle connections after 75 seconds, proxies often earlier.
+        # The service closes idle connections after 75 seconds by default. Proxies often close them earlier.
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
         self._http = http_client if http_client is not None else httpx.Client(limits=limits)
 

@@ -8,13 +8,13 @@ import { SubmitForm } from './submit-form.tsx';
 
 export interface RenameButtonProps {
   readonly name: string;
-  /** What else the new name causes. */
+  /** Describes the further effects of a new name. */
   readonly about?: string;
   readonly maxLength?: number;
   readonly onRename: (name: string) => Promise<unknown>;
 }
 
-/** Gives an object another name in a dialog. */
+/** Renames an object in a dialog. */
 export function RenameButton({ name, about, maxLength, onRename }: RenameButtonProps) {
   const { t } = useLanguage();
   const { say } = useToasts();

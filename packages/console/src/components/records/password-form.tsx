@@ -6,7 +6,7 @@ import { useLanguage } from '../../language/language.tsx';
 import { PasswordField } from '../forms/password-field.tsx';
 import { SubmitForm } from '../forms/submit-form.tsx';
 
-/** The failures that another password may mend. */
+/** The failures that another password may resolve. */
 export function needsPassword(error: { readonly code: string } | null): boolean {
   return error?.code === 'file_encrypted' || error?.code === 'password_wrong';
 }

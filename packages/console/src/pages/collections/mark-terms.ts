@@ -23,8 +23,8 @@ interface Explained {
 }
 
 /**
- * Returns the words of the question that the service found in the results, without stop words. The service names its own
- * forms, which are mostly the beginnings of the words. Without explanations, returns all words.
+ * Returns the words of the question that the service found in the results, without stop words. The service returns stems,
+ * which are mostly the beginnings of the words. Without explanations, returns all words.
  */
 export function wordsFound(question: string, results: readonly Explained[]): readonly string[] {
   if (results.every(({ explanation }) => explanation === undefined)) return wordsOf(question);

@@ -45,7 +45,7 @@ function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; 
   const { t, explain } = useLanguage();
   const { busy, download } = useDownload();
   const list = useInfiniteList({
-    // Each processing of the record gives other rows.
+    // The rows change whenever the record is processed again.
     queryKey: ['rows', path, status, version],
     load: (page, signal) => filesApi.json(endpoint, { path, query: { ...page, status, order: 'asc' }, signal }),
     idOf: (row) => row.row_id,
