@@ -27,8 +27,8 @@ const allowed: Readonly<Record<string, string>> = {
   'egress/call-timings.ts': 'measures time, limits nothing',
   'execution/sandbox/child.ts': 'runs in the process of the plugin',
   'execution/sandbox/run.ts': 'the calls of one run',
-  'http/slow-readers.ts': 'closes the connection that has not read for the longest time, whoever has it',
-  'kernel/concurrency/group-commit.ts': 'joins what waits into one commit',
+  'http/slow-readers.ts': 'closes the connection that has not read for the longest time, of any caller',
+  'kernel/concurrency/group-commit.ts': 'joins the waiting writes into one commit',
   'runs/run-queue.ts': 'uses the component; the map ends the wait of a cancelled run',
   'search/embedding/onnx/onnx-process.ts': 'matches answers of a process with their requests',
   'search/vector-pages/open-page-thread.ts': 'matches answers of a thread with their requests',
@@ -59,7 +59,7 @@ test('each listed queue is opened in one place, and the reference page has a row
   );
 });
 
-test('the rules find a semaphore, a counter and a waiting list made by hand', () => {
+test('the rules find a semaphore, a counter and a waiting list that do not use the component', () => {
   const examples = ['createSemaphore({})', 'underWay += 1', 'running++', 'const waiting = new Set<Turn>()'];
   for (const text of examples)
     assert.ok(

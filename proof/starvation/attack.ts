@@ -4,16 +4,16 @@ import type { OperationName } from './operations.ts';
 
 /** A caller that keeps one queue of the service full with its worst known payload. */
 export interface Attack {
-  /** The queue, or what the payload costs instead. */
+  /** The queue, or the resource that the payload uses up. */
   readonly queue: string;
   readonly payload: string;
   /** The number of requests that it keeps in flight. */
   readonly width: number;
   /** Whether it has no key. Default: it has a key of the first project. */
   readonly keyless?: boolean;
-  /** Operations that use the queue, besides those that every queue is judged by. */
+  /** Operations that use the queue, in addition to those that are measured for every queue. */
   readonly own?: readonly OperationName[];
-  /** Whether it is in progress only after a refusal: the queue is full then. */
+  /** Whether the attack counts as started only after a refusal, which shows that the queue is full. */
   readonly untilRefused?: boolean;
   /** Settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface Saturation {
 /** Milliseconds before a refused request is sent again. */
 const refusedPause = 500;
 
-/** Sends requests without an end, `width` at a time. */
+/** Sends requests continuously, `width` at a time. */
 export function saturate({ width }: Attack, send: (index: number) => Promise<string>, signal: AbortSignal): Saturation {
   const outcomes = new Map<string, number>();
   let inFlight = 0;

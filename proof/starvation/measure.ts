@@ -11,7 +11,7 @@ export interface MeasureOptions {
   readonly names: readonly OperationName[];
   readonly victims: readonly Victim[];
   readonly rounds: number;
-  /** Milliseconds after which an operation is not tried again if its result is certain. */
+  /** Milliseconds after which an operation is not repeated if its result is already certain. */
   readonly longEnough: number;
   /** The end of the measurement, on the clock of `performance.now()`. */
   readonly end: number;
@@ -19,7 +19,7 @@ export interface MeasureOptions {
   readonly limitOf?: (name: OperationName) => number;
 }
 
-/** Lets the victims work in turn, one operation at a time. Returns the samples of each victim and operation. */
+/** Runs the operations of the victims in turn, one at a time. Returns the samples of each victim and operation. */
 export async function measure(options: MeasureOptions): Promise<(victim: Victim, name: OperationName) => Samples> {
   const { names, victims, rounds, longEnough, end, limitOf = () => Number.POSITIVE_INFINITY } = options;
   const samples = new Map<string, Samples>();
@@ -42,7 +42,7 @@ export async function measure(options: MeasureOptions): Promise<(victim: Victim,
   return samplesOf;
 }
 
-/** Whether so many samples are too slow that the percentile of all rounds is. */
+/** Returns whether the slow samples already make the percentile of all rounds exceed the limit. */
 function isDecided({ times }: Samples, rounds: number, limit: number): boolean {
   return times.filter((time) => time > limit).length > rounds - rankOf(rounds);
 }
@@ -54,7 +54,7 @@ async function sample(operation: Operation, victim: Victim, round: number, { tim
   if (failure !== undefined) failures.push(failure);
 }
 
-/** The nearest rank of the 95th percentile. Of fewer than 20 times, one may be larger, because a single time is often noise. */
+/** The nearest rank of the 95th percentile. Below 20 times, the largest one is ignored, because a single slow time is often noise. */
 function rankOf(count: number): number {
   return count < 5 ? count : Math.min(Math.ceil(0.95 * count), count - 1);
 }

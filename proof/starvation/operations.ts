@@ -22,7 +22,7 @@ interface VictimIds {
 }
 
 export interface Operation {
-  /** Milliseconds above three times the idle time that it may take. */
+  /** The operation may take three times its idle time plus this many milliseconds. */
   readonly allowance: number;
   /** @returns the reason when it failed, otherwise undefined */
   run(victim: Victim, round: number): Promise<string | undefined>;
@@ -32,7 +32,7 @@ const allowance = 250;
 const longAllowance = 1_000;
 const tenKilobytes = Buffer.from('Ordinary words of a note. '.repeat(400));
 
-/** The operations that every queue is judged by. */
+/** The operations that are measured for every queue. */
 export const commonOperations = ['upload', 'record', 'question', 'T0 run', 'page picture', 'list'] as const;
 
 export const operations = {

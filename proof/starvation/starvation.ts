@@ -15,13 +15,13 @@ import { describeRow, failureOf, type Row, renderTable } from './table.ts';
 import { openThirdParty } from './third-party.ts';
 
 interface Bounds {
-  /** The number of times that each victim does each operation. */
+  /** The number of times that each victim repeats each operation. */
   readonly rounds: number;
   /** Milliseconds that an attack has to fill its queue. */
   readonly filling: number;
   /** Milliseconds after which an operation of a victim fails. */
   readonly timeout: number;
-  /** Milliseconds after which an operation that is certainly too slow is not tried again. */
+  /** Milliseconds after which an operation that is certainly too slow is not repeated. */
   readonly longEnough: number;
   /** Milliseconds for the measurement of one attack. */
   readonly measuring: number;
@@ -46,7 +46,7 @@ const attacks = [...documentAttacks, ...runAttacks, ...streamAttacks];
 
 /**
  * Lets one caller saturate each queue of the service with its worst known payload. Meanwhile another project, and
- * another key of its own project, do what users do. What they do may take at most three times as long as on the idle
+ * another key of its own project, perform ordinary operations. Each may take at most three times as long as on the idle
  * service, plus an allowance.
  */
 export async function starvation(options: PartOptions): Promise<PartReport> {

@@ -23,7 +23,7 @@ interface Expected {
   readonly code: string;
   readonly outcome: string;
   readonly upstreamCode: string | null;
-  /** What the third party says. */
+  /** The body of the answer of the third party. */
   readonly words: string;
   /** Seconds of `Retry-After`. */
   readonly retryAfter?: number;
@@ -41,7 +41,7 @@ const answer = (status: number, body: object, headers: Record<string, string> = 
 });
 const later = { 'retry-after': '60' };
 
-/** Each answer of the third party, and what every surface makes of it. */
+/** Each answer of the third party, with the result on every surface. */
 const table: Readonly<Record<string, readonly [VendorError, Expected]>> = {
   400: [
     answer(400, { error: { code: 'bad_input', message: `n must be a number, ${token}` } }),
@@ -204,7 +204,7 @@ describe('each status of a third party on each surface', () => {
       });
     });
 
-    test(`[mcp] a tool returns the words of a third party that answers ${name} as an error`, async (t) => {
+    test(`[mcp] a tool returns the message of a third party that answers ${name} as an error`, async (t) => {
       const client = new Client({ name: 'test', version: '1.0.0' });
       const url = new URL(`${service.pluginsUrl}/mcp/vendor`);
       const headers = { 'X-Credential-token': token };

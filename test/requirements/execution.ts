@@ -158,7 +158,7 @@ export const executionRequirements: Requirements = {
     tests: [
       '[execute] HTTP answers ${expected.status} ${expected.code} when the third party answers ${name}',
       '[runs] an asynchronous run ends as ${expected.outcome} when the third party answers ${name}',
-      '[mcp] a tool returns the words of a third party that answers ${name} as an error',
+      '[mcp] a tool returns the message of a third party that answers ${name} as an error',
       '[client] the TypeScript client throws its class for ${expected.status} when the third party answers ${name}',
       '[client] the Python client raises its class for each status of a third party',
       '[execute] a manifest names the places of the reason, messages for statuses and what rejects credentials',

@@ -38,7 +38,7 @@ export const Limits = Type.Object({
     uploads_in_flight: Type.Integer({ description: 'Number of uploads of this project in progress.' }),
     max_uploads_in_flight: Type.Integer({
       description:
-        'Most uploads of one key in progress. A project alone may have twice as many, and all projects together four times.',
+        'The maximum number of concurrent uploads of one key. A single project may have twice as many, and all projects together four times as many.',
     }),
   }),
   quota: Type.Object({

@@ -52,7 +52,7 @@ class LimitsRate(TypedDict):
     uploads_in_flight: int
     """Number of uploads of this project in progress."""
     max_uploads_in_flight: int
-    """Most uploads of one key in progress. A project alone may have twice as many, and all projects together four times."""
+    """The maximum number of concurrent uploads of one key. A single project may have twice as many, and all projects together four times as many."""
 
 
 class LimitsQuota(TypedDict):

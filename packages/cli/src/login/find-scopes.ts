@@ -11,7 +11,7 @@ const probes: Readonly<Record<Scope, (qm: Quartermaster) => Promise<unknown>>> =
   admin: (qm) => qm.projects.list({ limit: 1 }),
 };
 
-/** The scopes without which commands are refused. */
+/** The scopes that commands require. */
 export const commandScopes: readonly Scope[] = ['files', 'collections', 'plugins'];
 
 /** Returns all scopes of the key. @throws AuthenticationError when the key is not valid */

@@ -51,7 +51,7 @@ export interface ExecutorDeps {
   readonly version?: string;
   /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
   /** Without it, no part of an output is stored. */
   readonly artifacts?: Pick<ArtifactStore, 'keep' | 'receive'>;
@@ -75,11 +75,11 @@ interface RunStart {
 
 type Begun = Omit<Run, 'pluginId' | 'isolation' | 'input'>;
 
-function ownerOf({ projectId, keyId }: RunCaller = nobody): Owner {
+function ownerOf({ projectId, keyId }: RunCaller = unknownCaller): Owner {
   return { projectId, keyId: keyId ?? null };
 }
 
-const nobody: RunCaller = { projectId: '-', origin: 'execute' };
+const unknownCaller: RunCaller = { projectId: '-', origin: 'execute' };
 
 /**
  * Executes a run in this order: check the request, the credentials and the input, run the plugin, check the output. Source:
@@ -103,7 +103,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const conclude = createConclusion({ ...deps, observer });
   const readFiles = deps.fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));
 
-  function prepare(request: PluginCall, signal: AbortSignal, caller: RunCaller = nobody): PreparedRun {
+  function prepare(request: PluginCall, signal: AbortSignal, caller: RunCaller = unknownCaller): PreparedRun {
     // An accepted run continues although the disk is nearly full: its client cannot send it again.
     if (caller.resumes === undefined && deps.space?.isLow() === true) throw noRoomForRun();
     const bundle = getBundle(deps.catalogue(), request.bundle_id);
@@ -135,11 +135,11 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     async execute(request, signal, caller) {
       return await admission.admit(ownerOf(caller), () => {
         const { start } = prepare(request, signal, caller);
-        return readFiles(request, caller ?? nobody, start);
+        return readFiles(request, caller ?? unknownCaller, start);
       });
     },
 
-    async verifyCredentials(request, signal, caller = nobody) {
+    async verifyCredentials(request, signal, caller = unknownCaller) {
       const bundle = getBundle(deps.catalogue(), request.bundle_id);
       const call = calls.ofVerification(bundle);
       if (call === null && bundle.manifest.credentials_schema !== undefined) throw verificationImpossible(bundle.id);

@@ -3,7 +3,7 @@ import { convertBigInts } from '../kernel/json/exact-json.ts';
 
 /**
  * Returns the input as a handler receives it. JavaScript would round an integer beyond 2^53, and the rounded number may be the id of another
- * object, so it becomes text. Where the schema says `number`, a double is meant, and the handler calculates with it.
+ * object, so it becomes text. Where the schema says `number`, it stays a double, because the handler calculates with it.
  */
 export function toHandlerInput<T>(input: T, schema: () => JsonSchema = () => ({})): T {
   if (convertBigInts(input, String) === input) return input;

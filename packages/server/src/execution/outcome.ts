@@ -10,11 +10,11 @@ export interface KeptAnswer {
   readonly isEarlier?: true;
 }
 
-/** What a third party answered instead of a result. Every text is redacted and bounded. */
+/** The error answer of a third party. Every text is redacted and bounded. */
 export interface UpstreamAnswer {
   /** null without an answer. */
   readonly upstreamStatus: number | null;
-  /** The code and the message of the third party, where its answer has them. */
+  /** The code and the message in the answer of the third party; null if it has none. */
   readonly upstreamCode: string | null;
   readonly upstreamMessage: string | null;
   /** The first bytes of the answer. */

@@ -8,7 +8,7 @@ export interface RunAdmission {
   admit<T>(owner: Owner, work: () => Promise<T>): Promise<T>;
 }
 
-/** @param ofKey the runs of a key if no other key has any: a quarter of all */
+/** @param ofKey the maximum number of runs of a key while no other key has a run: a quarter of all */
 export function createRunAdmission(ofKey: number, admission: Admission = createAdmission()): RunAdmission {
   const runs = admission.places('runs', { places: 4 * ofKey, refuse: tooManyRuns });
   return {

@@ -121,7 +121,7 @@ test('ten requests with other credentials result in 422; then the key is closed,
     });
 });
 
-test('another API key with the same Idempotency-Key and arguments runs for itself and closes nothing for the first', async (t) => {
+test('another API key with the same Idempotency-Key and arguments starts a separate run and does not affect the key of the first caller', async (t) => {
   const { once } = await open(t);
   const [mine, theirs] = [
     { ...place, keyId: 'mine' },

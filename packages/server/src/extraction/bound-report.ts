@@ -2,7 +2,7 @@ import { cut } from './cut-text.ts';
 import type { AttachmentReport, ExtractionReport } from './extraction.ts';
 import type { ReportDraft } from './extraction-job.ts';
 
-/** Bounds of a report. A text of the document may be in it, and the report is stored with the record. */
+/** Bounds of a report. A report may contain text of the document, and is stored with the record. */
 export const reportLimits = {
   /** The report as JSON, in characters. */
   characters: 400_000,

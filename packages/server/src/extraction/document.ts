@@ -58,7 +58,7 @@ export interface PlacedBlock {
 export interface LaidOutText {
   readonly text: string;
   readonly blocks: readonly PlacedBlock[];
-  /** About headings and names of sheets that are too long for a locator. */
+  /** The warning about headings and names of sheets that are too long for a locator. */
   readonly warnings: readonly string[];
   /** Returns the origin of the characters from `start` to before `end`. */
   locate(start: number, end: number): Locator;

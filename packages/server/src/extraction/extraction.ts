@@ -31,7 +31,7 @@ export interface ExtractionTask {
   readonly projectId: string;
   /** The key of the caller that waits. Default: none. */
   readonly keyId?: string | null;
-  /** The document belongs to a stored record, so it waits without being refused. Default: a caller waits for it. */
+  /** Whether the document belongs to a stored record. Such a document is never refused. Default: false, because a caller waits for it. */
   readonly isAccepted?: boolean;
   readonly source: ExtractionSource;
   /** Null: split by the structure of the document, in chunks whose size follows the script. Ignored for question–answer sheets. */

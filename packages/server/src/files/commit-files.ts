@@ -44,7 +44,7 @@ async function removeUnneeded({ blobs, logger }: CommitFilesDeps, unneeded: Blob
   }
 }
 
-/** Discards staged bytes at the end of a request, whose result a failure must not change. The next start removes what is left. */
+/** Discards staged bytes at the end of a request. A failure does not change the result of the request. The next start removes remaining bytes. */
 export async function discardStaged(logger: Pick<Logger, 'warn'>, staged: StagedBlob): Promise<void> {
   await staged.discard().catch((err: unknown) => {
     logger.warn({ err, blob_id: staged.blobId }, 'staged bytes not removed');

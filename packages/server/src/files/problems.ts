@@ -54,7 +54,7 @@ export function tooManyFiles(limit: number): Problem {
 
 const holders = { key: 'this key', project: 'the project', all: 'all projects' };
 
-/** @param limit concurrent uploads that the holder may have at present */
+/** @param limit the number of concurrent uploads that the holder may have at present */
 export function tooManyUploads(holder: keyof typeof holders, limit: number): Problem {
   return new Problem(
     'TOO_MANY_REQUESTS',

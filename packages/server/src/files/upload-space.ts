@@ -23,7 +23,7 @@ export interface UploadSpace {
   conditions(): Promise<readonly Condition[]>;
 }
 
-/** Refuses uploads while the disk is nearly full. Logs when that begins and ends, not for each upload. */
+/** Refuses uploads while the disk is nearly full. Logs only the first refusal and the end of refusals. */
 export function createUploadSpace(deps: UploadSpaceDeps): UploadSpace {
   const { leastFreeBytes, freeBytes, reserve, logger } = deps;
   let isRefusing = false;

@@ -91,9 +91,9 @@ export function createApp(deps: AppDeps): App {
     // A slow but steady upload is valid, so only idle sockets and slow headers are aborted.
     requestTimeout: 0,
     connectionTimeout: readers.idleMs,
-    // Longer than load balancers keep idle connections, mostly 60 s. They would send a request to a closed one.
+    // Load balancers keep idle connections for up to 60 s in general. A shorter time would let them send requests to closed connections.
     keepAliveTimeout: deps.keepAliveMs ?? 75_000,
-    // The time for headers begins with their first byte, so an idle connection does not run out of it.
+    // The time limit of headers starts with their first byte, so it does not apply to an idle connection.
     // Node refuses headers that reach its limit, so the limit is one byte higher.
     http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },
     return503OnClosing: false,

@@ -45,7 +45,7 @@ export function createErrorWriter(answerOf: (problem: Problem, request: FastifyR
 export type CreateErrorWriter = typeof createErrorWriter;
 
 /**
- * Statuses that are no fault of the service: a setting is missing, another service failed, the load is too high, or a
+ * Statuses that are not caused by a fault of the service: a setting is missing, another service failed, the load is too high, or a
  * quota or the reserve of the disk is used up. The service logs once when it begins to refuse uploads.
  */
 const withoutFault: ReadonlySet<number> = new Set([501, 502, 503, 507]);

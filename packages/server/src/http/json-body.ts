@@ -60,7 +60,7 @@ function readExact(text: string): unknown {
   }
 }
 
-/** Whether a route passes numbers on to plugins. Other routes store and compare numbers, so they know none beyond a double. */
+/** Whether a route passes numbers to plugins. Other routes store and compare numbers as doubles. */
 function keepsIntegers(route = ''): boolean {
   return /\/(?:execute|mcp(?:\/:bundle_id)?\/?)$/.test(route);
 }

@@ -10,7 +10,7 @@ import type { App } from './app.ts';
 export interface LingerLimits {
   readonly bytes: number;
   readonly milliseconds: number;
-  /** Connections of the process that are read at once. Others close directly after the response. */
+  /** Connections of the process that are read at once. Further connections close directly after the response. */
   readonly connections: number;
 }
 export const lingerLimits: LingerLimits = { bytes: 64 * 1024 * 1024, milliseconds: 10_000, connections: 64 };
@@ -19,14 +19,14 @@ export const lingerLimits: LingerLimits = { bytes: 64 * 1024 * 1024, millisecond
 export const lingering = { connections: 0 };
 
 /**
- * Reads and discards the rest of a body that a response precedes, and then closes the connection. Every response that
- * is a text is sent at once; it ends when the body has arrived or a limit is reached.
+ * Reads and discards the rest of a body after an early response, and then closes the connection. Every text
+ * response is sent at once. It ends when the body has arrived or a limit is reached.
  */
 export function lingerOnUnreadBodies(app: App, limits: LingerLimits = lingerLimits): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { raw } = request;
     if (!isBodyPending(raw) || (typeof payload !== 'string' && !Buffer.isBuffer(payload))) return done(null, payload);
-    // The end of a body that arrived in one piece is noticed only later in the same turn of the event loop.
+    // The end of a body that arrived in one piece becomes visible only later in the same tick of the event loop.
     turnOfEventLoop().then(() => {
       if (!isBodyPending(raw)) return done(null, payload);
       reply.header('Connection', 'close');

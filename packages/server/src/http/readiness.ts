@@ -6,7 +6,10 @@ import { Problem } from '../kernel/problem.ts';
  */
 export type Parts = Readonly<Record<string, () => Promise<void>>>;
 
-/** A part does not work, for a reason that may be public. `facts` stand beside the name of the part in `details`. */
+/**
+ * A part does not work, and `/v1/ready` may publish the reason: the message contains no secret and no location. `details` shows
+ * `facts` with the name of the part.
+ */
 export class PartFailure extends Error {
   readonly facts: Readonly<Record<string, string | number | null>>;
   constructor(message: string, facts: PartFailure['facts']) {

@@ -3,7 +3,7 @@ export interface RequestKey {
   readonly projectId: string;
   readonly operation: IdempotentOperation;
   readonly key: string;
-  /** The API key or administrator that sends the request; empty without one. */
+  /** The API key or administrator that sends the request; empty for a caller without a key. */
   readonly callerId: string;
 }
 export type IdempotentOperation = 'upload' | 'execute';

@@ -105,7 +105,7 @@ const nameOf = ({ projectId, operation, key, callerId }: RequestKey) =>
 
 interface HoldOptions {
   readonly times: IdempotencyTimes;
-  /** The keys whose commit this process has sent without an answer. */
+  /** The keys whose commit this process has sent and the database has not confirmed. */
   readonly inDoubt: Set<string>;
 }
 

@@ -63,7 +63,7 @@ export type Publication =
 export interface IngestedRecord {
   readonly status: 'ready' | 'partial';
   readonly numChunks: number;
-  /** Bytes that are stored for it. Default: 0. */
+  /** The bytes stored for the record. Default: 0. */
   readonly storedBytes?: number;
   readonly report: Readonly<Record<string, unknown>>;
   /** The time at which the record becomes visible. */

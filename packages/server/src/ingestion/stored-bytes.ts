@@ -2,7 +2,7 @@ import { recordFailureCodes } from '../collections/records/record-failures.ts';
 import type { ExtractedChunk, ExtractionSource, ReportedRow } from '../extraction/extraction.ts';
 
 /**
- * Bounds of what is stored for a record: its chunks with their places, metadata and terms, and its reported rows. The
+ * Limits on the data stored for a record: its chunks with their places, metadata and terms, and its reported rows. The
  * text that counts is at most `textPerByte` for each byte of the source, because a sheet may repeat one text in each row.
  */
 export const storedLimits = {
@@ -11,7 +11,7 @@ export const storedLimits = {
   textPerByte: 8,
 } as const;
 
-/** What would be stored for the record is out of proportion to its text, or more than its project has left. */
+/** The data of the record is too large in proportion to its text, or exceeds the rest of the project's quota. */
 export class StoredTooMuch extends Error {
   readonly failure;
   constructor(code: 'storage_limit' | 'quota_exceeded') {
@@ -28,8 +28,8 @@ export interface StoredBytes {
 }
 
 /**
- * Counts what is stored for a record. The extractor is not trusted, so the text is counted by the chunks as well.
- * @param bytesLeft what the project may still store; null without a limit
+ * Counts the bytes stored for a record. The extractor is not trusted, so the text is counted by the chunks as well.
+ * @param bytesLeft the bytes that the project may still store; null without a limit
  */
 export function countStoredBytes(source: ExtractionSource, bytesLeft: number | null = null): StoredBytes {
   const sourceBytes = source.kind === 'text' ? Buffer.byteLength(source.text) : source.bytes;

@@ -5,7 +5,7 @@ import { quoteText } from './quote-text.ts';
 import { fieldInvalid } from './validation/validation-error.ts';
 
 /**
- * Checks the form of the cursors of a list that is ordered by id. A cursor is a place in that order, because ids sort by
+ * Checks the form of the cursors of a list that is ordered by id. A cursor is a position in that order, because ids sort by
  * the time of creation. Its object may have been deleted since, so a client can delete what it has read and continue.
  * @throws REQUEST_VALIDATION_ERROR for a text that is not an id of this kind
  */

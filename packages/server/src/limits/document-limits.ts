@@ -39,7 +39,7 @@ export const documentLimits = {
   },
   record_stored_bytes: {
     bounds:
-      'what is stored for a record besides 64 bytes for each character of its text and metadata: content, places and terms',
+      'the content, places and terms stored for a record, minus 64 bytes for each character of its text and metadata',
     unit: 'bytes',
     value: () => storedLimits.bytes,
     above: 'The record ends in `error` with the code `storage_limit`.',
@@ -57,7 +57,7 @@ export const documentLimits = {
     above: 'The record ends in `error` with the code `file_damaged`.',
   },
   mail_attachments: {
-    bounds: 'attachments of a mail, with those of the mails in it',
+    bounds: 'attachments of a mail, including those of mails in it',
     unit: 'items',
     value: () => attachmentLimits.count,
     above: 'The others are not read; a warning counts them, and the record is `partial`.',

@@ -30,7 +30,8 @@ export const requestLimits = {
     bounds: 'a body that is read and discarded after its request was refused, so that the client can read the response',
     unit: 'bytes',
     value: () => lingerLimits.bytes,
-    above: 'The connection is closed after the response. So is one whose body has not ended after 10 s.',
+    above:
+      'The connection is closed after the response. A connection whose body has not ended after 10 s is also closed.',
   },
   refused_bodies: {
     bounds: 'connections whose refused bodies are read and discarded at once, in one process',

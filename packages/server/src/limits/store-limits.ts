@@ -24,7 +24,7 @@ export const storeLimits = {
     above: refused('TOO_MANY_REQUESTS'),
   },
   project_bytes: {
-    bounds: 'all files of one project, and what is stored for its records, together',
+    bounds: 'all files of one project and the data stored for its records, together',
     unit: 'bytes',
     value: (config) => config.maxProjectBytes,
     setting: 'MAX_PROJECT_BYTES',

@@ -1,4 +1,4 @@
-/** What a client can read, as its `Accept` header says. Source: RFC 9110 §12.5.1. */
+/** The media types that a client accepts, by its `Accept` header. Source: RFC 9110 §12.5.1. */
 export interface Accepted {
   readonly json: boolean;
   readonly events: boolean;
@@ -27,7 +27,7 @@ function readRange(text: string) {
 
 /**
  * Removes `params: null` and the members of `params` that are null, such as `arguments` and `cursor`: they are absent.
- * Without `events`, the token of progress goes too, because only a stream of events reports progress.
+ * Without `events`, also removes the progress token, because only a stream of events reports progress.
  */
 export function readMessage(sent: unknown, { events }: Pick<Accepted, 'events'>): unknown {
   if (Array.isArray(sent)) return sent.map((one) => readMessage(one, { events }));

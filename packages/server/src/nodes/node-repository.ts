@@ -1,11 +1,11 @@
-/** A process that serves files of the store, as it describes itself. */
+/** The description of a process that serves files of the store. */
 export interface NewNode {
-  /** Random, of one start of a process. */
+  /** A random id of one start of a process. */
   readonly id: string;
   readonly serves: 'files' | 'both';
   readonly host: string;
   readonly version: string;
-  /** Identifies the data folder on its machine since the machine started. A copy of the folder has another one. */
+  /** Identifies the data folder on its machine since the machine started. A copy of the folder has another id. */
   readonly folderInstance: string;
 }
 
@@ -20,7 +20,7 @@ export interface StoredNode extends NewNode {
 }
 
 export interface NodeClaim {
-  /** The node that the caller found, and that must not have changed. */
+  /** The node that the caller has read. The claim fails when the row has changed since then. */
   readonly replaced: StoredNode | undefined;
   /** The id of the data folder before and after the claim. */
   readonly folderId: { readonly from: string; readonly to: string };
@@ -28,7 +28,7 @@ export interface NodeClaim {
 
 /** Stores which process serves the files of the store. */
 export interface NodeRepository {
-  /** The process that serves files now, or did so last. */
+  /** The process that serves files now, or served them last. */
   find(): Promise<StoredNode | undefined>;
   /**
    * Replaces the node that serves files, and the id of the data folder, in one transaction.
@@ -37,6 +37,6 @@ export interface NodeRepository {
   claim(node: NewNode, claim: NodeClaim): Promise<boolean>;
   /** Writes a heartbeat. @returns false when another node has replaced this one */
   renew(nodeId: string): Promise<boolean>;
-  /** Notes that the process stops, so that the next one need not wait. */
+  /** Stores that the process has stopped, so that the next one starts without waiting. */
   stop(nodeId: string): Promise<void>;
 }

@@ -47,7 +47,7 @@ export async function openNode(options: NodeOptions): Promise<Pick<RunningTask, 
     isOverdue = false;
   }
 
-  /** Not caught by anyone: `run.ts` logs the error and ends the process with its code. */
+  /** No code catches this error: `run.ts` logs it and ends the process with its code. */
   function end(replacedBy: Awaited<ReturnType<NodeRepository['find']>>): void {
     setImmediate(() => {
       throw nodeLost(replacedBy);
@@ -71,7 +71,7 @@ export async function openNode(options: NodeOptions): Promise<Pick<RunningTask, 
   return {
     async close() {
       await heartbeats.close();
-      await repository.stop(nodeId).catch((error) => logger.warn({ err: error, node: nodeId }, 'node not signed off'));
+      await repository.stop(nodeId).catch((error) => logger.warn({ err: error, node: nodeId }, 'node stop not stored'));
     },
   };
 }

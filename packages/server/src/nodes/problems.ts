@@ -11,14 +11,14 @@ export function servedByAnotherNode(folder: string, node: StoredNode, leaseMs: n
   );
 }
 
-/** EX_TEMPFAIL of sysexits.h. A new start tells whether another process serves the store. */
+/** EX_TEMPFAIL of sysexits.h. A new start finds out whether another process serves the store. */
 const exitAfterLoss = 75;
 
 /** @param by the node that replaced this one; undefined when its row was deleted */
 export function nodeLost(by: StoredNode | undefined): FatalError {
   const other = by === undefined ? 'its row was deleted' : `node ${by.id} on the host ${by.host} replaced it`;
   return new FatalError(
-    `node lost: ${other}. This process was silent for too long, for example because it was paused. It exits so that two data folders do not serve one database.`,
+    `node lost: ${other}. This process wrote no heartbeat for too long, for example because it was paused. It exits so that two data folders do not serve one database.`,
     { exitCode: exitAfterLoss },
   );
 }

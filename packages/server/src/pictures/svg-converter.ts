@@ -25,7 +25,7 @@ export interface SvgConverterOptions {
   readonly convertMs?: number;
   /** Milliseconds without a picture after which the process ends. */
   readonly idleMs?: number;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
 }
 

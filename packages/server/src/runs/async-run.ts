@@ -12,7 +12,7 @@ export interface AsyncRun {
   readonly stored: StoredRun;
   /** null when the caller has no API key. */
   readonly keyId: string | null;
-  /** The characters of its request and its files, which stay in memory. */
+  /** The number of characters of the request and its files, which stay in memory. */
   size: number;
   files: InputFiles;
   readonly done: PromiseWithResolvers<void>;

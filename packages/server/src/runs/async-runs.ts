@@ -38,7 +38,7 @@ export interface AsyncRunsDeps {
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
   readonly options?: Partial<AsyncRunsOptions>;
 }

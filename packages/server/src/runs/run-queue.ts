@@ -13,8 +13,8 @@ export interface QueueBounds {
 }
 
 /**
- * The runs that this process has accepted, executing or waiting, within bounds. A client has their ids, so none is displaced:
- * they hold places with reserved shares until they end.
+ * The runs that this process has accepted, executing or waiting, within bounds. Clients have their ids, so no run is displaced:
+ * runs hold places in fair shares until they end.
  */
 export interface RunQueue {
   readonly all: ReadonlyMap<string, AsyncRun>;

@@ -74,7 +74,7 @@ test('a folder of bundles in the settings that is missing, or a file, is refused
       logger,
     );
     await assert.rejects(check, {
-      message: `QUARTERMASTER_BUNDLES names ${wrong}, which is no folder or cannot be read. Create the folder, or correct the setting.`,
+      message: `QUARTERMASTER_BUNDLES names ${wrong}, which is not a folder or cannot be read. Create the folder, or correct the setting.`,
     });
   }
   assert.deepEqual(lines, []);

@@ -57,7 +57,7 @@ export async function checkBundleFolders(
     const isFolder = (await stat(folder).catch(() => undefined))?.isDirectory() === true;
     if (!isFolder && folder !== installedBundles) {
       throw new OperatorError(
-        `QUARTERMASTER_BUNDLES names ${folder}, which is no folder or cannot be read. Create the folder, or correct the setting.`,
+        `QUARTERMASTER_BUNDLES names ${folder}, which is not a folder or cannot be read. Create the folder, or correct the setting.`,
       );
     }
     for (const path of [folder, ...(await foldersIn(folder))]) await checkBundleFolder(path, logger);

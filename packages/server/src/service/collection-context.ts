@@ -51,7 +51,7 @@ export interface CollectionContext {
   readonly encrypter: PasswordEncrypter | null;
   /** Delays work while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
   /** Default: shares that are not limited by other streams. */
   readonly shares?: StreamShares;

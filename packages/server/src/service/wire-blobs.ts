@@ -124,7 +124,7 @@ async function openContent(context: ContentContext) {
   return { blobs, damages, reportDamage, files: createFileRepository(database), uploadSpace };
 }
 
-/** The least reserve of background work, whatever minimum is set for uploads. */
+/** The minimum reserve of background work. It applies even if the setting for uploads is lower. */
 const leastReserveBytes = 16 * 2 ** 20;
 
 /**

@@ -24,7 +24,7 @@ type NodeContext = Pick<ServiceContext, 'config' | 'database' | 'logger' | 'regi
 
 /**
  * Makes this process the only one that serves the files of the store, until it stops. A process that serves only plugins
- * needs no place: there may be many.
+ * is not registered, because many may run at once.
  */
 export async function openFilesNode({ config, database, logger, registry, resources }: NodeContext): Promise<void> {
   const { serve, dataFolder } = config;
@@ -56,7 +56,7 @@ export async function openFilesNode({ config, database, logger, registry, resour
 }
 
 const day = 24 * 3_600_000;
-/** The longest time of a timer of Node.js. */
+/** The maximum delay of a timer of Node.js. */
 const longestPause = 2 ** 31 - 1;
 /** Milliseconds after the start, so that services that live for a short time do not start a child process. */
 const verificationDelayMs = 10_000;

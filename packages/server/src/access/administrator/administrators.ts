@@ -47,7 +47,7 @@ export interface AdministratorsDeps {
   readonly newId: NewId;
   readonly logger: Logger;
   readonly countExceeded?: CountExceeded;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
 }
 

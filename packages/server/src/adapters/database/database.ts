@@ -39,8 +39,8 @@ export interface Database {
   readonly clock: Clock;
   readonly searchIndex: DatabaseSearchIndex;
   /**
-   * Starts to merge the segments of the search index and to give free pages of SQLite back, in the background, until
-   * `close`. Only the service calls it.
+   * Starts background work until `close`: merges segments of the search index, and returns free pages of SQLite to the disk.
+   * Only the service calls it.
    * @param hasFreeSpace whether the disk has enough free space for background work to write
    */
   startMaintenance(hasFreeSpace: () => Promise<boolean>): void;

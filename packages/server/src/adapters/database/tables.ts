@@ -76,13 +76,13 @@ export interface StoreTable {
   encryption_key_id: string | null;
 }
 
-/** The process that serves files, or did so last. */
+/** The process that serves files, or served them last. */
 export interface NodeTable {
   id: string;
   serves: string;
   host: string;
   version: string;
-  /** Identifies the data folder on its machine. A copy of the folder has another one. */
+  /** Identifies the data folder on its machine. A copy of the folder has another id. */
   folder_instance: string;
   /** Milliseconds since 1970, by the clock of the database. */
   started_at: number;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
-/** Linux creates this random id at each start of the machine. Containers see that of their host. */
+/** Linux creates this random id at each start of the machine. Containers see the id of their host. */
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 
 /**

@@ -40,7 +40,7 @@ export interface PostgresServer {
 export function createPostgresServer(url: string, durability: Durability): PostgresServer {
   const { connectionString, options } = splitOptions(url);
   let sends = true;
-  /** Of the first session; undefined before it. */
+  /** The schema of the first session; undefined before the first session. */
   let schema: string | null | undefined;
 
   async function checkClient(client: pg.ClientBase): Promise<boolean> {

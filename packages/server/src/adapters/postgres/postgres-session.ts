@@ -108,7 +108,7 @@ export async function checkSession(
   return { hasOptions: facts.marker === '1', schema: facts.schema };
 }
 
-/** The tables are found by the search path, so another one leads to other tables or to none. */
+/** PostgreSQL finds the tables through the search path. With another path, it finds other tables or none. */
 function findOtherSchema({ schema }: ServerFacts, wanted: string | null | undefined): string | undefined {
   if (wanted === undefined || schema === wanted) return undefined;
   return `The search_path of the database role has changed: it led to the schema ${wanted ?? '(none)'} when the service started, and leads to ${schema ?? '(none)'} now. Reset the search_path of the role and of the database, or restart the service.`;

@@ -48,7 +48,7 @@ export function createAsynchronousRuns(database: Database): AsynchronousRuns {
         for (const key of runs)
           await underWay(transaction, key)
             .where('lease_owner', '=', owner)
-            .set({ lease_owner: nobody, lease_until: 0 })
+            .set({ lease_owner: noOwner, lease_until: 0 })
             .execute();
       }),
     askToCancel: async (projectId, id) => {
@@ -61,8 +61,8 @@ export function createAsynchronousRuns(database: Database): AsynchronousRuns {
   };
 }
 
-/** Not null, because a run in progress always has a lease, even an expired one. */
-const nobody = '-';
+/** The lease owner of a requeued run. It is not null, because a run in progress always has a lease, even an expired one. */
+const noOwner = '-';
 
 function underWay(db: Kysely<Tables>, { projectId, id }: RunKey) {
   return db.updateTable('run').where('project_id', '=', projectId).where('id', '=', id).where('outcome', 'is', null);

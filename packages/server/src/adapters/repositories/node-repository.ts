@@ -24,7 +24,7 @@ export function createNodeRepository({ dialect, write, leases }: Database): Node
     },
     claim: (node, { replaced, folderId }) =>
       write.transaction().execute(async (transaction) => {
-        // Locks the row of the store, so that of several processes one claims at a time.
+        // Locks the row of the store, so that only one process at a time can claim the node.
         const store = transaction.updateTable('store').where('folder_id', '=', folderId.from);
         const locked = await store.set({ folder_id: folderId.from }).executeTakeFirst();
         if (locked.numUpdatedRows !== 1n) return false;

@@ -57,7 +57,7 @@ export async function changeChunkBytes(
     .execute();
 }
 
-/** Returns the bytes that are stored for the records and chunks of a project. Those that are being deleted count. */
+/** Returns the bytes that are stored for the records and chunks of a project. Records and chunks whose deletion is not complete count. */
 export async function findRecordBytes(db: Kysely<Tables>, projectId: string): Promise<number> {
   const row = await db
     .selectFrom('record')

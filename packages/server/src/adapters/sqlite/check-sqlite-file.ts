@@ -6,14 +6,14 @@ import { sqliteFile } from './sqlite-database.ts';
 
 /** Milliseconds that the check waits for a lock of another process. */
 const busyTimeout = 10_000;
-/** Pages of the free list that are read at most. Each lists about a thousand free pages. */
+/** The maximum number of pages of the free list that are read. Each lists about a thousand free pages. */
 const mostTrunkPages = 10_000;
 
 /** The fields of the file header: https://www.sqlite.org/fileformat2.html#the_database_header */
 const header = { bytes: 100, magic: 'SQLite format 3\0', pageSize: 16, pages: 28, firstTrunk: 32, freePages: 36 };
 
 /**
- * Checks before the start what every request needs of the database file: the header, its size, the schema and the list
+ * Checks, before the start, the parts of the database file that every request needs: the header, the size, the schema and the list
  * of free pages. A damaged list would give pages in use to new rows. The time does not depend on the number of rows.
  * A file that does not exist or is empty is not checked.
  * @throws OperatorError that names the file and the damage

@@ -68,7 +68,7 @@ test('an undamaged database file passes both checks, and a missing or empty one 
   checkSqliteFile(folder);
 });
 
-test('a damaged header, schema page or list of free pages and a cut file end the start with the file and the damage', async (t) => {
+test('a damaged header, schema page or list of free pages and a truncated file make the start fail, and the error names the file and the damage', async (t) => {
   const { folder, file } = await createFile(t);
   const original = await readFile(file);
   const trunk = original.readUInt32BE(32);
@@ -94,7 +94,7 @@ test('a damaged header, schema page or list of free pages and a cut file end the
 });
 
 for (const kind of ['table', 'index'] as const)
-  test(`a damaged page of a ${kind} does not end the start, and the background check names the table and the page once`, async (t) => {
+  test(`a damaged page of a ${kind} does not prevent the start, and the background check names the table and the page once`, async (t) => {
     const { folder, file, leafOf } = await createFile(t);
     const page = leafOf(kind);
     await damage(file, page);

@@ -11,7 +11,7 @@ export interface SpaceReclaimer {
   readonly metrics: Registry | undefined;
 }
 
-/** Pages that one statement gives back. It moves as many pages at most, so that it takes a few milliseconds. */
+/** The number of pages that one statement reclaims. It moves at most the same number of pages, which takes a few milliseconds. */
 const pagesAtOnce = 256;
 const pauses = {
   /** Milliseconds for other writers between two statements. */
@@ -21,9 +21,9 @@ const pauses = {
 };
 
 /**
- * Gives pages that deletions leave free back to the file system, in small steps. Pages that were free at the previous run
- * too count only, because the next write uses the others. The checkpoint after a step makes the file smaller. Stores that
- * earlier versions created have no list of pages to do this, and keep their size.
+ * Returns pages that deletions left free to the file system, in small steps. Only pages that were also free at the previous run
+ * count, because the next write uses the others. The checkpoint after a step makes the file smaller. Stores that
+ * earlier versions created lack the page list for incremental vacuum, and keep their size.
  */
 export function createReclaimTask(
   { write, logger, metrics }: SpaceReclaimer,

@@ -46,7 +46,7 @@ function openConnection(start: WorkerStart): Connection {
   const { path, readOnly } = start;
   const db = new DatabaseSync(path, { readOnly, timeout: busyTimeout, enableForeignKeyConstraints: true });
   if (!readOnly) {
-    // Works before the first page is written, so this comes first. A store of an earlier version keeps its mode.
+    // The mode can change only before the first page is written, so this statement comes first. An existing store keeps its mode.
     db.exec('pragma auto_vacuum = incremental');
     db.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit}`);
     db.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);

@@ -15,7 +15,7 @@ export interface DamagedTable {
 export interface TableVerification {
   /** Checks every table once. The signal ends it at once. */
   run(signal: AbortSignal): Promise<void>;
-  /** Found by the last check of each table. */
+  /** The damages that the last check of each table found. */
   damaged(): readonly DamagedTable[];
 }
 
@@ -32,7 +32,7 @@ const defaultPausePerWork = 9;
 
 /**
  * Creates the check of the tables and indexes of a SQLite file, one table after another, in a child process of low
- * priority. A thread could not be ended before SQLite has read the whole table.
+ * priority. A thread could not be stopped before SQLite has read the whole table.
  */
 export function createTableVerification(deps: VerificationDeps): TableVerification {
   const { file, logger, metrics, pausePerWork = defaultPausePerWork } = deps;

@@ -43,7 +43,7 @@ test('the limit pattern_characters applies wherever a schema matches a text, and
   assert.deepEqual(checkOutput({ a: longer }).map(sentenceOf), [sentence('/a')]);
 });
 
-test('the limit pattern_characters_of_value applies to all texts that patterns match, and each check counts anew', () => {
+test('the limit pattern_characters_of_value applies to the sum of all texts that patterns match in one check', () => {
   const schema = objectOf({ items: { pattern: 'a$' } });
   const texts = Array.from({ length: patternTexts / patternText }, () => 'a'.repeat(patternText));
   for (let round = 0; round < 3; round += 1) assert.deepEqual(errorsOf(schema, { a: texts }), []);
@@ -51,7 +51,7 @@ test('the limit pattern_characters_of_value applies to all texts that patterns m
   assert.match(error, new RegExp(`at most ${patternTexts} characters of text`));
 });
 
-test('the pattern of base64 accepts and refuses texts of any length as the linear engine does, outside the budget', () => {
+test('the pattern of base64 has the same result as the linear engine for texts of any length, and does not use the budget', () => {
   const read: number[] = [];
   const budget = { reset() {}, compare() {}, match: (text: string) => void read.push(text.length) };
   const picture = 'iVBORw0K'.repeat(2 ** 17);
@@ -73,7 +73,7 @@ test('the pattern of base64 accepts and refuses texts of any length as the linea
   assert.deepEqual(read, [2]);
 });
 
-test('const and enum read no more of a value than their own values have', () => {
+test('const and enum read a value only as far as the values that they allow', () => {
   let reads = 0;
   const counted = new Proxy(Array(100_000).fill(''), {
     get: (target, name, receiver) => {

@@ -3,8 +3,8 @@ import type { CheckBudget } from './check-budget.ts';
 import { compileLinearRegExp, type LinearRegExp } from './linear-regexp.ts';
 
 /**
- * Compiles a `pattern` for values that callers and third parties choose. A text that the budget does not allow ends the check. The
- * pattern of base64 has no bound of its own: pictures are longer, and the engine of JavaScript reads them in a few milliseconds.
+ * Compiles a `pattern` for values that callers and third parties choose. A text that exceeds the budget ends the check. The
+ * pattern of base64 is exempt: pictures are longer, and the JavaScript engine matches them in a few milliseconds.
  */
 export function compileBoundedRegExp(pattern: string, budget: CheckBudget): LinearRegExp {
   const regExp = compileLinearRegExp(pattern);

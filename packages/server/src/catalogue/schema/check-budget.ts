@@ -1,6 +1,6 @@
 /**
- * Bounds of what the check of one value by a schema reads. The check runs on the event loop, and the callers and third parties that
- * choose the value must not hold it. The numbers count UTF-16 units.
+ * Limits on the text that a schema reads to check one value. The check blocks the event loop, and the callers and third parties that
+ * choose the value must not block it for long. The numbers count UTF-16 code units.
  */
 export const checkLimits = {
   /** One text that is matched against a pattern. */
@@ -27,7 +27,7 @@ export class CheckTooLarge extends Error {
 
 /** Counts what one check reads. A check is synchronous, so one budget serves all checks of an engine, one after the other. */
 export interface CheckBudget {
-  /** Begins the check of another value. */
+  /** Resets the counts before the check of another value. */
   reset(): void;
   /** @throws CheckTooLarge before a text that is too long is matched against a pattern */
   match(text: string): void;

@@ -69,7 +69,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
     return undefined;
   }
 
-  /** @throws RESOURCE_LIMIT_REACHED when the project has no room for so many more bytes */
+  /** @throws RESOURCE_LIMIT_REACHED when the quota of the project has fewer than `bytes` bytes left */
   async function checkRoom(projectId: string, bytes: number) {
     const left = bytes <= 0 ? null : ((await deps.bytesLeft?.(projectId)) ?? null);
     if (left !== null && bytes > left) throw noRoomForChunk(left);

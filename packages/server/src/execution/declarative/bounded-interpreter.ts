@@ -129,7 +129,7 @@ class BoundedInterpreter extends Base {
     return Array.isArray(value) ? value.length === 0 : this.budget.countMembers(value) === 0;
   }
 
-  /** Numbers have an order; comparing other values gives null. */
+  /** Compares two values. Only numbers have an order; for other values, an order comparison gives null. */
   private compare(name: string, left: unknown, right: unknown): boolean | null {
     if (name === 'EQ' || name === 'NE') return this.equals(left, right) === (name === 'EQ');
     return compareIntegers(name, left, right) ?? null;

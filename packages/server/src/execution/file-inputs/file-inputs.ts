@@ -66,7 +66,7 @@ export interface FileInputsDeps {
   readonly sources: FileSources | null;
   readonly logger: Logger;
   readonly metrics: Registry;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
 }
 

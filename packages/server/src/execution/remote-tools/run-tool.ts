@@ -127,7 +127,7 @@ function sendWithin(
   };
 }
 
-/** The error code of JSON-RPC 2.0 §5.1 for invalid parameters, which only another input can avoid. */
+/** The error code of JSON-RPC 2.0 §5.1 for invalid parameters. A retry with the same input fails again. */
 const invalidParams = -32602;
 
 function outcomeOf(failure: McpFailure, { errors }: CallContext): CallOutcome {

@@ -25,7 +25,10 @@ export interface QueueEntry<T> {
   readonly signal: AbortSignal;
   /** Milliseconds after which the wait ends as if the queue were full. */
   readonly limitMs: number;
-  /** Whether the run was in the queue before. Requeued runs come before others of keys that run as much, and are never refused. */
+  /**
+   * Whether the run was in the queue before. Requeued runs come before other runs of keys with the same number of running
+   * runs, and are never refused.
+   */
   readonly isRequeued: boolean;
   /** Takes the value, or refuses it. */
   readonly accept: (value: T) => boolean;
@@ -41,11 +44,11 @@ interface Waiter<T> extends WaitingRun {
 
 export interface RunQueueOptions {
   readonly clock: Clock;
-  /** The number of runs that may wait. Of more, the newest one of the key that waits most is refused. */
+  /** The number of runs that may wait. Above it, the newest run of the key with the most waiting runs is refused. */
   readonly queueLength: number;
-  /** The waiting runs of all pools, which have a bound too. */
+  /** The waiting runs of all pools, which have a limit in total. */
   readonly waiting: WaitingRuns;
-  /** What a key has in progress. */
+  /** Returns the number of runs that a key has in progress. */
   readonly holds: (owner: Owner) => Shares;
   /** Returns the outcome of a run that is refused or whose time to wait is over. */
   readonly full: () => SandboxOutcome;

@@ -34,7 +34,7 @@ export interface Slots {
    * Acquires the slot of one process. When none is free, it stops the longest idle child: of all children, or of the bundle when
    * the bundle is at its limit. Runs may occupy the slots for a long time, so one additional slot is kept for a key that runs
    * nothing, and one for a project that has no process.
-   * @param next who waits for the process
+   * @param next the owner of the run that waits for the process
    */
   take(owner: SlotOwner, next: Owner | undefined): boolean;
   /** Releases the slot of a process that has exited. */

@@ -11,7 +11,7 @@ export interface WaitingRun extends Owner {
 export interface WaitingRuns {
   add(run: WaitingRun): void;
   remove(run: WaitingRun): void;
-  /** When too many runs wait in total, refuses the newest one of the key that waits most in the project that waits most. */
+  /** When too many runs wait in total, refuses one: the newest run of the project with the most waiting runs, and of its key with the most. */
   refuseExcess(arriving: WaitingRun): void;
   countRefused(): void;
 }

@@ -1,7 +1,7 @@
 import type { ErrorMapping } from '@quartermaster/plugin-kit';
 import { compileExpression, type Evaluate } from '../declarative/mapping.ts';
 
-/** The compiled `errors` of a manifest: where the reason of an error answer stands, and what a status means. */
+/** The compiled `errors` of a manifest: expressions that find the reason in an error answer, and messages for statuses. */
 export interface ErrorRules {
   readonly message: Evaluate | null;
   readonly code: Evaluate | null;

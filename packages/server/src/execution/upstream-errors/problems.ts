@@ -4,7 +4,7 @@ import type { UpstreamFailure } from './upstream-failure.ts';
 
 type Of<K extends UpstreamFailure['kind']> = Extract<Outcome, { kind: K }>;
 
-/** The error for an answer of a third party. `details[0]` has its status, code and words. Source: docs/contract.md. */
+/** The error for an answer of a third party. `details[0]` has its status, code and message. Source: docs/contract.md. */
 export function upstreamProblem(outcome: UpstreamFailure, runId: string): Problem {
   const { upstreamStatus, upstreamCode, upstreamMessage, excerpt } = outcome;
   const message = upstreamMessage ?? ('message' in outcome ? outcome.message : null);
@@ -42,7 +42,7 @@ function describeFailure(outcome: Of<'upstream_failed'>): string {
   return upstreamMessage === null ? `The third party failed: ${message}` : `The third party failed${quote(outcome)}`;
 }
 
-/** Returns the status and the words, such as ` (status 404): No such order.` */
+/** Returns the status and the message, such as ` (status 404): No such order.` */
 function quote({ upstreamStatus, message }: { upstreamStatus: number | null; message: string | null }): string {
   const status = upstreamStatus === null ? '' : ` (status ${upstreamStatus})`;
   return message === null ? `${status}.` : `${status}: ${sentence(message)}`;

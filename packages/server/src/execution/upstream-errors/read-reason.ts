@@ -9,7 +9,7 @@ export interface Reason {
 
 export const noReason: Reason = { code: null, message: null };
 
-/** The maximum number of characters of the reason of a third party. The rest is cut. */
+/** The maximum number of characters of a third party's reason. The rest is cut. */
 export const reasonLimits = { message: 500, code: 100 } as const;
 
 /**
@@ -28,7 +28,7 @@ const codePlaces = [
   ...['errors.0.code', 'detail.code', 'detail.0.type', 'error', 'type', '0.code', '0.errorCode', 'Code'],
 ].map((place) => place.split('.'));
 
-/** Finds the reason in the parsed JSON of an error answer whose manifest names no place. */
+/** Finds the reason in the parsed JSON of an error answer, for a manifest without expressions. */
 export function findReason(body: unknown, status: number): Reason {
   const message = firstText(body, messagePlaces, () => true);
   const isCode = (text: string) => text !== message && text !== String(status) && !/\s|^about:blank$/.test(text);
@@ -89,7 +89,7 @@ function valueAt(body: unknown, place: readonly string[]): unknown {
 
 const xmlMessages: ReadonlySet<string> = new Set(['message', 'faultstring', 'detail', 'description', 'title', 'error']);
 const xmlCodes: ReadonlySet<string> = new Set(['code', 'errorcode', 'faultcode']);
-/** The depth to which a document is searched. Errors stand near the root. */
+/** The depth to which a document is searched. Reasons are near the root. */
 const maxXmlDepth = 6;
 
 function firstElement(root: XmlElement, names: ReadonlySet<string>, depth = 0): XmlElement | undefined {

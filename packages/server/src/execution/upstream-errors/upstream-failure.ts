@@ -38,7 +38,7 @@ export interface FailureOptions {
   readonly rules: ErrorRules;
   /** The reason in the answer, where a mapping has read it already. */
   readonly reason?: Reason;
-  /** Whether the answer means that the credentials are wrong, by the rules of the manifest. Default: status 401. */
+  /** Whether the answer rejects the credentials, according to the manifest. Default: status 401. */
   readonly blamesCredentials?: boolean;
 }
 
@@ -86,7 +86,7 @@ function retryAfterSeconds({ 'retry-after': value, date = '' }: Readonly<Record<
   return ms === null ? null : Math.min(maxRetryAfterSeconds, Math.ceil(ms / 1000));
 }
 
-/** The data of an error answer that its reason is read from. */
+/** The data of an error answer in which the reason is searched. */
 export interface ReasonSource {
   readonly answer: Answer;
   readonly scope: MappingScope;
@@ -103,7 +103,7 @@ export function reasonOf({ answer, scope, evaluate }: ReasonSource, { message, c
   };
 }
 
-/** Reads the reason of an answer without a mapping. A long answer, or a costly expression, gives none. */
+/** Reads the reason of an answer without a mapping. Returns no reason for a long answer or a costly expression. */
 function readReason(answer: Answer, rules: ErrorRules): Reason {
   if (answer.body.length > maxReadBytes) return noReason;
   const read = readBody(answer.body, answer.headers['content-type'], 'json');
@@ -144,7 +144,7 @@ function usualReason(answer: Answer, parsed: unknown): Reason {
   return isReadable ? { code: null, message: boundedMessage(start) } : noReason;
 }
 
-/** A page for people tells a model nothing that the status does not. */
+/** HTML pages are ignored, because they add no information to the status. */
 function isHtml(start: string, contentType: string | undefined): boolean {
   return /^text\/html\b/i.test(contentType ?? '') || /^<(?:!doctype\s+html|html)\b/i.test(start);
 }

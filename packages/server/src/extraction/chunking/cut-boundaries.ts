@@ -1,6 +1,6 @@
 import type { TokenMap } from './tokens.ts';
 
-/** Where a piece may end: after the cut `after`, at `most` at the latest, and as near to `wanted` as possible. */
+/** The range in which a piece may end: after the cut `after`, at most at `most`, and as near to `wanted` as possible. */
 export interface CutRange {
   readonly from: number;
   readonly after: number;
@@ -23,7 +23,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 /** The characters on each side from which the segmenter finds the words of a script without blanks. */
 const around = 32;
 
-/** Returns the cut at the end of a sentence, or else of a word. Undefined when all of these characters are of one word. */
+/** Returns the cut at the end of a sentence, or else of a word. Undefined when all of these characters belong to one word. */
 export function findBoundary(text: string, map: TokenMap, range: CutRange): number | undefined {
   const { from, after, wanted, most } = range;
   const least = map.tokens(wanted) - sentenceShare * (map.tokens(wanted) - map.tokens(from));
@@ -34,7 +34,7 @@ export function findBoundary(text: string, map: TokenMap, range: CutRange): numb
   );
 }
 
-/** Returns the last cut up to `wanted` that is beside a sign, for a text without blanks; otherwise `wanted`. */
+/** Returns the last cut up to `wanted` that is beside punctuation, for a text without spaces; otherwise `wanted`. */
 export function findSign(text: string, map: TokenMap, { after, wanted }: Pick<CutRange, 'after' | 'wanted'>): number {
   for (let cut = wanted; cut > after; cut--) {
     const offset = map.offset(cut);
@@ -43,7 +43,7 @@ export function findSign(text: string, map: TokenMap, { after, wanted }: Pick<Cu
   return wanted;
 }
 
-/** Returns whether no word continues from one side of an offset to the other. */
+/** Returns whether an offset is not within a word. */
 export function isBetweenWords(text: string, offset: number): boolean {
   const [before, after] = [text.charAt(offset - 1), text.charAt(offset)];
   if (blank.test(before) || blank.test(after)) return true;
@@ -68,7 +68,7 @@ interface Cuts {
   readonly most: number;
 }
 
-/** Returns the nearest cut in tokens that is suitable; the earlier one of two. */
+/** Returns the suitable cut with the smallest distance in tokens. Of two equal ones, returns the earlier. */
 function nearest(
   map: TokenMap,
   { wanted, first, most }: Cuts,

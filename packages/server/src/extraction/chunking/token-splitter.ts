@@ -26,7 +26,7 @@ export function* splitByTokens(text: string, sizes: TokenSizes): Generator<TextP
   while (reached < last) {
     const fitted = fitPiece(text, map, { from, reached, sizes });
     if (fitted === null) {
-      // A word fits only without the overlap before it.
+      // The word fits only into a piece without the overlap.
       from = reached;
       continue;
     }
@@ -43,12 +43,12 @@ export function* splitByTokens(text: string, sizes: TokenSizes): Generator<TextP
 
 interface PieceStart {
   readonly from: number;
-  /** The last cut of the pieces before. */
+  /** The last cut of the previous pieces. */
   readonly reached: number;
   readonly sizes: TokenSizes;
 }
 
-/** Returns the next piece and its last cut. Null when the word behind the overlap does not fit beside it. */
+/** Returns the next piece and its last cut. Null when the next word does not fit into a piece together with the overlap. */
 function fitPiece(text: string, map: TokenMap, { from, reached, sizes }: PieceStart) {
   const last = map.numCuts - 1;
   const start = map.tokens(from);

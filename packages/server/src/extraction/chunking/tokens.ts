@@ -86,7 +86,7 @@ export interface TokenMap {
   tokens(cut: number): number;
 }
 
-/** They end sentences without a blank, so that the pattern counts them as the beginning of the next word. */
+/** These characters end sentences without a space after them, so the pattern counts them as the beginning of the next word. */
 const stops = new Set('。！？');
 /** Words of up to this number of tokens stay whole. */
 const longestWhole = 16;

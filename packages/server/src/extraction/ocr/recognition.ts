@@ -55,12 +55,12 @@ export interface Ocr {
 export const ocrDpi = 300;
 /** With a lower resolution, letters are too small to be read. */
 export const lowestDpi = 100;
-/** A resolution above this is not that of a page. */
+/** The maximum plausible resolution of a page. */
 const highestDpi = 2400;
 /** The OCR program reads no picture with a longer side. */
 const longestSide = 32_767;
 
-/** Whether a reader may send a picture of this size to the server. Both ask this function. */
+/** Whether a reader may send a picture of this size to the server. Both the reader and the server call this function. */
 export function isSendable({ width, height, dpi }: Omit<Picture, 'gray'>, maxPixels: number): boolean {
   const isPositive = [width, height, dpi].every((value) => Number.isInteger(value) && value > 0);
   return isPositive && Math.max(width, height) <= longestSide && width * height <= maxPixels && dpi <= highestDpi;

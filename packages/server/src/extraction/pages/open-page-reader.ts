@@ -46,7 +46,7 @@ export interface PageReaderOptions {
   readonly renderer?: string;
   /** Called with each result. */
   readonly onResult?: (kind: PageResult['kind']) => void;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
   readonly logger: Logger;
 }
@@ -55,7 +55,7 @@ const program = realpathSync(modulePath(import.meta, './child'));
 const pieceBytes = 2 ** 18;
 
 /**
- * Each request gets a process of its own, so that no document can affect another. They run in turn among projects and keys,
+ * Each request gets a process of its own, so that no document can affect another. Requests of projects and keys run in turn,
  * because one page may take the whole time limit. A page that exceeded the time limit is refused for a while, so that
  * repeated requests do not draw it again.
  */

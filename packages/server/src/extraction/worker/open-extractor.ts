@@ -26,7 +26,7 @@ export interface ExtractorOptions {
   readonly isolation?: () => Promise<SpawnSettings>;
   /** OCR of scanned pages, opened with the first document. Default: scanned pages are not read. */
   readonly ocr?: () => Promise<OcrEngine>;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission;
   readonly logger: Logger;
 }
@@ -34,7 +34,7 @@ export interface ExtractorOptions {
 export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1024, idleMs: 60_000 } as const;
 
 /**
- * Starts processes on demand. Documents beyond the number of processes wait for their turn among projects and keys, because
+ * Starts processes on demand. Further documents wait. Projects and keys are served in turn, because
  * one document may take minutes. A process reads for one project only. If the limit is reached, the process that has been idle longest ends.
  */
 export function openExtractor(requested: ExtractorOptions): Extractor {

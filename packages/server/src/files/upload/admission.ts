@@ -43,9 +43,9 @@ export interface AdmissionsDeps {
   /** Throws SERVICE_UNAVAILABLE before the body is received while the database is known to be unavailable. */
   readonly assertAvailable: () => void;
   readonly maxFileBytes: number;
-  /** The uploads of a key if no other key has any: a quarter of all. */
+  /** The maximum number of uploads of a key while no other key has an upload: a quarter of all. */
   readonly maxUploadsInFlight: number;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: SharedAdmission;
 }
 

@@ -5,7 +5,7 @@ import type { ShareCounts, Shares } from './share-counts.ts';
 /** The permits that `keepsPlaces` adds: one for a project and one for a key. */
 export const keptPlaces = 2;
 
-/** Limits how many tasks run at once. The others wait for their turn among projects and the keys of a project. */
+/** Limits the number of tasks that run at once. Other tasks wait. Projects, and the keys of a project, are served in turn. */
 export interface AdmissionQueue {
   /**
    * Waits for a turn. @returns the function that ends the turn; null when the signal aborts first
@@ -18,7 +18,7 @@ export interface AdmissionQueue {
 
 export interface Wait {
   readonly signal?: AbortSignal | undefined;
-  /** Work that was accepted already. It is never refused and does not count as waiting. */
+  /** Whether the work was already accepted. Accepted work is never refused and does not count as waiting. */
   readonly isAccepted?: boolean;
 }
 
@@ -43,8 +43,8 @@ interface Entry extends Owner {
 }
 
 /**
- * A full queue refuses the newest entry of the largest share, so an owner below its share displaces one of the owner that has
- * most. Nobody can keep others out by asking more often.
+ * A full queue refuses the newest entry of the largest share, so a new entry of a smaller share displaces an entry of the owner that has
+ * the most. More requests therefore do not give a caller a larger share.
  */
 export function createAdmissionQueue(
   options: QueueOptions,

@@ -9,7 +9,7 @@ import type { PlaceOptions } from './places.ts';
 const by = (projectId: string, keyId: string | null = 'key'): Owner => ({ projectId, keyId });
 const refused = { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '5' } };
 
-/** Starts tasks that end when asked, and notes what becomes of them. */
+/** Starts tasks that end on request, and records their results. */
 function openQueue(options: Partial<QueueOptions> = {}) {
   const metrics = createMetrics();
   const queue = createAdmission({ metrics }).queue('extraction', {
@@ -92,7 +92,7 @@ test('within a project the newest entry of the key that waits most is refused', 
   assert.deepEqual(log, ['running', '1-3 TOO_MANY_REQUESTS', '1-2 TOO_MANY_REQUESTS']);
 });
 
-test('accepted work is never refused and takes no place of callers that wait', async () => {
+test('accepted work is never refused and does not reduce the places of waiting callers', async () => {
   const { ask, log, settle } = openQueue({ waiting: 1 });
   void ask('running', by('a'));
   for (let n = 0; n < 5; n++) void ask(`record-${n}`, by('a', null), { isAccepted: true });

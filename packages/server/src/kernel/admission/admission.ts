@@ -10,12 +10,12 @@ import { type OpenShareCounts, openMemoryCounts } from './share-counts.ts';
  * queues.
  */
 export interface Admission {
-  /** Opens a queue whose entries wait for their turn. Options that are left out are those of the list. */
+  /** Opens a queue with waiting entries. Defaults come from `queues`. */
   queue(name: QueueName, options?: Partial<QueueOptions>): AdmissionQueue;
   /** Opens a queue whose entries hold a place. */
   places(name: QueueName, options?: Partial<PlaceOptions>): Places;
   /**
-   * Reports the counts of a pool that decides itself which of its waiting entries starts, by `createFairOrder`.
+   * Reports the counts of a pool that selects its next waiting entry by itself, with `createFairOrder`.
    * @returns a function that counts a refused entry
    */
   pool(name: QueueName, counts: PoolCounts): () => void;
@@ -56,13 +56,13 @@ export function createAdmission({ metrics, openCounts = openMemoryCounts }: Admi
       const running = openCounts(name, 'running');
       const listed = { permits: Number(atOnce), waiting: Number(waiting), keepsPlaces };
       const queue = createAdmissionQueue({ ...listed, ...options, refuse: refuseWith(name, options.refuse) }, running);
-      opened.push({ queue: name, running: () => running.of(nobody).all, waiting: queue.waiting });
+      opened.push({ queue: name, running: () => running.of(anyOwner).all, waiting: queue.waiting });
       return queue;
     },
     places(queue, options = {}) {
       const places = Number(queues[queue].atOnce);
       const counts = { places: openCounts(queue, 'places'), sizes: openCounts(queue, 'size') };
-      opened.push({ queue, running: () => counts.places.of(nobody).all, waiting: () => 0 });
+      opened.push({ queue, running: () => counts.places.of(anyOwner).all, waiting: () => 0 });
       return createPlaces({ places, ...options, refuse: refuseWith(queue, options.refuse) }, counts);
     },
     pool(queue, counts) {
@@ -72,7 +72,8 @@ export function createAdmission({ metrics, openCounts = openMemoryCounts }: Admi
   };
 }
 
-const nobody = { projectId: '', keyId: null };
+/** Any owner, because only the total of all owners is read. */
+const anyOwner = { projectId: '', keyId: null };
 
 function observe(opened: readonly OpenQueue[], metrics: Registry): (queue: QueueName) => void {
   const gauges = [

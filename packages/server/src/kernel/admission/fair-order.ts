@@ -2,8 +2,8 @@ import type { Owner } from './owner.ts';
 import type { Shares } from './share-counts.ts';
 
 /**
- * The entries that wait, by project and key. The next one is of the project that holds least, and of its key that holds least;
- * projects and keys that hold equally much take turns. The entries of one key are first in, first out.
+ * The waiting entries, by project and key. The next entry belongs to the project with the fewest permits, and to its key with the fewest;
+ * projects and keys with equal counts are served in turn. The entries of one key are first in, first out.
  */
 export interface FairOrder<T> {
   size(): number;
@@ -13,14 +13,14 @@ export interface FairOrder<T> {
   remove(item: T): boolean;
   /**
    * Removes and returns the next item; undefined when none may start.
-   * @param holds what an owner holds at present; null when its entries may not start
+   * @param holds returns the permits that an owner holds at present; null when its entries may not start
    */
   next(holds: (owner: Owner) => Shares | null): T | undefined;
   /** Returns the item that `next` would remove. */
   peek(holds: (owner: Owner) => Shares | null): T | undefined;
   /** Removes an item that starts, which ends the turn of its key and project. @returns false when the item does not wait */
   take(item: T): boolean;
-  /** Returns the newest item of the key that waits most in the project that waits most. Equal shares: that of the arriving owner. */
+  /** Returns the newest item of the project with the most waiting items, and of its key with the most. If shares are equal, the item of the arriving owner. */
   newestOfLargest(arriving: Owner, isRefusable: (item: T) => boolean): T | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Who a place is counted for. Callers without a key count as one project with one key. */
+/** The project and key for which a place is counted. Callers without a key count as one project with one key. */
 export interface Owner {
   readonly projectId: string;
   /** null when the caller has no API key. */

@@ -1,7 +1,7 @@
 import type { Owner } from './owner.ts';
 import type { ShareCounts, Shares } from './share-counts.ts';
 
-/** Counts entries that hold a place until they end and that nobody may displace, such as streams and stored runs. */
+/** Counts entries that hold a place until they end, such as streams and stored runs. No other caller can displace an entry. */
 export interface Places {
   /**
    * Takes a place. @returns the function that frees it; further calls of it have no effect
@@ -13,23 +13,23 @@ export interface Places {
   held(owner: Owner): Shares;
 }
 
-/** Whose share of the places is used up. */
+/** The share of the places that is used up. */
 export type ExceededShare = 'key' | 'project' | 'all';
 
 export interface PlaceOptions {
   /** The number of places. */
   readonly places: number;
-  /** The most places of one project and of one key, if less than their shares. */
+  /** The maximum number of places of one project and of one key, if it is below their shares. */
   readonly ofProject?: number;
   readonly ofKey?: number;
-  /** The most of a second unit, such as characters. */
+  /** The maximum total in a second unit, such as characters. */
   readonly sizes?: number;
   readonly refuse: (exceeded: ExceededShare, most: number) => Error;
 }
 
 /**
  * A project takes at most half of the places that the other projects leave, and a key at most half of the places that the other
- * keys of its project leave. So each next project and key finds places, although no entry can be displaced.
+ * keys of its project leave. Places therefore remain for further projects and keys, although no entry can be displaced.
  */
 export function createPlaces(
   options: PlaceOptions,
@@ -38,9 +38,9 @@ export function createPlaces(
   function check({ keyId, held, amount }: { keyId: string | null; held: Shares; amount: number }, most: Shares): void {
     if (held.all + amount > most.all) throw options.refuse('all', most.all);
     const ofProject = Math.min(most.project, shareOf(most.all, held.all - held.project));
-    // Who holds nothing may take what is left, so the last place is not lost.
+    // A project or key without an entry is exempt, so that it can take the last place.
     if (held.project > 0 && held.project + amount > ofProject) throw options.refuse('project', ofProject);
-    // Callers without a key are the only ones of their project.
+    // All callers without a key count as one project with one key, so the limit of the project is enough.
     if (keyId === null) return;
     const ofKey = Math.min(most.key, shareOf(ofProject, held.project - held.key));
     if (held.key > 0 && held.key + amount > ofKey) throw options.refuse('key', ofKey);

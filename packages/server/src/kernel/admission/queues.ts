@@ -1,6 +1,6 @@
 /** A queue as docs/reference/admission.md shows it. Numbers are those that the code uses; texts name settings. */
 export interface QueueDescription {
-  /** What waits or holds a place. */
+  /** The entries that wait or hold a place. */
   readonly entries: string;
   /** Entries that run at once, or places. */
   readonly atOnce: number | string;
@@ -113,7 +113,7 @@ export const queues = {
   embedding_batches: {
     entries: 'batches of chunks of records and backfills, first in, first out',
     atOnce: 'lanes of the embedder',
-    waiting: 'those of the records in work',
+    waiting: 'the batches of the records in progress',
     whenFull: 'never full',
   },
   similarity_scales: {
@@ -125,7 +125,7 @@ export const queues = {
   page_fetches: {
     entries: 'questions that fetch pages of the search index from PostgreSQL',
     atOnce: 4,
-    waiting: 'as many as rankings run',
+    waiting: 'one for each running ranking',
     whenFull: 'never full',
   },
   passwords: {

@@ -1,6 +1,6 @@
 import type { Owner } from './owner.ts';
 
-/** What all owners, one project and one of its keys hold. */
+/** The amounts that all owners, one project and one of its keys hold. */
 export interface Shares {
   readonly all: number;
   readonly project: number;
@@ -9,7 +9,7 @@ export interface Shares {
 
 /** The counts of one queue in one unit. `testing/share-counts.suite.ts` describes the behaviour of every adapter. */
 export interface ShareCounts {
-  /** Adds to what an owner holds. A negative amount subtracts. */
+  /** Adds to the amount of an owner. A negative number subtracts. */
   add(owner: Owner, amount: number): void;
   of(owner: Owner): Shares;
 }

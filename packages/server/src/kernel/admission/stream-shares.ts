@@ -8,7 +8,7 @@ import { queues } from './queues.ts';
 /** Concurrent event streams in one process. A session counts as one key. */
 export const streamLimits = { ofKey: 20, ofProject: 100, ofProcess: queues.event_streams.atOnce } as const;
 
-/** Limits event streams of records, runs and MCP subscriptions, which stay open as long as their clients want. */
+/** Limits event streams of records, runs and MCP subscriptions, which stay open until their clients leave. */
 export interface StreamShares {
   /**
    * Acquires a stream. It is released when the signal aborts or the returned function is called; repeated calls have no effect.

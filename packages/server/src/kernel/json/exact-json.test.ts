@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { convertBigInts, parseExactJson } from './exact-json.ts';
 import { parseJson } from './parse-json.ts';
 
-test('integers beyond 2^53 keep their digits wherever they stand', () => {
+test('integers beyond 2^53 keep their digits at every place of a value', () => {
   for (const text of [
     '1234567890123456789',
     '-9223372036854775808',

@@ -22,7 +22,7 @@ export interface RequestIdentity {
 /** Keyed by message, because a request that the files address forwards to the plugins address has two Fastify requests. */
 const identities = new WeakMap<IncomingMessage, RequestIdentity>();
 const sessions = new WeakMap<IncomingMessage, string>();
-const nobody: RequestIdentity = {};
+const unidentified: RequestIdentity = {};
 
 /** Records the authenticated caller for log lines about the request. */
 export function identify(request: Pick<ReceivedRequest, 'raw'>, identity: RequestIdentity): void {
@@ -40,7 +40,7 @@ export function sessionOf(request: Pick<ReceivedRequest, 'raw'>): string | undef
 }
 
 export function identityOf(request: Pick<ReceivedRequest, 'raw'>): RequestIdentity {
-  return identities.get(request.raw) ?? nobody;
+  return identities.get(request.raw) ?? unidentified;
 }
 
 /** The first fields of an access event: the event, and the caller with its address. */

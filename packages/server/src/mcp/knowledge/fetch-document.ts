@@ -102,7 +102,7 @@ interface NextPart {
 }
 
 /**
- * Joins whole chunks while they fit. A first chunk that is too long is cut. A chunk after the first `readable` ones is not read, but tells
+ * Joins whole chunks while they fit. A first chunk that is too long is cut. A chunk after the first `readable` ones is not read, but determines
  * how the next part continues.
  */
 async function readParts(

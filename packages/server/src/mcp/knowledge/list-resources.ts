@@ -65,7 +65,7 @@ export async function listResources(
   };
 }
 
-/** A collection that was deleted since the previous page has no more records, except as the one of the endpoint. */
+/** A collection that was deleted since the previous page ends the list of its records. For the collection of the endpoint, it is an error. */
 async function listRecords(
   { records }: KnowledgeStore,
   projectId: string,

@@ -1,9 +1,9 @@
 /*
- * Drops what makes no difference between words. Documents and questions are folded alike. `foldCase` keeps the letters of the writer,
- * and `foldLetters` unifies those that others write in another way.
+ * Unifies spellings of the same word. Documents and questions are folded alike. `foldCase` keeps the letters of the writer,
+ * and `foldLetters` unifies letters with several spellings, such as `ł` and `l`.
  */
 
-/** More marks follow one letter in no language (UAX #15, section 13). Unicode sorts them, which takes quadratic time. */
+/** No language has more than 30 marks on a letter (UAX #15, section 13). Normalization sorts marks in quadratic time. */
 const mostMarks = /(\p{M}{30})\p{M}+/gu;
 /** Soft hyphens, joiners, the non-joiner of Persian, and marks of the writing direction. */
 const invisible = /[\u00ad\u061c\u200c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
@@ -20,10 +20,10 @@ export function foldCase(text: string): string {
     .replaceAll('♯', '#');
 }
 
-/** The letter й stays, because it is none with a mark. */
+/** The letter й stays, because it is a letter of its own and not an и with a mark. */
 const accented = /(?!и\u0306)([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}])\p{Mn}+/gu;
 
-/** Letters that Unicode does not decompose, as people write them without their keys. */
+/** Letters that Unicode does not decompose, with their usual spelling on other keyboards. */
 const spelled: Readonly<Record<string, string>> = {
   ...{ æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', þ: 'th', ŧ: 't', ŋ: 'ng', ĸ: 'k', ı: 'i' },
   ...{ ƀ: 'b', ɓ: 'b', ƈ: 'c', ɖ: 'd', ɗ: 'd', ǥ: 'g', ɠ: 'g', ɨ: 'i', ɉ: 'j', ƙ: 'k', ƚ: 'l', ɲ: 'n', ƞ: 'n' },
@@ -67,7 +67,7 @@ function foldArabic(text: string): string {
 const anyDigit = /^\p{Nd}$/u;
 const knownDigits = new Map<string, string>();
 
-/** Unicode has the ten digits of each script in a row. */
+/** Returns the ASCII digit of a digit. Unicode assigns consecutive code points to the ten digits of each script. */
 function digitOf(digit: string): string {
   const known = knownDigits.get(digit);
   if (known !== undefined) return known;

@@ -126,7 +126,7 @@ const preferred: ReadonlyArray<readonly [question: string, exact: string, other:
   ['schön', 'sehr schön', 'sehr schon'],
 ];
 
-test('the form that a question has counts more than other forms', () => {
+test('the form in the question counts more than other forms', () => {
   for (const [question, exact, other] of preferred) {
     assert.ok(weightOf(question, exact) > weightOf(question, other), `${question}: ${exact}`);
     const folded = toAskedWords(question, countWords(question)).folded;
@@ -143,7 +143,7 @@ test('a text in another form is longer, so that a plain question finds the plain
   assert.equal(lengthOf('Łódź Łódź Łódź'), 4);
 });
 
-test('the stop words of all languages are folded, and have no form', () => {
+test('the stop words of all languages are folded, and have no term for their original form', () => {
   assert.deepEqual(
     [...termsOf('même où à')].filter(([term]) => term.startsWith('\u0004')),
     [],

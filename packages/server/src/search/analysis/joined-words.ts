@@ -1,17 +1,17 @@
 /*
- * Words that signs join, such as `config_file.yaml`, `Status:approved` or `C++`. The segmenter returns them whole (UAX #29). Others
- * ask for their parts, so the index has both.
+ * Words with punctuation inside or at their ends, such as `config_file.yaml`, `Status:approved` or `C++`. The segmenter returns them
+ * whole (UAX #29). Questions may contain only a part, so the index has the whole word and its parts.
  */
 
 /** Signs within a word from the outermost to the innermost. Between digits, only underscores count: 3.14 and v1.2.3 have no parts. */
 const joints = [/(?:(?<![0-9])[.:·"]|[.:·"](?![0-9]))+/, /(?:(?<![0-9])'|'(?![0-9]))+/, /[_‿⁀⁔]+/] as const;
 const anyJoint = /[.:·"'_‿⁀⁔]/;
 const onlyDigits = /^[0-9_]+$/;
-/** "Don" is no part of "don't". */
+/** Matches "don't", of which "don" is not a part. */
 const negated = /^\p{L}+n't$/u;
-/** What English appends to a pronoun. */
+/** English endings after the apostrophe, such as in "we'll". They are not parts. */
 const appended = new Set(['ll', 're', 've']);
-/** Shorter parts are letters of abbreviations, such as "e.g", and no words. Those of "Type:A" are. */
+/** Shorter parts are letters of abbreviations, such as "e.g". In words with a colon, such as "Type:A", they count. */
 const shortestPart = 2;
 
 /**
@@ -43,7 +43,7 @@ function dropSigns(word: string): string {
 
 /**
  * Articles, pronouns and prepositions without their last vowel before a vowel or h, as in French, Italian, Catalan and Occitan, and before
- * f in Irish. They are no words of English, so the rule needs no language: "o'clock" and "rock'n'roll" have others.
+ * f in Irish. No English word starts with one, so the rule applies to all languages: "o'clock" and "rock'n'roll" stay whole.
  */
 const elided =
   /^(?:(?:[bcdjlmnstv]|qu|jusqu|lorsqu|puisqu|quoiqu|gl|agl|dagl|degl|negl|sugl|all|coll|dall|dell|nell|sull|un|quell|quest)'(?=[aeiouyh])|[bdm]'(?=f))/;
@@ -56,12 +56,12 @@ export function dropElision(word: string): string {
 const signs = /[+#]|(?<![\p{L}\p{N}\p{M}._)\]])\.\p{L}/u;
 /** One or two plus signs at the end of a word; C++17 has a number behind them. */
 const plus = /(?:\+\+(?![\p{L}_+#])|\+(?![\p{L}\p{N}_+#]))/uy;
-/** Only single letters have it. "PR#12" is a number. */
+/** Only a single letter can have this symbol: "C#" is a name, and "PR#12" has a number. */
 const sharp = /#(?![\p{L}_+#])/uy;
 const beforeDot = /[\p{L}\p{N}\p{M}._)\]]/u;
 const letter = /^\p{L}$/u;
 const firstLetter = /^\p{L}/u;
-/** A longer word with a sign is no name. */
+/** A longer word with a symbol is not treated as a name. */
 const longestName = 30;
 
 /** Returns whether some words of a text may be names with a sign. */

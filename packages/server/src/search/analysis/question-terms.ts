@@ -31,9 +31,9 @@ const otherStopWords = new Set(
     .map(toTerm),
 );
 
-/** The parts of a word that signs join count by this factor. */
+/** The weight of the parts of a word that punctuation joins. */
 const partFactor = 0.5;
-/** The form of a word before letters were unified counts by this factor, so that chunks with the same form come first. Measured: ADR 0170. */
+/** The weight of the original form of a word, before letters were unified. Chunks with the same form rank first. Measured in ADR 0170. */
 const formFactor = 0.2;
 
 /**

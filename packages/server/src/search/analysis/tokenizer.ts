@@ -105,7 +105,7 @@ function eachWord(text: string, add: (word: string, form: string) => void): void
   cut(plain, (word) => finish(foldWord(word), word));
 }
 
-/** The long vowel at the end of a Japanese word, which many leave out: サーバー, サーバ. */
+/** The long vowel mark at the end of a Japanese word. Many writers omit it: サーバー, サーバ. */
 const longVowel = /^(\p{Script=Katakana}[\p{Script=Katakana}ー]{2,})ー$/u;
 
 /** The folded forms of words, because texts repeat them. */
@@ -136,7 +136,7 @@ function cutAscii(text: string, add: (word: string) => void): void {
   } else for (const word of text.match(asciiWord) ?? []) if (!blank.test(word)) add(word);
 }
 
-/** Scripts whose words a dictionary finds. The segmenter leaves them unsplit beside a sign. */
+/** Scripts whose words a dictionary finds. The segmenter does not split them beside punctuation. */
 const besideSign = /(?<=[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])[.:'](?=\p{L})/gu;
 
 function cutSegments(text: string, add: (word: string) => void): void {

@@ -31,7 +31,7 @@ export interface Embedder {
     signal: AbortSignal,
     onTokens?: OnTokens,
   ): Promise<ReadonlyArray<Float32Array | TextFailure>>;
-  /** Embeds a question without retries, in the turn of its owner. @throws EmbedderUnavailable, or the reason of the aborted signal. */
+  /** Embeds a question without retries, in the fair order of owners. @throws EmbedderUnavailable, or the reason of the aborted signal. */
   embedQuestion(text: string, signal: AbortSignal, owner?: Owner): Promise<Float32Array>;
   close(): Promise<void>;
 }

@@ -33,7 +33,7 @@ export interface ShareOptions {
   readonly onRecovered?: () => void;
   /** Milliseconds of a clock that is never set back. */
   readonly now?: () => number;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission | undefined;
 }
 

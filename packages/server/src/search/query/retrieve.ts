@@ -33,7 +33,7 @@ export interface VectorSearchDeps {
   readonly findDefaults: (collectionId: string) => Promise<RetrievalDefaults>;
   /** False until the collections without all their vectors are known. */
   readonly isReady: () => boolean;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -39,7 +39,7 @@ const leastShareOfWhole = 0.95;
 export function createSimilarityScales(deps: {
   readonly scales: SimilarityScaleRepository;
   readonly logger: Logger;
-  /** Default: counts and metrics of its own. */
+  /** Default: a new admission with its own counts and metrics. */
   readonly admission?: Admission | undefined;
 }): SimilarityScales {
   const { scales, logger, admission = createAdmission() } = deps;
@@ -80,7 +80,7 @@ export function createSimilarityScales(deps: {
       remember(stored);
       return stored;
     };
-    // A collection is measured once, whoever asks, so it has the share of a project.
+    // All callers share the one measurement of a collection, so the queue counts the collection as a project.
     const started = queue.run({ projectId: collectionId, keyId: null }, work);
     running.set(collectionId, started);
     const forget = () => running.delete(collectionId);

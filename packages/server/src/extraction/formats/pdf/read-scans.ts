@@ -101,7 +101,7 @@ function draw(
   if (!isWithinLimit) return 'page_limit';
   const dpi = fittingDpi(pdf, page, { dpi: ocrDpi, maxPixels });
   if (dpi < lowestDpi || findPictures(pdf, page).largestPixels > mostPicturePixels) return 'pixel_limit';
-  // A page that is narrower than a pixel is drawn one pixel wide, so that it may have more pixels than its area.
+  // A page that is narrower than a pixel is drawn one pixel wide, so it may have more pixels than its area suggests.
   if (!isSendable({ ...pixelsOf(pdf, page, dpi), dpi }, maxPixels)) return 'pixel_limit';
   return drawPage(pdf, page, dpi) ?? 'memory_limit';
 }

@@ -43,7 +43,7 @@ const codes = [
 const positive = [0.004, 0.05, 0.25, 0.5, 1, 1.5, 7, 42, 1234.567, 25_500, 123_456_789];
 const others = [0, -0.25, -3, -1234.567];
 
-/** Where the other program differs, the standard decides: what it says, and the cells with what they show. */
+/** Cases in which the other program differs from the standard: the rule of the standard, and the cells with their texts. */
 const decided: ReadonlyArray<
   readonly [reason: string, cells: ReadonlyArray<readonly [code: string, value: number, shown: string]>]
 > = [

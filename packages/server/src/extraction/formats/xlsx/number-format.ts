@@ -12,7 +12,7 @@ const accounting = '_(* #,##0_);_(* \\(#,##0\\);_(* "-"_);_(@_)';
 const accountingDecimals = '_(* #,##0.00_);_(* \\(#,##0.00\\);_(* "-"??_);_(@_)';
 
 /**
- * Predefined formats, which files do not list (ECMA-376 18.8.30). Those with a currency have none here, because it
+ * Predefined formats, which files do not list (ECMA-376 18.8.30). Currency formats are listed here without the currency, because it
  * depends on the computer that shows them. The others up to 163 are dates of some locale.
  */
 const builtIn: Readonly<Record<number, string>> = {
@@ -95,7 +95,7 @@ function splitSections(code: string): string[] {
 }
 
 interface Section {
-  /** Codes of numbers only are left to `numfmt` as a whole. */
+  /** A code whose sections are all `number` is passed to `numfmt` as a whole. */
   readonly kind: 'general' | 'date' | 'elapsed' | 'number';
   readonly condition: ((value: number) => boolean) | undefined;
   readonly show: Format;
@@ -137,7 +137,7 @@ function readCondition(text: string): Section['condition'] {
   }
 }
 
-/** Chooses the section for a number. The first section shows the sign of a negative number, others say it themselves. */
+/** Chooses the section for a number. The first section gets the sign of a negative number. Other sections contain their own sign. */
 function bySections(sections: readonly Section[]): Format {
   const hasConditions = sections.some(({ condition }) => condition !== undefined);
   const fits = ({ condition }: Section, at: number, value: number) => {
@@ -154,7 +154,7 @@ function bySections(sections: readonly Section[]): Format {
   };
 }
 
-/** `numfmt` takes other separators from the locale of a currency or digits, which spreadsheets do not. */
+/** `numfmt` uses the separators of the locale of a currency or of digits. Spreadsheets do not. */
 function createNumberFormat(code: string): Format {
   const neutral = code.replace(parts, (part) =>
     part.startsWith('[$')

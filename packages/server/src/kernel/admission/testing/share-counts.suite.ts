@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OpenShareCounts } from '../share-counts.ts';
 
-/** What every adapter of the counts must do. */
+/** Checks the behaviour that every adapter of the counts must have. */
 export function testShareCounts(name: string, open: OpenShareCounts): void {
   const [a1, a2, b1] = [
     { projectId: 'a', keyId: '1' },
