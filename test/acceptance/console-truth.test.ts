@@ -82,7 +82,7 @@ test('[console] rows that an import with chosen columns rejects are shown withou
   assert.equal(await rows.count(), 2);
 });
 
-test('[console] a question without a good match says so, and stop words are not marked', async () => {
+test('[console] the search says when a question has no good match, and does not mark stop words', async () => {
   const own = await opened();
   const { page, service } = own;
   const id = await newCollection(own, 'Library');
@@ -102,7 +102,7 @@ test('[console] a question without a good match says so, and stop words are not 
   assert.equal(await page.getByText('No good match', { exact: true }).count(), 0);
 });
 
-test('[console] collections and documents are renamed, and the settings say what keeps its name', async () => {
+test('[console] collections and documents are renamed, and the settings say which names cannot be changed', async () => {
   const own = await opened();
   const { page, service } = own;
   const id = await newCollection(own, 'Old name');
@@ -132,7 +132,7 @@ test('[console] collections and documents are renamed, and the settings say what
   await page.getByText(/Its name cannot be changed; to use another name, create a new project\./).waitFor();
 });
 
-test('[console] a file whose content does not fit its name says so in both languages, without a useless button', async () => {
+test('[console] the error of a file whose content does not fit its name is in both languages, without a button to retry', async () => {
   const own = await opened();
   const { page } = own;
   const id = await newCollection(own, 'Wrong');

@@ -125,7 +125,7 @@ test('[damage] fsck and backup name a file that the disk cannot read, continue a
   assert.equal(await service.stop(), 0);
 });
 
-test('[damage] a damaged table of a SQLite database turns readiness to 503, which names table and page, and a damaged header ends the start', async (t) => {
+test('[damage] a damaged table of a SQLite database turns readiness to 503, which names table and page, and a damaged header makes the start fail', async (t) => {
   const service = await startService(t);
   const { folder, key } = service;
   assert.equal(await service.stop(), 0);

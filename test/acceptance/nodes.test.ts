@@ -45,7 +45,7 @@ async function refusalOf(start: Promise<StartedService>): Promise<string> {
   return JSON.parse(line).reason;
 }
 
-test('[nodes] a copy of the data folder is refused while the first process lives, and the first loses nothing', async (t) => {
+test('[nodes] a copy of the data folder is refused while the first process runs, and the first process loses no data', async (t) => {
   const settings = await newDatabase(t);
   const first = await startService(t, { settings });
   const { key } = first;

@@ -276,7 +276,7 @@ print(json.dumps(found))
     }
   });
 
-  test('[execute] a manifest names the places of the reason, messages for statuses and what rejects credentials', async () => {
+  test('[execute] a manifest locates the reason of an error, gives messages for statuses and lists statuses that reject credentials', async () => {
     const archived = await execute(service, 'archived');
     assert.match(
       archived.error.message,
@@ -292,7 +292,7 @@ print(json.dumps(found))
     assert.equal(forbidden.error.details[0]?.message, 'Wrong key');
   });
 
-  test('[execute] a page without a reason gives the status, XML gives its message, and 401 needs no declared credentials', async () => {
+  test('[execute] an HTML page gives only the status, XML gives its message, and 401 needs no declared credentials', async () => {
     const page = await execute(service, 'page');
     assert.equal(page.error.details[0]?.message, 'The API answered with status 404.');
     const [xml] = (await execute(service, 'xml')).error.details;

@@ -71,14 +71,14 @@ export const consoleRequirements: Requirements = {
   },
   'console.truth': {
     promise:
-      'The console says what happened, in plain words and in both languages, and offers what helps: a password, another name, the rejected rows.',
+      'The console explains errors in plain words in both languages, and offers a remedy: a password, another name, the rejected rows.',
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       '[console] a document with a password is read with the password that the user enters',
       '[console] rows that an import with chosen columns rejects are shown without a reload',
-      '[console] a question without a good match says so, and stop words are not marked',
-      '[console] collections and documents are renamed, and the settings say what keeps its name',
-      '[console] a file whose content does not fit its name says so in both languages, without a useless button',
+      '[console] the search says when a question has no good match, and does not mark stop words',
+      '[console] collections and documents are renamed, and the settings say which names cannot be changed',
+      '[console] the error of a file whose content does not fit its name is in both languages, without a button to retry',
     ],
   },
   'console.documents': {

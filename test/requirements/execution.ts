@@ -153,7 +153,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.third-party-errors': {
     promise:
-      'The status of a third party decides the error code, and its status, code and words reach the caller on every surface.',
+      'The status of a third party decides the error code, and its status, code and message reach the caller on every surface.',
     source: 'docs/contract.md "Bundles and plugins"',
     tests: [
       '[execute] HTTP answers ${expected.status} ${expected.code} when the third party answers ${name}',
@@ -161,8 +161,8 @@ export const executionRequirements: Requirements = {
       '[mcp] a tool returns the message of a third party that answers ${name} as an error',
       '[client] the TypeScript client throws its class for ${expected.status} when the third party answers ${name}',
       '[client] the Python client raises its class for each status of a third party',
-      '[execute] a manifest names the places of the reason, messages for statuses and what rejects credentials',
-      '[execute] a page without a reason gives the status, XML gives its message, and 401 needs no declared credentials',
+      '[execute] a manifest locates the reason of an error, gives messages for statuses and lists statuses that reject credentials',
+      '[execute] an HTML page gives only the status, XML gives its message, and 401 needs no declared credentials',
       '[execute] verify_credentials tells a rate limit from rejected credentials',
       '[runs] the metric of runs has a label for each outcome of a third party',
     ],

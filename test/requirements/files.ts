@@ -74,7 +74,7 @@ export const filesRequirements: Requirements = {
       '${name}: another upload of the same content is stored for every file that uses it',
       'changed within ${content.length} bytes: a download never ends as complete, and an upload of the same content repairs it',
       'a range and a HEAD of a truncated blob are refused; a range of a complete blob is served',
-      '[damage] a damaged table of a SQLite database turns readiness to 503, which names table and page, and a damaged header ends the start',
+      '[damage] a damaged table of a SQLite database turns readiness to 503, which names table and page, and a damaged header makes the start fail',
       '[damage] readiness and metrics report a missing blob, fsck names its file, and a new upload repairs it',
       '[damage] fsck and backup name a file that the disk cannot read, continue and exit with 1, and a new upload repairs it',
       'reads every byte once in 7 days, each block at the given pace',

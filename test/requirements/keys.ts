@@ -7,7 +7,7 @@ export const keysRequirements: Requirements = {
     source: 'docs/contract.md "Keys"; docs/contract.md "Isolation"',
     tests: [
       '[isolated] no project can see data of another one',
-      'returns no files of another project, also after one of its files',
+      'a list contains no files of another project, even if the cursor is one of its files',
       'separates collections: neither matches nor scores depend on another collection',
     ],
   },

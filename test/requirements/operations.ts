@@ -187,7 +187,7 @@ export const operationsRequirements: Requirements = {
     promise: 'One process serves the files of a store, also when its data folder was copied.',
     source: 'ADR 0164',
     tests: [
-      '[nodes] a copy of the data folder is refused while the first process lives, and the first loses nothing',
+      '[nodes] a copy of the data folder is refused while the first process runs, and the first process loses no data',
       '[nodes] a copy of the data folder with a copy of the database is a store of its own',
       '[nodes] a copy of the data folder of a SQLite store is a store of its own, also beside the running one',
       '[nodes] a killed process starts again on its folder at once, and keeps the id of the folder',

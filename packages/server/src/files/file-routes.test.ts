@@ -76,7 +76,7 @@ describe('GET /v1/files', () => {
   test('returns the same bytes when repeated', async () => {
     assert.equal((await ask(service, '/v1/files')).text, (await ask(service, '/v1/files')).text);
   });
-  test('returns no files of another project, also after one of its files', async () => {
+  test('a list contains no files of another project, even if the cursor is one of its files', async () => {
     assert.deepEqual(await list('', 'projectb'), { places: [], has_more: false });
     assert.deepEqual(await list(`?after=${ids[0]}`, 'projectb'), { places: [], has_more: false });
   });

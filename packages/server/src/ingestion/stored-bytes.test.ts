@@ -58,7 +58,7 @@ test('a record that would store too much ends in storage_limit and stores nothin
   assert.deepEqual(await steps.contents(), []);
 });
 
-test('a record that its project has no room for ends in quota_exceeded, and one that fits does not', async (t) => {
+test('a record that exceeds the quota of its project ends in quota_exceeded, and one within the quota does not', async (t) => {
   const steps = await openSteps(t, { bytesLeft: async () => 1_000 });
   for (const [length, expected] of [
     [2_000, 'error'],

@@ -84,7 +84,7 @@ export const addressSettings = {
   },
   KEEP_ALIVE_SECONDS: {
     description:
-      'Close an idle connection after this many seconds. Set more than the load balancer or proxy keeps idle connections, because otherwise it answers 502 now and then',
+      'Close an idle connection after this many seconds. Set it above the idle time of the load balancer or proxy, which otherwise answers 502 from time to time',
     default: '75',
     check: wholeNumber(1, 3600),
   },

@@ -82,7 +82,7 @@ export const pluginSettings = {
   },
   MAX_RUNS_OF_KEY: {
     description:
-      'Refuse runs (429) while this many runs of the key are waiting or running. A project, and callers without a key, have at most twice as many, and all projects four times. Asynchronous runs are counted separately',
+      'Refuse runs (429) while this many runs of the key are waiting or running. A project, and callers without a key, have at most twice as many, and all projects together four times as many. Asynchronous runs are counted separately',
     default: '128',
     check: wholeNumber(1, 10_000),
   },

@@ -71,7 +71,7 @@ export const storeSettings = {
   },
   MAX_UPLOADS_IN_FLIGHT: {
     description:
-      'Refuse uploads (429) while this many uploads of the key are in progress. A project has at most twice as many, and all projects four times',
+      'Refuse uploads (429) while this many uploads of the key are in progress. A project has at most twice as many, and all projects together four times as many',
     default: '256',
     check: wholeNumber(1, 10_000),
   },

@@ -32,7 +32,7 @@ test('a ballast file that a crash truncated is completed when the disk has enoug
   assert.equal((await stat(join(folder, 'ballast'))).size, bytes);
 });
 
-test('on a small disk the ballast takes at most a quarter of it, and a start with the space of the quarter keeps it', async (t) => {
+test('on a small disk the ballast takes at most a quarter of it, and a start with that much free space keeps it', async (t) => {
   assert.deepEqual([ballastBytes(2 ** 40), ballastBytes(100 * 2 ** 20)], [64 * 2 ** 20, 25 * 2 ** 20]);
   const { ballast } = await openCut(t, (bytes * 3) / 4);
   assert.equal(ballast.isReleased(), false);

@@ -8,7 +8,7 @@ const nodeOf = (id: string) =>
   ({ id, serves: 'both', host: 'h', version: '1', folderInstance: `folder of ${id}` }) as const;
 
 for (const [name, open] of Object.entries(temporaryDatabases))
-  test(`of concurrent claims of the same node one succeeds, and the replaced node cannot write a heartbeat: ${name}`, async (t) => {
+  test(`only one of several concurrent claims of a node succeeds, and the replaced node cannot write a heartbeat: ${name}`, async (t) => {
     const { database, close } = await open();
     t.after(close);
     const nodes = createNodeRepository(database);

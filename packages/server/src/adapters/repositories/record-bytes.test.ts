@@ -17,7 +17,7 @@ import { createFileRepository } from './file-repository.ts';
 import { createCollectionRepositories } from './records/collection-repositories.ts';
 
 for (const [name, open] of Object.entries(temporaryDatabases)) {
-  test(`what is stored for records counts as used by their project until it is deleted: ${name}`, async (t) => {
+  test(`the bytes stored for records count in the usage of their project until they are deleted: ${name}`, async (t) => {
     const { database, close } = await open();
     t.after(close);
     const repositories = createCollectionRepositories(database);

@@ -39,7 +39,7 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
   assert.deepEqual((await call('POST', `${url}/query`, { query_text: 'bears' })).body.data, []);
 });
 
-test('a chunk for which its project has no room is refused with 429, and one that fits or shrinks is stored', async (t) => {
+test('a chunk that exceeds the quota of its project is refused with 429, and one that fits or shrinks is stored', async (t) => {
   let left = 30;
   const { call, collection } = (await openTestService(t, { bytesLeft: async () => left })).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;

@@ -3,7 +3,7 @@
  * whole (UAX #29). Questions may contain only a part, so the index has the whole word and its parts.
  */
 
-/** Signs within a word from the outermost to the innermost. Between digits, only underscores count: 3.14 and v1.2.3 have no parts. */
+/** Punctuation within a word, from the outermost to the innermost. Between digits, only underscores count: 3.14 and v1.2.3 have no parts. */
 const joints = [/(?:(?<![0-9])[.:·"]|[.:·"](?![0-9]))+/, /(?:(?<![0-9])'|'(?![0-9]))+/, /[_‿⁀⁔]+/] as const;
 const anyJoint = /[.:·"'_‿⁀⁔]/;
 const onlyDigits = /^[0-9_]+$/;

@@ -64,7 +64,7 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('chunks are listed for a collection or a record, also after a chunk that is not one of them', async () => {
+  test('chunks are listed for a collection or a record, even if the cursor is a chunk of another one', async () => {
     const repositories = open();
     const { chunks } = repositories;
     const collection = await addCollection(repositories);

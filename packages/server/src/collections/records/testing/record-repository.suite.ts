@@ -151,7 +151,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, collection);
   });
 
-  test('records are listed for a collection, newest first, also after one of another collection', async () => {
+  test('records are listed for a collection, newest first, even if the cursor is a record of another collection', async () => {
     const repositories = open();
     const { records } = repositories;
     const collection = await addCollection(repositories);
