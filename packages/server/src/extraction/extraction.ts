@@ -29,7 +29,7 @@ export interface Extractor {
 export interface ExtractionTask {
   /** The project of the document. A process that has read for one project never reads for another. */
   readonly projectId: string;
-  /** The key of the caller that waits. Default: none. */
+  /** The key of the request. Default: none. */
   readonly keyId?: string | null;
   /** Whether the document belongs to a stored record. Such a document is never refused. Default: false, because a caller waits for it. */
   readonly isAccepted?: boolean;

@@ -101,6 +101,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
   const task: ExtractionTask = {
     ...taskOf(job, job.chunking),
     projectId: job.projectId,
+    keyId: job.keyId,
     isAccepted: true,
     password,
     source,

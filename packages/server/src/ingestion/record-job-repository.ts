@@ -22,6 +22,8 @@ export interface RecordClaim extends Lease {
 /** A claimed record. */
 export interface RecordJob extends Job, RecordSource {
   readonly projectId: string;
+  /** The key that queued it; empty if unknown. */
+  readonly keyId: string;
   readonly collectionId: string;
   /** The latest time of its first claim. */
   readonly deadlineAt: number;
@@ -82,8 +84,8 @@ export interface IngestedRecord {
  */
 export interface RecordJobRepository {
   /**
-   * Claims a waiting record, or one whose lease has expired. Projects take turns across all processes; within
-   * a project small records come before large ones that were queued at the same time. Only one caller gets a record.
+   * Claims a waiting record, or one whose lease has expired. Projects take turns across all processes, and so do the keys of a
+   * project. Small records of a key come before large ones that were queued at the same time. Only one caller gets a record.
    */
   claim(claim: RecordClaim): Promise<RecordJob | undefined>;
   /** Ends every lease of records in status `creating`. Only a process that knows it is the only one may call this. */

@@ -70,6 +70,31 @@ test('projects are served in turn by every worker that becomes free', async (t) 
   (await extractor.next()).end();
 });
 
+test('the keys of a project are served in turn, by the key of the request that queued the record', async (t) => {
+  const { create, extractor, createProject, projectId, collectionId } = await openSteps(t);
+  const page = `/v1/collections/${collectionId}/records`;
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n++) ids.push(await create(`many ${n}`));
+  const readings = [await extractor.next(), await extractor.next()];
+  const other = createProject(projectId, 'other');
+  await other.call('POST', page, { content: 'created' });
+  await other.call('POST', `${page}/${ids[5]}`, { content: 'updated' });
+  const texts: string[] = [];
+  for (let n = 0; n < 4; n++) {
+    readings.shift()?.end();
+    const next = await extractor.next();
+    readings.push(next);
+    texts.push(`${next.task.keyId} ${next.task.source.kind === 'text' ? next.task.source.text : ''}`);
+  }
+  assert.deepEqual(texts, ['other created', 'apik many 2', 'other updated', 'apik many 3']);
+  await other.call('POST', `${page}/${ids[0]}/retry`);
+  readings.shift()?.end();
+  const retried = await extractor.next();
+  assert.equal(retried.task.keyId, 'other');
+  for (const { end } of [retried, ...readings]) end();
+  (await extractor.next()).end();
+});
+
 test('a record of a dead worker is claimed again when its lease has expired, without duplicate chunks', async (t) => {
   const database = await openTestDatabase(t);
   const first = await openSteps(t, { database });

@@ -29,6 +29,8 @@ export interface CollectionTable {
 export interface RecordTable {
   id: string;
   project_id: string;
+  /** The key that last queued the record; empty if unknown. */
+  key_id: Generated<string>;
   collection_id: string;
   type: string;
   title: string;
@@ -74,7 +76,7 @@ export interface RecordTable {
   deadline_at: number;
   /** Size of the source in bytes. */
   source_bytes: number;
-  /** Order among the waiting records of a project: the time of queueing plus a delay that grows with the size. */
+  /** Order among the waiting records of a key: the time of queueing plus a delay that grows with the size. */
   claim_order: number;
   /** The version of `chunking` that the visible chunks follow, or were examined for. */
   chunking_version: Generated<number>;
@@ -90,13 +92,6 @@ export interface RecordTable {
   worked_ms: number;
   created_at: number;
   updated_at: number;
-}
-
-/** The table has one row, with id 1. */
-export interface RecordTurnTable {
-  id: number;
-  /** The project whose record was claimed last; empty before the first claim. */
-  project_id: string;
 }
 
 export interface ChunkTable {

@@ -55,6 +55,7 @@ import { createNodesMigration } from './migrations/from-0042/0104-nodes.ts';
 import { createRecordBytesMigration } from './migrations/from-0042/0107-record-bytes.ts';
 import { createIdempotencyCallersMigration } from './migrations/from-0042/0108-idempotency-callers.ts';
 import { createDirectChunkBytesMigration } from './migrations/from-0042/0109-direct-chunk-bytes.ts';
+import { createRecordKeysMigration } from './migrations/from-0042/0110-record-keys.ts';
 import { newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -115,6 +116,7 @@ export function migrationsFor(dialect: Database['dialect']): Record<string, Migr
     '0107-record-bytes': createRecordBytesMigration(dialect),
     '0108-idempotency-callers': createIdempotencyCallersMigration(dialect),
     '0109-direct-chunk-bytes': createDirectChunkBytesMigration(dialect),
+    '0110-record-keys': createRecordKeysMigration(dialect),
   };
 }
 

@@ -19,6 +19,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   record: true,
   record_row: true,
   record_turn: true,
+  record_key_turn: true,
   chunk: true,
   pair_key: true,
   full_text: true,

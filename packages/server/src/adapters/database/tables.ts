@@ -13,7 +13,6 @@ import type {
   PairKeyTable,
   RecordRowTable,
   RecordTable,
-  RecordTurnTable,
   SimilarityScaleTable,
   VectorPageTable,
 } from './collection-tables.ts';
@@ -40,7 +39,10 @@ export interface Tables {
   collection: CollectionTable;
   record: RecordTable;
   record_row: RecordRowTable;
-  record_turn: RecordTurnTable;
+  /** One row, with id 1: the project whose record was claimed last; empty before the first claim. */
+  record_turn: { id: number; project_id: string };
+  /** The key of each project whose record was claimed last. */
+  record_key_turn: { project_id: string; key_id: string };
   chunk: ChunkTable;
   pair_key: PairKeyTable;
   full_text: FullTextTable;

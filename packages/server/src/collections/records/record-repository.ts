@@ -28,6 +28,8 @@ export interface RecordSource {
 export interface NewRecord extends RecordSource {
   readonly id: string;
   readonly projectId: string;
+  /** The key of the request. Default: unknown. */
+  readonly keyId?: string | null;
   readonly collectionId: string;
   readonly metadata: Readonly<Record<string, string>>;
   /** Of its file; encrypted, and erased when the work ends. Default: none. */
@@ -80,6 +82,8 @@ export interface RecordChange {
     readonly from?: RecordSource;
     /** Replaces the stored one. Default: none. */
     readonly encryptedPassword?: string | null;
+    /** The key of the request. Default: unknown. */
+    readonly keyId?: string | null;
     readonly deadlineAt: number;
   };
   readonly updatedAt: number;

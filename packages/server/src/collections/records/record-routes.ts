@@ -16,6 +16,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../http/app.ts';
 import type { Guard } from '../../http/guard.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
 import { warningsOf } from '../../kernel/validation/ignored-members.ts';
 import { dropNulls, pathId } from '../route-parts.ts';
@@ -48,9 +49,9 @@ export function keyOf(
   guard: Guard,
   request: FastifyRequest,
   params: { collection_id: string; record_id: string },
-): RecordKey {
-  const { projectId } = guard.callerOf(request);
-  return { projectId, collectionId: params.collection_id, recordId: params.record_id };
+): RecordKey & Owner {
+  const { projectId, keyId } = guard.callerOf(request);
+  return { projectId, keyId, collectionId: params.collection_id, recordId: params.record_id };
 }
 
 function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): void {
@@ -78,7 +79,7 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
         const data = await dryRuns.run({ projectId, keyId, collectionId }, request.body, gone.signal);
         return { ...successEnvelope(data), ...warnings };
       }
-      const data = await records.create(projectId, collectionId, request.body);
+      const data = await records.create({ projectId, keyId }, collectionId, request.body);
       return { ...successEnvelope(data), ...warnings };
     },
   );

@@ -1,5 +1,6 @@
 import type { RecordCreate, RecordItem, RecordListQuery, RecordType, RecordUpdate } from '@quartermaster/contract';
 import type { FileAccess } from '../../files/file-access.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { DiskSpace } from '../../kernel/disk/disk-space.ts';
 import { isId, type NewId } from '../../kernel/identifier.ts';
@@ -34,17 +35,17 @@ export interface RecordsDeps extends RecordLimitsDeps {
 }
 
 export interface Records {
-  create(projectId: string, collectionId: string, body: RecordCreate): Promise<RecordItem>;
+  create(owner: Owner, collectionId: string, body: RecordCreate): Promise<RecordItem>;
   get(key: RecordKey): Promise<RecordItem>;
   /** Names records of the project with one query. Records that do not exist are omitted. */
   name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
   list(projectId: string, collectionId: string, query: RecordListQuery): Promise<Page<RecordItem>>;
-  update(key: RecordKey, body: RecordUpdate): Promise<RecordItem>;
+  update(key: RecordKey & Owner, body: RecordUpdate): Promise<RecordItem>;
   /**
    * Creates the chunks again from the same source. A record that is being processed continues, without waiting for its
    * next attempt.
    */
-  retry(key: RecordKey): Promise<RecordItem>;
+  retry(key: RecordKey & Owner): Promise<RecordItem>;
   /** Cancels the processing of a record. A processed record stays unchanged. */
   cancel(key: RecordKey): Promise<RecordItem>;
   remove(key: RecordKey): Promise<void>;
@@ -69,7 +70,7 @@ export function createRecords(deps: RecordsDeps): Records {
    * Queues the record to be processed again, with the sent fields in place of the stored ones. Other fields keep their
    * stored values. If the source changes concurrently, the fields are applied to the new source.
    */
-  async function remake(key: RecordKey, { fields, sent }: SourceChange): Promise<RecordItem> {
+  async function remake(key: RecordKey & Owner, { fields, sent }: SourceChange): Promise<RecordItem> {
     const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const from = await find(key);
@@ -78,7 +79,7 @@ export function createRecords(deps: RecordsDeps): Records {
       const source = await readSource(given, { files, projectId: key.projectId, collectionType });
       const encryptedPassword = passwords.encrypt(key, readPassword(fields, source.type));
       const now = clock.now();
-      const remake = { source, from, encryptedPassword, deadlineAt: now + deps.maxWaitMs };
+      const remake = { source, from, encryptedPassword, keyId: key.keyId, deadlineAt: now + deps.maxWaitMs };
       if (!(await records.change(key, { ...sent, updatedAt: now, remake }))) continue;
       deps.onChanged(key.recordId);
       return toItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
@@ -87,7 +88,7 @@ export function createRecords(deps: RecordsDeps): Records {
   }
 
   return {
-    async create(projectId, collectionId, body) {
+    async create({ projectId, keyId }, collectionId, body) {
       const { type: collectionType, numRecords } = await collections.findCounted(projectId, collectionId);
       checkNumber(numRecords);
       await checkWaiting(projectId);
@@ -98,6 +99,7 @@ export function createRecords(deps: RecordsDeps): Records {
         ...source,
         id: key.recordId,
         projectId,
+        keyId,
         collectionId,
         metadata: readMetadata(body.metadata ?? {}),
         encryptedPassword: passwords.encrypt(key, readPassword(body, source.type)),

@@ -120,17 +120,15 @@ export function createTestFiles(): TestFiles {
   };
 }
 
-/** The key names the project of a request: `Bearer <project id>`. */
+/** The key names the project of a request: `Bearer <project id>` or `Bearer <project id>.<key id>`. */
 const guard: Guard = {
   requires: () => async (request) => {
     if (request.headers.authorization === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'no key');
   },
-  callerOf: (request) => ({
-    projectId: String(request.headers.authorization).slice('Bearer '.length),
-    keyId: 'apik',
-    scopes: new Set(['collections']),
-    tools: null,
-  }),
+  callerOf: (request) => {
+    const [projectId = '', keyId = 'apik'] = String(request.headers.authorization).slice('Bearer '.length).split('.');
+    return { projectId, keyId, scopes: new Set(['collections']), tools: null };
+  },
 };
 
 /** Opens the services of collections without HTTP. `close` may be called before the test ends. */
@@ -198,9 +196,9 @@ export async function openTestService(t: TestContext, options: TestCollectionsOp
   closeWith(t, () => app.close());
 
   /** Returns a client of the project that sends and receives JSON. */
-  function createProject(projectId = newId('project')) {
+  function createProject(projectId = newId('project'), keyId = 'apik') {
     const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, body?: unknown): Promise<Answer> => {
-      const headers = { authorization: `Bearer ${projectId}`, 'content-type': 'application/json' };
+      const headers = { authorization: `Bearer ${projectId}.${keyId}`, 'content-type': 'application/json' };
       const payload = body === undefined ? {} : { payload: JSON.stringify(body) };
       const answer = await app.inject({ method, url, headers, ...payload });
       return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };

@@ -85,6 +85,37 @@ function testClaims(open: () => OpenedRepositories): void {
     for (const collection of [many, two, one]) await sweepAway(repositories, collection);
   });
 
+  test('the keys of a project take turns, however many records one of them has queued', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const add = (keyId: string) => addRecord(repositories, collection, { keyId });
+    for (let n = 0; n < 50; n++) await add('a');
+    const next = async () => (await claim(repositories)).keyId;
+    assert.deepEqual([await next(), await next()], ['a', 'a']);
+    await add('b');
+    await add('c');
+    assert.deepEqual([await next(), await next(), await next()], ['b', 'c', 'a']);
+    const other = await queue(repositories, 1);
+    await add('b');
+    // The other project has the next claim or the one after it, and the keys continue where they were.
+    assert.deepEqual(
+      [await next(), await next(), await next()].filter((keyId) => keyId !== ''),
+      ['b', 'a'],
+    );
+    for (const each of [collection, other]) await sweepAway(repositories, each);
+  });
+
+  test('a record that is queued again belongs to the key of that request', async () => {
+    const repositories = open();
+    const collection = await addCollection(repositories);
+    const record = await addRecord(repositories, collection, { keyId: 'a' });
+    await repositories.jobs.fail(await claim(repositories), failure, { report: null, now: start });
+    const change = { remake: { ...remake('new'), keyId: 'b' }, updatedAt: start };
+    assert.equal(await repositories.records.change(keyOf(record), change), true);
+    assert.equal((await claim(repositories)).keyId, 'b');
+    await sweepAway(repositories, collection);
+  });
+
   test('within a project a small record comes before a large one that was queued first', async () => {
     const repositories = open();
     const collection = await addCollection(repositories);
@@ -127,6 +158,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const expected = {
       id,
       projectId,
+      keyId: '',
       collectionId,
       ...source,
       token: 'xrun1',

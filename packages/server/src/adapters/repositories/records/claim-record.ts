@@ -13,7 +13,7 @@ import { toSource } from './source-columns.ts';
 
 /**
  * Claims the next record. Projects alternate: a row names the project whose record was claimed last. The next claim
- * goes to the following project by id that has a waiting record. Source: ADR 0063.
+ * goes to the following project by id that has a waiting record. The keys of each project alternate likewise. Source: ADR 0063.
  */
 export function claimRecord({ dialect, write }: Database, claim: RecordClaim): Promise<RecordJob | undefined> {
   if (claim.kind === 'sweep') return take(write, claim, nextToSweep(dialect, claim));
@@ -27,7 +27,11 @@ export function claimRecord({ dialect, write }: Database, claim: RecordClaim): P
       (last === '' ? undefined : await findWaiting(transaction, { dialect, claim, after: '' }));
     if (id === undefined) return undefined;
     const job = await take(transaction, claim, sql<string>`${id}`);
-    if (job !== undefined) await transaction.updateTable('record_turn').set({ project_id: job.projectId }).execute();
+    if (job === undefined) return undefined;
+    const { projectId: project_id, keyId: key_id } = job;
+    await transaction.updateTable('record_turn').set({ project_id }).execute();
+    const remembered = transaction.insertInto('record_key_turn').values({ project_id, key_id });
+    await remembered.onConflict((of) => of.column('project_id').doUpdateSet({ key_id })).execute();
     return job;
   });
 }
@@ -40,12 +44,18 @@ interface Wanted {
 }
 
 /**
- * Finds the first waiting record of the first project that has one. The index leads from project to project, so the
- * cost does not depend on the number of waiting records.
+ * Finds the first waiting record of the next key of the first project that has one. The index leads from project to project,
+ * so the cost does not depend on the number of waiting records.
  */
 async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
   const isSmall = claim.reserved === true ? sql`and source_bytes <= ${smallRecordBytes}` : sql``;
   const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInProgress(claim)})` : sql``;
+  const firstOf = (keys: RawBuilder<boolean>) => sql<string | null>`(
+    select id from record where record.project_id = waiting.project_id and status = 'creating' and ${keys}
+      and ${isClaimable(claim)} ${isSmall}
+    order by key_id, claim_order, id limit 1 ${skipLocked(dialect)}
+  )`;
+  const lastKey = sql`(select key_id from record_key_turn where record_key_turn.project_id = waiting.project_id)`;
   const { rows } = await sql<{ id: string }>`
     with recursive waiting (project_id) as (
       select min(project_id) from record where status = 'creating' and project_id > ${after}
@@ -53,11 +63,7 @@ async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: W
       select (select min(project_id) from record where status = 'creating' and project_id > waiting.project_id)
       from waiting where waiting.project_id is not null
     ), first (id) as (
-      select (
-        select id from record where record.project_id = waiting.project_id and status = 'creating'
-          and ${isClaimable(claim)} ${isSmall}
-        order by claim_order, id limit 1 ${skipLocked(dialect)}
-      ) from waiting where project_id is not null ${isIdle}
+      select coalesce(${firstOf(sql`key_id > ${lastKey}`)}, ${firstOf(sql`true`)}) from waiting where project_id is not null ${isIdle}
     )
     select id from first where id is not null limit 1`.execute(db);
   return rows[0]?.id;
@@ -93,6 +99,7 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
   return {
     id: row.id,
     projectId: row.project_id,
+    keyId: row.key_id,
     collectionId: row.collection_id,
     ...toSource(row),
     encryptedPassword: row.encrypted_password,

@@ -63,8 +63,8 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
     areWaiting: (projectId, most) => {
       const rows = read.selectFrom('record').select('id').where('project_id', '=', projectId);
       // The literal must match the index, because a partial index is not used for a parameter.
-      const waiting = rows.where('status', '=', sql.lit('creating')).orderBy('claim_order').orderBy('id');
-      return areAtLeast(waiting, most);
+      const waiting = rows.where('status', '=', sql.lit('creating')).orderBy('key_id');
+      return areAtLeast(waiting.orderBy('claim_order').orderBy('id'), most);
     },
     countByStatus: async () => {
       const counted = read.selectFrom('record').select((row) => ['status', row.fn.countAll().as('records')]);
@@ -223,9 +223,10 @@ function toChange({ metadata, remake, updatedAt }: RecordChange): Updateable<Rec
 
 type Work = Omit<NonNullable<RecordChange['remake']>, 'from'>;
 
-function waiting(now: number, { source, deadlineAt, encryptedPassword = null }: Work) {
+function waiting(now: number, { source, keyId = null, deadlineAt, encryptedPassword = null }: Work) {
   const bytes = sourceBytesOf(source);
   return {
+    key_id: keyId ?? '',
     source_bytes: bytes,
     claim_order: now + Math.min(longestDelayMs, Math.floor(bytes / bytesPerMs)),
     ...free,
