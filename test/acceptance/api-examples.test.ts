@@ -10,8 +10,6 @@ const last = [
   ...['deleteChunk', 'deleteRecord', 'deleteCollection', 'deleteFile', 'deleteArtifact', 'rotateKey', 'revokeKey'],
   ...['deleteCredentialProfile', 'deleteAtPluginsAddress', 'endSession', 'changePassword', 'signOut'],
 ];
-/** Examples that create again what an earlier example has deleted. */
-const createsAgain: Readonly<Record<string, string>> = { deleteAtPluginsAddress: 'createCredentialProfile' };
 
 test('[documented] every example of both OpenAPI documents works as printed, with a key of the scope that is named', async (t) => {
   const shell = await openExampleShell(t);
@@ -24,8 +22,6 @@ test('[documented] every example of both OpenAPI documents works as printed, wit
 
   for (const example of ordered) {
     await t.test(`${example.address} ${example.operationId}: ${example.label}`, async () => {
-      const needed = ordered.find(({ operationId }) => operationId === createsAgain[example.operationId]);
-      if (needed !== undefined) await shell.run(needed.source);
       if (/RECORD_ID|COLLECTION_ID|FILE_ID/.test(example.source)) await shell.settle();
       const keys = example.scope === undefined ? undefined : shell.keysFor(example.scope);
       if (keys !== undefined) {

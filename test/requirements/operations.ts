@@ -236,6 +236,7 @@ export const operationsRequirements: Requirements = {
     tests: [
       '[documented] every line of the README tour works, in order',
       '[documented] every example of both OpenAPI documents works as printed, with a key of the scope that is named',
+      '[documented] each operation accepts a key with only the scope that its document names, and refuses one with all others',
     ],
   },
 };

@@ -13,6 +13,11 @@ export const wireRequirements: Requirements = {
       'the response to a defect omits the error text, and the log contains it',
     ],
   },
+  'wire.cursors': {
+    promise: 'A list continues after an object that was deleted, and refuses a cursor that is not an id.',
+    source: 'docs/contract.md "Both addresses"',
+    tests: ['[lists] each list continues after an id that names nothing, and refuses a text that is no id'],
+  },
   'wire.unknown-members': {
     promise: 'Unknown members at the top level are ignored and named; those of our own objects are refused.',
     source: 'docs/contract.md "Both addresses"',

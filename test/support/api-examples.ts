@@ -123,6 +123,7 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
     async note(operationId, output) {
       const token = /"console_token":"([^"]+)"/.exec(output)?.[1];
       if (token !== undefined) variables.CONSOLE_TOKEN = token;
+      if (operationId === 'deleteArtifact') variables.ARTIFACT_ID = (await createArtifact(service)).artifact_id;
       if (operationId === 'setUp') variables.SESSION_ID = await beginSession(service);
       if (operationId === 'changePassword') variables.ADMIN_PASSWORD = variables.NEW_PASSWORD ?? '';
     },
@@ -190,16 +191,10 @@ async function seed(service: StartedService) {
   const disposable = await ask<NewApiKey>(`/v1/projects/${projectId}/keys`, { name: 'disposable' });
   const sum = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' }, credentials: {} };
   const run = await asker(pluginsUrl, key)<{ run_id: string }>('/v1/execute', sum);
-  const code = {
-    bundle_id: 'qr_code_generator',
-    plugin_id: 'generate_qr_code',
-    input_params: { text: 'x' },
-    credentials: {},
-  };
-  const { artifacts: [artifact] = [] } = await asker(pluginsUrl, key)<ExecuteResult>('/v1/execute', code);
-  const signed = new URL(artifact?.file_url ?? '').searchParams;
+  const artifact = await createArtifact(service);
+  const signed = new URL(artifact.file_url ?? '').searchParams;
   const variables: Record<string, string> = {
-    ...{ ARTIFACT_ID: artifact?.artifact_id ?? '', ARTIFACT_EXPIRES: signed.get('expires') ?? '' },
+    ...{ ARTIFACT_ID: artifact.artifact_id, ARTIFACT_EXPIRES: signed.get('expires') ?? '' },
     ...{ ARTIFACT_SIGNATURE: signed.get('signature') ?? '' },
     ...{ FILES: filesUrl, PLUGINS: pluginsUrl, QM_API_KEY: key, PROJECT_ID: projectId, KEY_ID: disposable.key_id },
     ...{
@@ -224,6 +219,15 @@ async function seed(service: StartedService) {
     ...{ NEW_PASSWORD: 'nine herons wade at noon', OPEN_WEATHER_API_KEY: 'canary-weather-key' },
   };
   return { variables, settle };
+}
+
+/** Runs a plugin that stores an artifact. Returns the artifact. */
+async function createArtifact({ pluginsUrl, key }: StartedService) {
+  const plugin = { bundle_id: 'qr_code_generator', plugin_id: 'generate_qr_code' };
+  const body = { ...plugin, input_params: { text: 'x' }, credentials: {} };
+  const { artifacts: [artifact] = [] } = await asker(pluginsUrl, key)<ExecuteResult>('/v1/execute', body);
+  if (artifact === undefined) throw new Error('the plugin stored no artifact');
+  return artifact;
 }
 
 /** Waits until the record has settled. An example may have deleted it. */

@@ -81,8 +81,8 @@ export const mountedOperations = describeOperations('plugins', {
   },
   deleteAtPluginsAddress: {
     summary: 'Delete at a path of the plugins address',
-    description: `${mounted} Only credential profiles can be deleted, which needs the scope \`admin\` too.`,
-    scope: 'admin',
-    examples: { profile: { summary: 'Delete a credential profile', path: { '*': 'credential_profiles/weather' } } },
+    description: `${mounted} Artifacts can be deleted. Credential profiles too, which also needs the scope \`admin\`.`,
+    scope: 'plugins',
+    examples: { artifact: { summary: 'Delete an artifact', path: { '*': 'artifacts/$ARTIFACT_ID' } } },
   },
 });

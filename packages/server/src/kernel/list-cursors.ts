@@ -10,12 +10,7 @@ import { fieldInvalid } from './validation/validation-error.ts';
  * @throws REQUEST_VALIDATION_ERROR for a text that is not an id of this kind
  */
 export function checkCursors<Query extends ListQuery>(query: Query, kind: IdKind): Query {
-  for (const name of ['after', 'before'] as const) {
-    const cursor = query[name];
-    if (cursor === undefined || (isId(cursor) && cursor.startsWith(idPrefixes[kind]))) continue;
-    const expected = `an id of ${idLength} characters that starts with "${idPrefixes[kind]}"`;
-    throw fieldInvalid(`query/${name}`, quoteText(cursor), expected);
-  }
+  for (const name of ['after', 'before'] as const) checkCursorForm(query[name], kind, `query/${name}`);
   return query;
 }
 
@@ -23,4 +18,10 @@ export function checkCursors<Query extends ListQuery>(query: Query, kind: IdKind
 export function checkCursor<Query extends ListQuery>(query: Query, kind: IdKind): Query {
   if (query.after !== undefined && query.before !== undefined) throw cursorsConflict();
   return checkCursors(query, kind);
+}
+
+/** Checks the form of one cursor, if it was sent. @throws REQUEST_VALIDATION_ERROR as `checkCursors` does */
+export function checkCursorForm(cursor: string | undefined, kind: IdKind, path: string): void {
+  if (cursor === undefined || (isId(cursor) && cursor.startsWith(idPrefixes[kind]))) return;
+  throw fieldInvalid(path, quoteText(cursor), `an id of ${idLength} characters that starts with "${idPrefixes[kind]}"`);
 }

@@ -114,6 +114,39 @@ test('calls and lists have one JSON response with the id of the request in every
   }
 });
 
+test('wrong params of any method are the error -32602, which says what is expected', async () => {
+  const methods = ['initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'resources/read', 'other'];
+  const errorOf = async (revision: string, method: string, params: unknown) => {
+    const one = newCase(revision, method, {});
+    const { body } = await ask({ ...one, message: { ...one.message, params } });
+    return { id: body.id, ...(body.error as { code: number; message: string }) };
+  };
+  for (const revision of revisions) {
+    for (const method of methods) {
+      for (const [params, kind] of [
+        [5, 'a number'],
+        ['x', 'a string'],
+        [[], 'an array'],
+      ] as const) {
+        const message = `Invalid params: \`params\` must be an object; received ${kind}.`;
+        assert.deepEqual(await errorOf(revision, method, params), { id: 7, code: -32602, message });
+      }
+    }
+  }
+  const missing = 'expected string, received undefined.';
+  for (const [method, params, message] of [
+    ['initialize', undefined, `\`params.protocolVersion\`: ${missing}`],
+    ['initialize', { protocolVersion: 5 }, '`params.protocolVersion`: expected string, received number.'],
+    ['tools/call', undefined, `\`params.name\`: ${missing}`],
+    ['tools/call', { name: 'add', arguments: 5 }, '`params.arguments`: expected record, received number.'],
+    ['resources/read', {}, `\`params.uri\`: ${missing}`],
+    ['tools/list', { cursor: 5 }, '`params.cursor`: expected string, received number.'],
+  ] as const) {
+    const error = await errorOf('2025-06-18', method, params);
+    assert.deepEqual(error, { id: 7, code: -32602, message: `Invalid params: ${message}` });
+  }
+});
+
 test('a list contains all tools of the toolbox, as JSON and as an event', async () => {
   assert.ok(everything.tools.length > 100);
   const expected = JSON.parse(JSON.stringify(everything.tools));

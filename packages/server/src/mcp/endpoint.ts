@@ -10,6 +10,7 @@ import type { RunCaller } from '../execution/run-observer.ts';
 import type { StreamShares } from '../kernel/admission/stream-shares.ts';
 import type { CachedJson } from '../kernel/json/json-cache.ts';
 import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts';
+import { refuseParams } from './check-params.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import type { KnowledgeKey } from './knowledge/knowledge.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
@@ -100,7 +101,10 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
       const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { ...extra } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, offer.listed);
-      if (!(await isLegacyRequest(request, message))) {
+      const isLegacy = await isLegacyRequest(request, message);
+      if (!isLegacy) {
+        const refused = refuseParams(message, { isLegacy });
+        if (refused !== null) return refused;
         if (!subscribes(message)) return await finish(await newest.fetch(request, options));
         const leave = deps.streams.enter({ projectId: clientId, keyId: keyId ?? null }, asked.signal);
         try {
@@ -111,7 +115,8 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
         }
       }
       const answerOne = async (one: unknown, enableJsonResponse: boolean) =>
-        await finish(await answerLegacy(request, one, { authInfo, enableJsonResponse }));
+        refuseParams(one, { isLegacy }) ??
+        (await finish(await answerLegacy(request, one, { authInfo, enableJsonResponse })));
       if (isOrdinaryBatch(message)) return await answerBatch(message, (one) => answerOne(one, true));
       return await answerOne(message, !wantsStream(message));
     },

@@ -6,13 +6,21 @@ import type { CompiledBundle, CompiledPlugin } from '../catalogue.ts';
 import { maxQuestionCharacters } from '../plugin-search.ts';
 import { listOf } from './list-of.ts';
 
-const cursor = (which: string, id: string) =>
+const cursor = (which: string, id: string, pattern: string) =>
   Type.Optional(
-    Type.String({ minLength: 1, maxLength: 129, description: `Return the page that ${which} the item ${id}.` }),
+    Type.String({
+      minLength: 1,
+      maxLength: 129,
+      pattern,
+      description: `Return the page that ${which} the item ${id}.`,
+    }),
   );
 
-/** The query of a page of the catalogue. Without any of these parameters, a list has all items. */
-export const pageParameters = (id: string) => ({
+/**
+ * The query of a page of the catalogue. Without any of these parameters, a list has all items.
+ * @param pattern the form of the ids
+ */
+export const pageParameters = (id: string, pattern: string) => ({
   q: Type.Optional(
     Type.String({
       minLength: 1,
@@ -27,10 +35,10 @@ export const pageParameters = (id: string) => ({
       description: 'Maximum number of items in the answer. Default: 20 with `q`, `after` or `before`, otherwise all.',
     }),
   ),
-  after: cursor('follows', id),
-  before: cursor('precedes', id),
+  after: cursor('follows', id, pattern),
+  before: cursor('precedes', id, pattern),
 });
-const PageQuery = Type.Object(pageParameters(''));
+const PageQuery = Type.Object(pageParameters('', ''));
 type PageQuery = Static<typeof PageQuery>;
 
 /** Whether a query asks for a page. Other queries get the whole list, which is cached. */
@@ -50,20 +58,23 @@ interface PageOptions<Item> {
 }
 
 /**
- * Builds one page in slices. It is not cached, because questions come from callers.
- * @throws Problem for an unknown cursor
+ * Builds one page in slices. It is not cached, because questions come from callers. A cursor is a position in the order of
+ * ids. Answers to a question are sorted by their rank, so there a cursor has a place only while its item is listed.
+ * @throws Problem for a cursor that is not in the answer to a question
  */
 export async function buildPage<Item>(
   items: readonly Item[],
-  { limit = 20, after, before }: Omit<PageQuery, 'q'>,
+  { q, limit = 20, after, before }: Omit<PageQuery, 'q'> & { readonly q: string | undefined },
   { kind, idOf, describe }: PageOptions<Item>,
 ): Promise<CachedJson> {
   if (after !== undefined && before !== undefined) throw cursorsConflict();
-  // Answers to a question are sorted by their rank, so a cursor has a place only while its item is listed.
-  const cursor = after ?? before;
-  const at = cursor === undefined ? -1 : items.findIndex((item) => idOf(item) === cursor);
-  if (cursor !== undefined && at < 0) throw objectNotFound(kind, cursor);
-  const part = before === undefined ? items.slice(at + 1) : items.slice(0, at);
+  const cursor = after ?? before ?? '';
+  const isReached = (id: string) => (q === undefined ? id >= cursor : id === cursor);
+  const found = cursor === '' ? 0 : items.findIndex((item) => isReached(idOf(item)));
+  if (found < 0 && q !== undefined) throw objectNotFound(kind, cursor);
+  const at = found < 0 ? items.length : found;
+  const isListed = items[at] !== undefined && idOf(items[at]) === cursor;
+  const part = before === undefined ? items.slice(isListed ? at + 1 : at) : items.slice(0, at);
   const page = before === undefined ? part.slice(0, limit) : part.slice(-limit);
   return await createJsonCache().get('page', () => listOf(page, describe, { has_more: page.length < part.length }));
 }

@@ -136,13 +136,22 @@ test('limit, after and before select a page of either list, and without them a l
       'q=',
       `q=${'x'.repeat(501)}`,
       'after=',
-      `after=a&before=b`,
+      `after=${first}&before=${last}`,
+      'after=No',
+      `before=${path === '/v1/bundles' ? 'a/b' : 'a'}`,
     ]) {
       assert.equal((await get(`${path}?${wrong}`)).statusCode, 422, wrong);
     }
-    const unknown = await get(`${path}?after=nope`);
+    // A cursor that is not listed is a place in the order of ids, but not in that of ranks.
+    const suffix = path === '/v1/bundles' ? '' : '/zz';
+    assert.deepEqual(await read(`${path}?after=aa${suffix}&limit=1`), [['sums'], 1, true]);
+    assert.deepEqual(await read(`${path}?after=sums_b${suffix}`), [['weather'], 1, false]);
+    assert.deepEqual(await read(`${path}?before=sums_b${suffix}`), [['sums'], 1, false]);
+    assert.deepEqual(await read(`${path}?after=zz${suffix}`), [[], 0, false]);
+    assert.deepEqual(await read(`${path}?before=zz${suffix}&limit=1`), [['weather'], 1, true]);
+    const unknown = await get(`${path}?q=get&after=nope${suffix}`);
     assert.equal(unknown.statusCode, 404);
-    assert.match(unknown.json().error.message, /with the id "nope" was found/);
+    assert.match(unknown.json().error.message, /with the id "nope(\/zz)?" was found/);
     const page = await get(`${path}?limit=1`);
     const again = await get(`${path}?limit=1`, { 'if-none-match': String(page.headers.etag) });
     assert.equal(again.statusCode, 304);

@@ -41,16 +41,17 @@ function listsFor(request: FastifyRequest, { catalogue, namesFiles }: CatalogueR
 const listFormats = ['json_schema', ...definitionFormats] as const;
 
 const id = Type.String({ minLength: 1, maxLength: 64 });
+const idPattern = '[a-z][a-z0-9_]{0,63}';
 const lang = Type.Optional(
   Type.String({ maxLength: 64, description: 'Language of names and descriptions, such as `zh`; otherwise English.' }),
 );
 const BundleParams = Type.Object({ bundle_id: id });
 const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
 const LanguageQuery = Type.Object({ lang });
-const BundlesQuery = Type.Object({ ...pageParameters('with this id'), lang });
+const BundlesQuery = Type.Object({ ...pageParameters('with this id', `^${idPattern}$`), lang });
 const PluginsQuery = Type.Object({
   bundle_id: Type.Optional(Type.String({ maxLength: 256, description: 'Only the plugins of this bundle.' })),
-  ...pageParameters('with this `bundle_id/plugin_id`'),
+  ...pageParameters('with this `bundle_id/plugin_id`', `^${idPattern}/${idPattern}$`),
   lang,
   format: Type.Optional(
     Type.String({ maxLength: 64, default: listFormats[0], description: `One of ${listFormats.join(', ')}.` }),
@@ -86,7 +87,11 @@ function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
       const { bundles, describeBundle } = catalogue();
       const items = q === undefined ? [...bundles.values()] : bundlesOf(await search.find(q));
       const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
-      return sendJson(request, reply, await buildPage(items, page, { kind: 'bundle', idOf: ({ id }) => id, describe }));
+      return sendJson(
+        request,
+        reply,
+        await buildPage(items, { q, ...page }, { kind: 'bundle', idOf: ({ id }) => id, describe }),
+      );
     },
   );
   app.get(
@@ -132,7 +137,11 @@ function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
         const describe = (plugin: CompiledPlugin) =>
           isDefinition ? definePlugin(plugin, format, language) : describePlugin(plugin, language);
         const items = await findPlugins({ catalogue: catalogue(), search }, { q, bundle_id });
-        return sendJson(request, reply, await buildPage(items, page, { kind: 'plugin', idOf: pluginIdOf, describe }));
+        return sendJson(
+          request,
+          reply,
+          await buildPage(items, { q, ...page }, { kind: 'plugin', idOf: pluginIdOf, describe }),
+        );
       }
       const prepared = isDefinition
         ? await lists.definitionList(format, bundle_id, language)

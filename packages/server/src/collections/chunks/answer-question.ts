@@ -10,6 +10,7 @@ import {
 } from '@quartermaster/contract';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { isId } from '../../kernel/identifier.ts';
+import { checkCursorForm } from '../../kernel/list-cursors.ts';
 import { type AskedWords, matchWords, toAskedWords } from '../../search/analysis/question-terms.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { type ChunkFilter, CollectionMissing, type DescribedChunk } from '../../search/chunk-index.ts';
@@ -73,6 +74,7 @@ interface Found extends Pick<DistinctAnswer<StoredChunk>, 'rankings'> {
 export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
   return async (of, body, signal) => {
     if (body.filters !== undefined) checkFilter(body.filters, 'body/filters');
+    checkCursorForm(body.after, 'chunk', 'body/after');
     const malformed = of.collectionIds.find((id) => !isId(id));
     if (malformed !== undefined) throw collectionNotFound(malformed);
     const asked = { ...of, collectionIds: [...new Set(of.collectionIds)] };

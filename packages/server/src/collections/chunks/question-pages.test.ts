@@ -43,7 +43,7 @@ for (const [name, openDatabase] of Object.entries(databases)) {
     }
   });
 
-  test(`${name}: a cursor that is no result of the question is 404, as an unknown one is`, async (t) => {
+  test(`${name}: a cursor that is no result of the question is 404, and a text that is no id is 422`, async (t) => {
     const service = await openTestService(t, { database: await openDatabase(t) });
     const { call, collection } = service.createProject();
     const url = `/v1/collections/${await collection()}/chunks`;
@@ -52,10 +52,14 @@ for (const [name, openDatabase] of Object.entries(databases)) {
     const foreign = service.createProject();
     const foreignUrl = `/v1/collections/${await foreign.collection()}/chunks`;
     const ofOthers = (await foreign.call('POST', foreignUrl, { content: 'a fox' })).body.data.chunk_id;
-    for (const after of [other, ofOthers, 'nothing']) {
+    for (const after of [other, ofOthers, `chnk${'0'.repeat(20)}`]) {
       const { status, body } = await call('POST', `${url}/query`, { query_text: 'fox', after });
       assert.deepEqual([status, body.error.code], [404, 'OBJECT_NOT_FOUND']);
       assert.ok(body.error.message.includes(after));
+    }
+    for (const after of ['nothing', `rcrd${'0'.repeat(20)}`]) {
+      const { status, body } = await call('POST', `${url}/query`, { query_text: 'fox', after });
+      assert.deepEqual([status, body.error.details[0].path], [422, 'body/after']);
     }
   });
 

@@ -9,6 +9,9 @@ const url = (text: string) => encodeURIComponent(text);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const hex = (text: string) => Buffer.from(text).toString('hex');
 
+const every = (text: string, escapeOne: (code: number) => string) =>
+  Array.from({ length: text.length }, (_, at) => escapeOne(text.charCodeAt(at))).join('');
+
 const encodings: Readonly<Record<string, (secret: string) => string>> = {
   raw: (secret) => secret,
   'JSON text': (secret) => JSON.stringify({ a: secret }),
@@ -19,6 +22,16 @@ const encodings: Readonly<Record<string, (secret: string) => string>> = {
     JSON.stringify(secret)
       .replaceAll('ö', '\\u00f6')
       .replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`),
+  'JSON with every character escaped': (secret) => every(secret, (code) => `\\u${code.toString(16).padStart(4, '0')}`),
+  'JSON with every character escaped in upper case': (secret) =>
+    every(secret, (code) => `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`),
+  'JSON with every character escaped, within JSON': (secret) =>
+    JSON.stringify(every(secret, (code) => `\\u${code.toString(16).padStart(4, '0')}`)),
+  'decimal entities': (secret) => every(secret, (code) => `&#${code};`),
+  'hexadecimal entities': (secret) => every(secret, (code) => `&#x${code.toString(16)};`),
+  'hexadecimal entities in upper case': (secret) => every(secret, (code) => `&#x${code.toString(16).toUpperCase()};`),
+  'URL with every byte encoded': (secret) => hex(secret).toUpperCase().replace(/../g, '%$&'),
+  'URL with every byte encoded in lower case': (secret) => hex(secret).replace(/../g, '%$&'),
   XML: (secret) => secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   'URL component': url,
   'URL component in lower case': (secret) => url(secret).replace(/%../g, (code) => code.toLowerCase()),

@@ -23,12 +23,12 @@ const packedLevels = 2;
 
 /**
  * Returns all forms of a secret. Notations: plain; JSON-escaped (also ASCII-only, HTML-safe and repeated); XML or HTML text;
- * URL-encoded (component, RFC 3986, form; both cases; twice); UTF-16 read as bytes. Packings of each: hexadecimal (both cases),
+ * URL-encoded (component, RFC 3986, form; both cases; twice); every character escaped; UTF-16 read as bytes. Packings of each: hexadecimal (both cases),
  * base64 or base64url (padded or not, at any of the three alignments within longer text), again in the same notations. Also lower
  * case, as hosts and header names are written.
  */
 export function familiesOf(secret: string): FormFamily[] {
-  // No encoding changes letters, digits or their base64 text, so every form contains the longest sequence of them, or
+  // No encoding but `escapedForms` changes letters, digits or their base64 text, so every other form contains the longest sequence of them, or
   // its packed form.
   const row = (secret.match(/[A-Za-z0-9]+/g) ?? []).reduce((a, b) => (b.length > a.length ? b : a), '');
   const piece = row.slice(0, signLength);
@@ -41,6 +41,7 @@ export function familiesOf(secret: string): FormFamily[] {
   return [
     { signs: isRare ? [piece] : unique(textForms(start)), forms: () => textForms(secret) },
     { signs: unique(others().map((form) => headOf(form, signLength))), forms: others },
+    { signs: unique(escapedForms(start)), forms: () => escapedForms(secret) },
     ...packings.flatMap((pack) => [
       {
         signs: unique(isRarePacked ? pack.signs(Buffer.from(piece)) : packedTexts(start, pack)),
@@ -144,6 +145,20 @@ function* urlForms(secret: string): Generator<string> {
       // A URL as a parameter of another URL.
       yield one.replaceAll('%', '%25');
     }
+  }
+}
+
+/** Every character escaped, letters and digits too: as JSON (also within JSON), as an entity of HTML, and as bytes of a URL. */
+function* escapedForms(secret: string): Generator<string> {
+  const points = Array.from(secret.toWellFormed(), (character) => character.codePointAt(0) ?? 0);
+  yield points.map((point) => `&#${point};`).join('');
+  const units = Array.from({ length: secret.length }, (_, at) => secret.charCodeAt(at));
+  const bytes = [...Buffer.from(secret.toWellFormed())];
+  for (const inCase of [(digits: string) => digits, (digits: string) => digits.toUpperCase()]) {
+    const hex = (number: number, length = 0) => inCase(number.toString(16).padStart(length, '0'));
+    yield points.map((point) => `&#x${hex(point)};`).join('');
+    yield bytes.map((byte) => `%${hex(byte, 2)}`).join('');
+    for (const mark of ['\\u', '\\\\u']) yield units.map((unit) => mark + hex(unit, 4)).join('');
   }
 }
 
