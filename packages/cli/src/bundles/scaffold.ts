@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkId } from './check-id.ts';
 import { requestFiles } from './scaffold-request.ts';
 
 /**
@@ -8,11 +9,7 @@ import { requestFiles } from './scaffold-request.ts';
  * @returns the folder of the bundle
  */
 export async function scaffoldBundle(out: string, id: string, url?: string): Promise<string> {
-  if (!/^[a-z][a-z0-9_]{0,63}$/.test(id)) {
-    throw new Error(
-      `The id of a bundle must be a lower-case letter and lower-case letters, digits or "_"; received ${JSON.stringify(id)}.`,
-    );
-  }
+  checkId('bundle', id);
   const files = url === undefined ? filesOf(id) : requestFiles(id, url);
   const folder = join(out, id);
   await mkdir(out, { recursive: true });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkBundle } from '@quartermaster/server/authoring';
+import { scaffoldBundle } from '../bundles/scaffold.ts';
 import { importOpenApi } from './import-openapi.ts';
 import { writeBundle } from './write-bundle.ts';
 
@@ -47,6 +48,22 @@ test('an operationId that is a name of Object.prototype becomes a plugin with an
   assert.ok(ids.every((id) => /^[a-z][a-z0-9_]*$/.test(id) && !(id in Object.prototype)));
   assert.deepEqual(imported.report.imported[0], { operation: 'GET /0', plugin_id: 'constructor_2', notes: [] });
   assert.deepEqual(files.sort(), ['bundle.yaml', 'import-report.json', ...ids.map((id) => `${id}.yaml`)].sort());
+});
+
+test('an id that no bundle or plugin can have is refused before a file is written', async (t) => {
+  const out = await mkdtemp(join(tmpdir(), 'quartermaster-ids-'));
+  t.after(() => rm(out, { recursive: true, force: true }));
+  const text = documentOf({ '/a': { get: { operationId: 'a', responses: done } } });
+  for (const id of ['__proto__', 'toString', 'hasOwnProperty', '', '..', '../a', 'A', 'a-b', 'a'.repeat(65)]) {
+    const received = new RegExp(`received ${RegExp.escape(JSON.stringify(id))}`);
+    await assert.rejects(writeBundle(out, importOpenApi(text, { id })), received);
+    await assert.rejects(scaffoldBundle(out, id), received);
+    if (id === '') continue;
+    await assert.rejects(writeBundle(out, importOpenApi(text, { id: 'good', rename: { a: id } })), received);
+  }
+  assert.deepEqual(await readdir(out), []);
+  const folder = await writeBundle(out, importOpenApi(text, { id: 'constructor', rename: { a: 'b' } }));
+  assert.deepEqual((await checkBundle(folder)).failures, []);
 });
 
 test('parameters with names of Object.prototype are sent under their names', async (t) => {

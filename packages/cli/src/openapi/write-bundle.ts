@@ -1,18 +1,22 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { checkId } from '../bundles/check-id.ts';
 import type { ImportedBundle } from './import-openapi.ts';
 
 /**
  * Writes a bundle below a folder and returns the path of its own folder. An existing folder is refused, unless an import wrote it;
  * then its files are replaced.
  * @param more further files, by name
+ * @throws Error for an id that no bundle or plugin can have
  */
 export async function writeBundle(
   out: string,
   { bundle, plugins, report }: ImportedBundle,
   more: Readonly<Record<string, string>> = {},
 ): Promise<string> {
+  checkId('bundle', bundle.id);
+  for (const id of plugins.keys()) checkId('plugin', id);
   const folder = join(out, bundle.id);
   // All texts are created before the first file, so that a failure leaves no partial bundle behind.
   const files = new Map([

@@ -1,4 +1,5 @@
 import type { SheetColumns } from '@quartermaster/contract';
+import { cut } from '../cut-text.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import { acceptedNames } from './column-names.ts';
 import { proposeColumns, type UnreadSheet } from './propose-columns.ts';
@@ -45,5 +46,5 @@ function someOf(role: 'question' | 'answer'): string {
 }
 
 function shorten(text: string): string {
-  return text.trim().slice(0, 40).toWellFormed();
+  return cut(text.toWellFormed().trim(), 40);
 }

@@ -1,4 +1,5 @@
 import type { SheetColumn, SheetColumns } from '@quartermaster/contract';
+import { cut } from '../cut-text.ts';
 import { exactRank, normaliseName, type PairRole, rankOfName } from './match-name.ts';
 
 /**
@@ -146,5 +147,5 @@ function metadataName(cell: string, index: number): string {
     .replace(/^meta\./i, '');
   if (name === '') return `column ${index + 1}`;
   if (exactRank(name, 'tags') !== null) return 'tags';
-  return [...name].slice(0, limits.name).join('').slice(0, limits.name).toWellFormed();
+  return cut(name, limits.name);
 }

@@ -1,4 +1,5 @@
 import type { Attachment, Email } from 'postal-mime';
+import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import type { AttachmentReport } from '../../extraction.ts';
 import { ExtractionError, fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
@@ -33,7 +34,7 @@ export async function readEml(source: TextSource, read: ReadDocument): Promise<D
   return {
     blocks,
     facts: {
-      ...(subject === '' ? {} : { title: subject.slice(0, 500) }),
+      ...(subject === '' ? {} : { title: cut(subject, 500) }),
       ...decoding.facts,
       ...(body.dropped === undefined ? {} : { dropped: body.dropped }),
       ...(reports.length === 0 ? {} : { attachments: reports }),

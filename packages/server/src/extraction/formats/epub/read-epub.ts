@@ -1,3 +1,4 @@
+import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import { fileDamaged, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
 import { elementsOf, parseXml } from '../docx/xml-tree.ts';
@@ -44,7 +45,7 @@ export function readEpub(bytes: Uint8Array): Document {
   if (read === 0) throw fileDamaged('EPUB', 'none of its chapters is in the file');
   return {
     blocks,
-    facts: { ...(title === undefined ? {} : { title: title.slice(0, 500) }), dropped },
+    facts: { ...(title === undefined ? {} : { title: cut(title, 500) }), dropped },
     warnings: [...[...warnings].slice(0, mostWarnings), ...describeMissing(missing)],
   };
 }
@@ -66,7 +67,7 @@ const mostWarnings = 20;
 
 function describeMissing(names: readonly string[]): string[] {
   if (names.length === 0) return [];
-  const shown = names.slice(0, mostWarnings).map((name) => JSON.stringify(name.slice(0, 100)));
+  const shown = names.slice(0, mostWarnings).map((name) => JSON.stringify(cut(name, 100)));
   const more = names.length > mostWarnings ? ` and ${names.length - mostWarnings} more` : '';
   return [`missing_chapters: These chapters are not in the file: ${shown.join(', ')}${more}.`];
 }

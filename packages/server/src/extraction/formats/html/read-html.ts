@@ -1,3 +1,4 @@
+import { cut } from '../../cut-text.ts';
 import type { Document } from '../../document.ts';
 import { decodeText } from '../../encoding/decode-text.ts';
 import { createHtmlBlocks, type HtmlContent } from './html-blocks.ts';
@@ -6,7 +7,7 @@ import { createHtmlBlocks, type HtmlContent } from './html-blocks.ts';
 export function readHtml(bytes: Uint8Array, charset?: string): Document {
   const { text, facts: encoding, warnings } = decodeText(bytes, [charset, declaredCharset(bytes)]);
   const { blocks, title, dropped } = isDeep(text) ? readPage(flatten(text)) : readPage(text);
-  const facts = { ...encoding, ...(title === '' ? {} : { title: title.slice(0, 500) }) };
+  const facts = { ...encoding, ...(title === '' ? {} : { title: cut(title, 500) }) };
   return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings };
 }
 

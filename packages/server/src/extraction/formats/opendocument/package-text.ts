@@ -1,3 +1,4 @@
+import { cut } from '../../cut-text.ts';
 import { fileDamaged, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
 import { childOf, childrenOf, elementsOf, findAll, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
 import { type Archive, openArchive } from '../open-package.ts';
@@ -35,7 +36,7 @@ export function openDocument(bytes: Uint8Array, format: OpenDocumentFormat): Ope
   return {
     body,
     styles: [childOf(content, 'office:automatic-styles'), styles].filter((each) => each !== undefined),
-    title: (title && textOf(title).trim().slice(0, 500)) || undefined,
+    title: (title && cut(textOf(title).trim(), 500)) || undefined,
     readObject: (address) => {
       const name = (address ?? '').replace(/^\.\//, '').replace(/\/$/, '');
       return name === '' ? undefined : childrenOf(parsePart(archive, `${name}/content.xml`))[0];

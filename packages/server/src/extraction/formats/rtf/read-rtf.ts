@@ -1,4 +1,5 @@
 import iconv from 'iconv-lite';
+import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import { fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { tableBlock } from '../docx/reader.ts';
@@ -101,7 +102,7 @@ class RtfReader {
     const story = this.#stories[0] ?? newStory();
     this.#endParagraph(story);
     this.#endTable(story);
-    const title = this.#title.trim().slice(0, 500);
+    const title = cut(this.#title.trim(), 500);
     return {
       blocks: story.blocks,
       facts: { ...(title === '' ? {} : { title }), dropped: this.#dropped },
