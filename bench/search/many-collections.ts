@@ -67,7 +67,6 @@ async function copyOnce({ read, write, searchIndex }: Database, template: string
         num_tokens, metadata, locator, created_at, updated_at
       from chunk where collection_id = ${template} order by ordinal returning seq`.execute(transaction);
     const added = rows.map(({ seq }, place) => ({ seq, words: texts[place] ?? '' }));
-    await searchIndex.create(transaction, id);
     await searchIndex.add(transaction, id, added);
   });
   return id;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { rankByHand } from '../../packages/server/src/adapters/full-text/testing/full-text-corpus.suite.ts';
 import type { ChangingStore } from '../../packages/server/src/adapters/search-index/testing/changing-store.ts';
 import { checkChangingStore } from '../../packages/server/src/adapters/search-index/testing/check-changing-store.ts';
+import { rankByHand } from '../../packages/server/src/adapters/search-index/testing/full-text-corpus.suite.ts';
 import { type StartedService, startService } from '../../test/support/service.ts';
 import type { Findings } from '../history/findings.ts';
 import { createEndings } from '../support/endings.ts';
@@ -76,35 +76,21 @@ interface Asked {
 /** The only stop word of the vocabulary. Source of the factor: ADR 0135. */
 const stopWords = new Map([['に', 0.3]]);
 
-/** Compares the scores of an answer with those of a scan of all chunks. A rebuild may end during the question. */
+/** Compares the scores of an answer with those of a scan of all chunks. */
 async function compareAnswer({ service, store, chunks }: Asked, random: Random): Promise<void> {
   const some = random.shuffle([...chunks.words.values()].flat()).slice(0, 1 + random.below(4));
   const words = [...new Set(some)];
-  const wereDamped = hasSegments(store);
   const { status, found } = await ask(service, store.kept, words.join(' '));
   assert.equal(status, 200);
-  const areDamped = hasSegments(store);
-  try {
-    compareScores(found, { chunks, words, factors: wereDamped ? stopWords : new Map() });
-  } catch (error) {
-    if (wereDamped === areDamped) throw error;
-    compareScores(found, { chunks, words, factors: stopWords });
-  }
-}
-
-/** Returns false while the index of FTS5 answers, which damps no word. */
-function hasSegments({ folder, kept }: ChangingStore): boolean {
-  using database = new DatabaseSync(join(folder, databaseFile), { readOnly: true });
-  return database.prepare('select 1 from full_text where collection_id = ?').get(kept) === undefined;
+  compareScores(found, { chunks, words });
 }
 
 interface Scan extends Pick<Asked, 'chunks'> {
   readonly words: readonly string[];
-  readonly factors: ReadonlyMap<string, number>;
 }
 
-function compareScores(found: readonly FoundScore[], { chunks, words, factors }: Scan): void {
-  const all = rankByHand(chunks.words, words, factors);
+function compareScores(found: readonly FoundScore[], { chunks, words }: Scan): void {
+  const all = rankByHand(chunks.words, words, stopWords);
   const scores = new Map(all.map(({ seq, score }) => [seq, score]));
   // Chunks with equal texts have equal scores and are one hit.
   const contentOf = (seq: number) => chunks.words.get(seq)?.join(' ');

@@ -103,7 +103,6 @@ export const filesRequirements: Requirements = {
       'returns the upload limits and the remaining quota',
       'concurrent uploads never exceed the quota together',
       'files added concurrently never exceed the bytes of their project together, and a delete frees space',
-      'the migration counts the bytes of existing files once: ${name}',
     ],
   },
   'upload.key-first': {

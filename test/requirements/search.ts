@@ -85,8 +85,7 @@ export const searchRequirements: Requirements = {
     tests: [
       'a question in ${language} finds the chunk that answers it first, with a score from 0 to 1',
       'scores with BM25 as a share of the highest possible score of the query',
-      'collections share no words and no counts, need no new tables, and leave nothing behind',
-      "a migration moves every word of a collection's own index to the shared index",
+      'separates collections: neither matches nor scores depend on another collection',
       'max_tokens skips a chunk that does not fit and uses a smaller one after it',
     ],
   },

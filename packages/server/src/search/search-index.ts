@@ -26,16 +26,15 @@ export interface Statistics {
  * Changes belong to the transaction that changes the chunks, so that index and chunks always agree.
  */
 export interface SearchIndex<Connection, Transaction extends Connection, Row> {
-  create(db: Transaction, collectionId: string): Promise<void>;
   /**
-   * Drops the index in steps, so that no transaction is long. Searches find nothing from the first call on. Each call
-   * removes the entries of about `limit` chunks. Call it until it returns true, and keep the chunks until then.
+   * Drops the index in steps, so that no transaction is long. Searches find nothing from the first call on. Call it
+   * until it returns true, and keep the chunks until then.
    */
-  drop(db: Transaction, collectionId: string, limit: number): Promise<boolean>;
+  drop(db: Transaction, collectionId: string): Promise<boolean>;
   add(db: Transaction, collectionId: string, chunks: readonly IndexedChunk[]): Promise<void>;
   /** Removes chunks. Chunks that the index does not contain are ignored. */
   remove(db: Transaction, collectionId: string, chunkSeqs: readonly number[]): Promise<void>;
-  /** Returns the number of chunks in the index, and of the words in them; zeros when there is no index. */
+  /** Returns the number of chunks in the index, and of the words in them; zeros when there are none. */
   statistics(db: Connection, collectionId: string): Promise<Statistics>;
   /**
    * Returns at most `limit` visible chunks (the generation of their record), best first.

@@ -95,7 +95,7 @@ export interface RecordTable {
 }
 
 export interface ChunkTable {
-  /** The database assigns it. It is the row id of the full-text index. */
+  /** The database assigns it. The search index refers to chunks by it. */
   seq: Generated<number>;
   id: string;
   project_id: string;
@@ -141,23 +141,6 @@ export interface RecordRowTable {
   excerpt: string;
   /** JSON of the whole row. */
   fields: string;
-}
-
-/** Size of a collection's full-text index; the adapters of `SearchIndex` create the index itself. */
-export interface FullTextTable {
-  collection_id: string;
-  chunks: number;
-  /** Number of words in all chunks, including repeats. */
-  words: number;
-}
-
-/** SQLite only: maps the words of the shared indexes to collections. */
-export interface FullTextPlaceTable {
-  /** A number is never reused. */
-  number: Generated<number>;
-  collection_id: string;
-  /** Set while the index is being dropped: chunks up to this id have left it. */
-  cleared_to: string | null;
 }
 
 /**

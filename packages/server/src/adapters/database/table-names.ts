@@ -22,8 +22,6 @@ const own: Readonly<Record<keyof Tables, true>> = {
   record_key_turn: true,
   chunk: true,
   pair_key: true,
-  full_text: true,
-  full_text_place: true,
   index_segment: true,
   index_page: true,
   index_rebuild: true,
@@ -46,11 +44,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
 };
 
 /**
- * Every table of a store in PostgreSQL, including those of full text and of Kysely's migrator. The same schema may
+ * Every table of a store in PostgreSQL, including those of Kysely's migrator. The same schema may
  * contain tables of other applications.
  */
-export const tableNames: readonly string[] = [
-  ...Object.keys(own),
-  ...['indexed_chunk', 'posting'],
-  ...['schema_migration', 'schema_migration_lock'],
-];
+export const tableNames: readonly string[] = [...Object.keys(own), ...['schema_migration', 'schema_migration_lock']];

@@ -5,8 +5,6 @@ import type {
   ChunkVectorTable,
   CollectionTable,
   CollectionVectorTable,
-  FullTextPlaceTable,
-  FullTextTable,
   IndexPageTable,
   IndexRebuildTable,
   IndexSegmentTable,
@@ -45,8 +43,6 @@ export interface Tables {
   record_key_turn: { project_id: string; key_id: string };
   chunk: ChunkTable;
   pair_key: PairKeyTable;
-  full_text: FullTextTable;
-  full_text_place: FullTextPlaceTable;
   index_segment: IndexSegmentTable;
   index_page: IndexPageTable;
   index_rebuild: IndexRebuildTable;

@@ -9,7 +9,6 @@ import { migrate, migrationTable } from '../database/migrations.ts';
 import { noPostgresStore } from '../database/problems.ts';
 import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
-import { dropOldTables } from '../full-text/postgres-full-text.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
 import { createIndexRenewal } from '../search-index/index-renewal.ts';
 import { keptUntil } from '../search-index/merge-claims.ts';
@@ -136,10 +135,7 @@ function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
   const merger = createIndexMerger({
     ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics), times },
     openThread: async () => createPostgresMergeThread(db),
-    rebuildSome: createIndexRenewal(
-      { ...{ dialect: 'postgres', write: db, searchIndex, logger }, dropOld: dropOldTables },
-      metrics,
-    ),
+    rebuildSome: createIndexRenewal({ dialect: 'postgres', write: db, searchIndex, logger }, metrics),
   });
   return {
     searchIndex,

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
-import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
-import { insertCollection } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
-import { testCommonWords } from '../full-text/testing/full-text.suite.ts';
-import { type Corpus, createCorpus } from '../full-text/testing/full-text-corpus.suite.ts';
-import { createOldPostgresIndex } from '../full-text/testing/old-postgres-index.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
@@ -55,37 +50,6 @@ describe('the PostgreSQL database', () => {
       /newer version of Quartermaster changed the database \(migrations 9999-from-the-future\)/,
     );
     await query(`delete from schema_migration where name = '9999-from-the-future'`);
-  });
-
-  describe('the full text of a collection of an earlier version', () => {
-    let database: Database;
-    let corpus: Corpus;
-    let collectionId: string;
-    beforeEach(async () => {
-      database = await openAt(testing.url);
-      collectionId = await insertCollection(database);
-      await database.write.transaction().execute((trx) => createOldPostgresIndex(trx, collectionId));
-      corpus = createCorpus(database, collectionId);
-    });
-    afterEach(() => database.close());
-    testCommonWords(() => corpus);
-
-    it('accepts a new text of the first chunk of a batch, whose words other chunks of the batch contain', async () => {
-      const [first = -1, second = -1] = await corpus.add('red blue', 'red gold', 'gold');
-      await database.write.transaction().execute(async (transaction) => {
-        await database.searchIndex.remove(transaction, collectionId, [first]);
-        await database.searchIndex.add(transaction, collectionId, [{ seq: first, words: 'red red gold' }]);
-      });
-      const search = async (word: string) => (await corpus.search([word])).map(({ seq }) => seq).toSorted();
-      assert.deepEqual(await search('red'), [first, second]);
-      assert.deepEqual(await search('gold'), [first, second, second + 1]);
-      assert.deepEqual(await search('blue'), []);
-      await corpus.remove([first]);
-      assert.deepEqual(await search('red'), [second]);
-      assert.deepEqual(await search('gold'), [second, second + 1]);
-      const statistics = await database.searchIndex.statistics(database.read, collectionId);
-      assert.deepEqual(statistics, { chunks: 2, words: 3 });
-    });
   });
 
   it('a connection that breaks in a transaction fails only that transaction', async () => {

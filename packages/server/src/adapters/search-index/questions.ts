@@ -1,5 +1,6 @@
 import { analyseQuestion, takeWords } from '../../search/analysis/question-terms.ts';
 import type { ChunkFilter, RankedChunk } from '../../search/chunk-index.ts';
+import { scoreUnits, toMatch, weighTerms } from '../../search/query/bm25.ts';
 import type { Restriction } from '../../search/restriction.ts';
 import type { Statistics } from '../../search/search-index.ts';
 import {
@@ -10,7 +11,6 @@ import {
 import { rankSegments } from '../../search/segments/rank-segments.ts';
 import { PageMissing } from '../../search/segments/segment-format.ts';
 import type { ScoreFormula } from '../../search/segments/term-scorer.ts';
-import { scoreUnits, toMatch, weighTerms } from '../full-text/bm25.ts';
 import { answerColumns, packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
 import { restrictQuestion } from './restrict-question.ts';
@@ -42,8 +42,6 @@ export type SegmentAnswer =
   | { readonly kind: 'ranked'; readonly chunks: readonly RankedChunk[] }
   /** The chunks as `packAnswer` packs them. */
   | { readonly kind: 'found'; readonly packed: string }
-  /** The collection has an index of FTS5. */
-  | { readonly kind: 'old_index' }
   /** The project has no such collection. */
   | { readonly kind: 'no_collection' };
 
@@ -60,8 +58,8 @@ const chunksPerStatement = 1000;
 /** Answers questions in the thread of a read connection. */
 export interface Questions {
   ask(question: SegmentQuestion): SegmentAnswer;
-  /** Counts the live chunks and their words. Null when the collection has an index of FTS5. */
-  count(collectionId: string): Statistics | null;
+  /** Counts the live chunks and their words. */
+  count(collectionId: string): Statistics;
 }
 
 /** @param cacheBytes the bytes that the caches of the thread hold at most */
@@ -69,7 +67,6 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
   const open = createCollectionIndexes(createStore(statements), divideCache(cacheBytes));
   return {
     count(collectionId) {
-      if (hasOldIndex(statements, collectionId)) return null;
       const { chunks, words } = open(collectionId);
       return { chunks, words };
     },
@@ -79,7 +76,6 @@ export function createQuestions(statements: ThreadStatements, cacheBytes?: numbe
       const { collectionId, projectId, words, folded, exact } = question;
       if (projectId !== null && !hasCollection(statements, projectId, collectionId)) return { kind: 'no_collection' };
       if (words.length === 0 && exact === null) return { kind: 'ranked', chunks: [] };
-      if (hasOldIndex(statements, collectionId)) return { kind: 'old_index' };
       const restriction = question.filter && restrictQuestion(statements, collectionId, question.filter);
       const rank = createRanking(open(collectionId), { words, folded, exact, restriction, checkpoint });
       const rows: ThreadValue[][] = [];
@@ -167,10 +163,6 @@ function readBytes([row]: readonly StoredBytes[]): Uint8Array {
 function hasCollection(statements: ThreadStatements, projectId: string, collectionId: string): boolean {
   const sql = "select 1 from collection where id = ? and project_id = ? and status = 'ready'";
   return statements.all(sql, collectionId, projectId).length > 0;
-}
-
-function hasOldIndex(statements: ThreadStatements, collectionId: string): boolean {
-  return statements.all('select 1 from full_text where collection_id = ?', collectionId).length > 0;
 }
 
 interface RankingContext extends Pick<SegmentQuestion, 'limit' | 'withChunks' | 'condition'> {

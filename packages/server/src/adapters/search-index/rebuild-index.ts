@@ -146,6 +146,4 @@ async function replaceIndex(db: Transaction<Tables>, collectionId: string, parts
   await segments.set({ state: 'live' }).where('state', '=', 'rebuilt').execute();
   await setMetadataMark(db, collectionId, { from: 2, to: 0, ...parts });
   await db.deleteFrom('index_rebuild').where('collection_id', '=', collectionId).execute();
-  // Without this row, questions no longer find the index of an earlier version.
-  await db.deleteFrom('full_text').where('collection_id', '=', collectionId).execute();
 }

@@ -56,9 +56,6 @@ async function findMarked(db: Transaction<Tables>, dialect: Database['dialect'])
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('index_rebuild').select('chunks').whereRef('collection_id', '=', 'record.collection_id'))),
     )
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('full_text').select('chunks').whereRef('collection_id', '=', 'record.collection_id'))),
-    )
     .limit(1);
   return (dialect === 'postgres' ? marked.forNoKeyUpdate().skipLocked() : marked).executeTakeFirst();
 }

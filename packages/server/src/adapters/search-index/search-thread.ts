@@ -3,7 +3,6 @@ import type { Statistics } from '../../search/search-index.ts';
 import type { Tables } from '../database/tables.ts';
 import { askThread } from '../sqlite/sqlite-insert-many.ts';
 import type { ThreadCompared, ThreadComparison } from './compare-vectors.ts';
-import type { SqliteIndexState } from './index-state.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import type { SegmentAnswer, SegmentQuestion } from './questions.ts';
 import type { RebuiltChunks } from './thread-procedures.ts';
@@ -14,11 +13,11 @@ function call<Result>(db: Kysely<Tables>, procedure: string, argument: unknown):
   return askThread<Result>(db, { procedure, argument });
 }
 
-export function addChunks(db: Kysely<Tables>, added: AddedChunks): Promise<SqliteIndexState> {
-  return call(db, 'addChunks', added);
+export async function addChunks(db: Kysely<Tables>, added: AddedChunks): Promise<void> {
+  await call(db, 'addChunks', added);
 }
-export function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promise<SqliteIndexState> {
-  return call(db, 'removeChunks', removed);
+export async function removeChunks(db: Kysely<Tables>, removed: RemovedChunks): Promise<void> {
+  await call(db, 'removeChunks', removed);
 }
 /** Analyses chunks that a rebuild has read, and inserts their segment. */
 export async function insertRebuilt(db: Kysely<Tables>, rebuilt: RebuiltChunks): Promise<void> {
@@ -34,9 +33,8 @@ export async function ask(db: Kysely<Tables>, question: SegmentQuestion): Promis
 export function compareInThread(db: Kysely<Tables>, comparison: ThreadComparison): Promise<ThreadCompared> {
   return call(db, 'compareVectors', comparison);
 }
-/** Returns null when the collection has an index of FTS5. */
-export async function countIndexed(db: Kysely<Tables>, collectionId: string): Promise<Statistics | null> {
-  return (await call<{ statistics: Statistics | null }>(db, 'countIndexed', collectionId)).statistics;
+export function countIndexed(db: Kysely<Tables>, collectionId: string): Promise<Statistics> {
+  return call(db, 'countIndexed', collectionId);
 }
 /** Returns one sentence for each error in the segments of a collection. */
 export async function findIndexErrors(db: Kysely<Tables>, collectionId: string): Promise<readonly string[]> {

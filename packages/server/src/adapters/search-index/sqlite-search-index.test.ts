@@ -8,13 +8,13 @@ import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { insertCollection } from '../database/testing/insert-rows.ts';
 import { openTemporaryDatabase } from '../database/testing/open-temporary-database.ts';
-import { createCorpus } from '../full-text/testing/full-text-corpus.suite.ts';
 import { sqliteFile } from '../sqlite/sqlite-database.ts';
 import { insertInto, runMany } from '../sqlite/sqlite-insert-many.ts';
 import { openSqliteThread } from '../sqlite/sqlite-thread.ts';
 import { divideCache } from './index-caches.ts';
 import { createSqliteMergeThread } from './sqlite-merge-thread.ts';
 import { testFilteredQuestions } from './testing/filtered-questions.suite.ts';
+import { createCorpus } from './testing/full-text-corpus.suite.ts';
 import { testRecordRefresher } from './testing/record-refresher.suite.ts';
 import { testSegments } from './testing/segments.suite.ts';
 

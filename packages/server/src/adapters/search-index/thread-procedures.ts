@@ -1,6 +1,5 @@
 import { checkIndex } from './check-index.ts';
 import { compareVectors, type ThreadComparison } from './compare-vectors.ts';
-import { readIndexState } from './index-state.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
 import { createQuestions, type SegmentQuestion } from './questions.ts';
 import { analyseChunk, type ChunkTexts } from './rebuild-index.ts';
@@ -29,17 +28,14 @@ export function createThreadProcedures(statements: ThreadStatements, cacheBytes?
     removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
     ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
     compareVectors: (comparison: ThreadComparison) => compareVectors(statements, comparison),
-    countIndexed: (collectionId: string) => ({ statistics: questions.count(collectionId) }),
+    countIndexed: (collectionId: string) => questions.count(collectionId),
     insertRebuilt: ({ collectionId, chunks }: RebuiltChunks) =>
       insertChunks(statements, { collectionId, chunks: chunks.map(analyseChunk), state: 'rebuilt' }),
     reindexChunks({ collectionId, chunks }: RebuiltChunks) {
       removeChunks(statements, { collectionId, seqs: chunks.map(({ seq }) => seq) });
       addChunks(statements, { collectionId, chunks: chunks.map(analyseChunk) });
     },
-    // An index of FTS5 is not checked.
-    checkIndex: (collectionId: string) => ({
-      findings: readIndexState(statements, collectionId).hasOldIndex ? [] : checkIndex(source, collectionId),
-    }),
+    checkIndex: (collectionId: string) => ({ findings: checkIndex(source, collectionId) }),
     startMerge: (parts: MergeParts) => merge.start(parts),
     continueMerge: (pages: number) => merge.next(pages),
   };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readWords } from '../../search/segments/index-words.ts';
 import { createSegmentBuilder } from '../../search/segments/segment-builder.ts';
-import { readWords } from '../full-text/bm25.ts';
-import { createRandom } from '../full-text/testing/full-text-corpus.suite.ts';
+import { createRandom } from './testing/full-text-corpus.suite.ts';
 
 /** Words of all forms, with marks and digits in places where they are no frequencies. */
 const parts = [

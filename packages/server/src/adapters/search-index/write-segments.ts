@@ -1,9 +1,8 @@
 import { analysisVersion } from '../../search/analysis/analysis-version.ts';
 import type { IndexedChunk } from '../../search/search-index.ts';
 import { type BuiltSegment, buildRemovals } from '../../search/segments/build-segment.ts';
+import { readWords } from '../../search/segments/index-words.ts';
 import { createSegmentBuilder } from '../../search/segments/segment-builder.ts';
-import { readWords } from '../full-text/bm25.ts';
-import { readIndexState, type SqliteIndexState } from './index-state.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 
@@ -19,30 +18,30 @@ export interface RemovedChunks {
 /**
  * Writes a segment of the chunks, in the transaction that inserts them. A rebuild in progress reads them later, except
  * those that it has passed.
- * @returns the state of the index; the caller adds the chunks to an old index
  */
-export function addChunks(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): SqliteIndexState {
-  const index = readIndexState(statements, collectionId);
-  if (!index.hasOldIndex) insertChunks(statements, { collectionId, chunks, state: 'live' });
-  if (index.reached !== null) {
-    const passed = findPassed(statements, chunks, index.reached);
-    if (passed.length > 0) insertChunks(statements, { collectionId, chunks: passed, state: 'rebuilt' });
-  }
-  return index;
+export function addChunks(statements: ThreadStatements, { collectionId, chunks }: AddedChunks): void {
+  insertChunks(statements, { collectionId, chunks, state: 'live' });
+  const reached = findReached(statements, collectionId);
+  if (reached === undefined) return;
+  const passed = findPassed(statements, chunks, reached);
+  if (passed.length > 0) insertChunks(statements, { collectionId, chunks: passed, state: 'rebuilt' });
 }
 
 /**
  * Writes a segment that removes the chunks from the segments before it. For a rebuild in progress it writes another one,
  * because a chunk that has been read may have changed.
- * @returns the state of the index; the caller removes the chunks from an old index
  */
-export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): SqliteIndexState {
-  const index = readIndexState(statements, collectionId);
+export function removeChunks(statements: ThreadStatements, { collectionId, seqs }: RemovedChunks): void {
   const removed = { removals: new Set(seqs).size, header: buildRemovals(seqs) };
   const segment = { collectionId, chunks: 0, pages: 0, ...removed };
-  if (!index.hasOldIndex) insertSegment(statements, { ...segment, state: 'live' });
-  if (index.reached !== null) insertSegment(statements, { ...segment, state: 'rebuilt' });
-  return index;
+  insertSegment(statements, { ...segment, state: 'live' });
+  if (findReached(statements, collectionId) !== undefined) insertSegment(statements, { ...segment, state: 'rebuilt' });
+}
+
+/** Returns the id up to which a rebuild has read the chunks; undefined when none is in progress. */
+function findReached(statements: ThreadStatements, collectionId: string): string | undefined {
+  const sql = 'select reached from index_rebuild where collection_id = ?';
+  return statements.all<{ reached: string }>(sql, collectionId)[0]?.reached;
 }
 
 /** Returns the chunks that a rebuild does not read any more. It reads chunks in the order of their ids. */

@@ -1,4 +1,5 @@
 import { frequencySeparator } from '../analysis/tokenizer.ts';
+import { longestWord } from './index-words.ts';
 
 /** The terms of one chunk, in place: term n is in `bytes` from `starts[n]` to before `ends[n]`. */
 export interface WordReader {
@@ -13,8 +14,6 @@ export interface WordReader {
   read(words: string): number;
 }
 
-/** A longer word may have to be cut. */
-const longestTerm = 128;
 const bytesPerUnit = 3;
 const space = 0x20;
 const zero = 0x30;
@@ -62,7 +61,7 @@ export function createWordReader(): WordReader {
         }
         const repeats = mark > from ? readFrequency(bytes, mark + 2, end) : 0;
         const endOfTerm = repeats === 0 ? end : mark;
-        if (endOfTerm - from > longestTerm) return -1;
+        if (endOfTerm - from > longestWord) return -1;
         if (endOfTerm > from) {
           starts[count] = from;
           ends[count] = endOfTerm;

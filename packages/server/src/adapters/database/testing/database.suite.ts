@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createNewId } from '../../../kernel/identifier.ts';
-import { testFullText } from '../../full-text/testing/full-text.suite.ts';
+import { testFullText } from '../../search-index/testing/full-text.suite.ts';
 import type { Database } from '../database.ts';
 import { isUniqueViolation } from '../unique-violation.ts';
 import type { TemporaryDatabase } from './open-temporary-database.ts';

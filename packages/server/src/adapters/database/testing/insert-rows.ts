@@ -14,15 +14,12 @@ const common = {
 
 /** Inserts a text collection with these columns. Returns its id. */
 export async function insertCollection(
-  { write, searchIndex }: Database,
+  { write }: Database,
   columns: Partial<Insertable<CollectionTable>> = {},
 ): Promise<string> {
   const texts = { type: 'text', name: '', description: '', embedding_model_id: '' };
   const collection = { ...common, ...texts, id: newId('collection'), capacity: 1, ...columns };
-  await write.transaction().execute(async (transaction) => {
-    await transaction.insertInto('collection').values(collection).execute();
-    await searchIndex.create(transaction, collection.id);
-  });
+  await write.insertInto('collection').values(collection).execute();
   return collection.id;
 }
 

@@ -19,7 +19,7 @@ import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
-import { withoutIndex } from '../../full-text/without-index.ts';
+import { withoutIndex } from '../../database/without-index.ts';
 import { changeChunkBytes } from '../project-usage.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';

@@ -20,7 +20,7 @@ import { sweepCollection } from './sweep-collection.ts';
 
 /** Stores collections in either database. */
 export function createCollectionRepository(database: Database): CollectionRepository {
-  const { read, write, dialect, searchIndex } = database;
+  const { read, write, dialect } = database;
 
   async function list(projectId: string, query: CollectionListQuery) {
     const ofProject = read.selectFrom('collection').where('project_id', '=', projectId);
@@ -63,7 +63,6 @@ export function createCollectionRepository(database: Database): CollectionReposi
           .where('project_id', '=', collection.projectId);
         if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
         await transaction.insertInto('collection').values(toRow(collection)).execute();
-        await searchIndex.create(transaction, collection.id);
         return true;
       }),
     async find(projectId, collectionId) {

@@ -30,8 +30,6 @@ function openRepositories({ database, close }: TemporaryDatabase): OpenedReposit
       const { write } = database;
       const more = { num_chunks: sql<number>`num_chunks + ${chunks}` };
       await write.updateTable('record').set(more).where('id', '=', id).execute();
-      const stored = { chunks: sql<number>`chunks + ${chunks}` };
-      await write.updateTable('full_text').set(stored).where('collection_id', '=', collectionId).execute();
       const segment = { state: 'live', position: 0, removals: 0, pages: 0, header: new Uint8Array(0) } as const;
       await write
         .insertInto('index_segment')

@@ -1,6 +1,5 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../database/tables.ts';
-import { findStatistics } from '../../full-text/full-text-statistics.ts';
 import { sumSegments } from '../../search-index/sum-segments.ts';
 
 export interface LockedCollection {
@@ -47,8 +46,7 @@ export async function fitsCapacity(
   { collectionId, capacity }: { readonly collectionId: string; readonly capacity: number },
   { unwritten, added, without, gone = 0 }: Addition,
 ): Promise<boolean> {
-  const stored = await findStatistics(transaction, collectionId);
-  const indexed = stored?.chunks ?? (await sumSegments(transaction, collectionId));
+  const indexed = await sumSegments(transaction, collectionId);
   if (indexed + unwritten <= capacity) return true;
   return (await countChunks(transaction, collectionId, without)) - gone + added <= capacity;
 }

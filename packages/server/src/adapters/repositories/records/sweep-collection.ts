@@ -25,7 +25,7 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
   await endWork(database, sweep, signal);
   for (let isRemoved = false; !isRemoved; ) {
     signal.throwIfAborted();
-    isRemoved = await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId, limit));
+    isRemoved = await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId));
   }
   await removeChunks(database, sweep, signal);
   while ((await removePages(write, collectionId, pagesAtOnce)) === pagesAtOnce) signal.throwIfAborted();

@@ -8,7 +8,7 @@ import type {
 } from '../../../search/vector-pages/vector-page-repository.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
-import { withoutIndex } from '../../full-text/without-index.ts';
+import { withoutIndex } from '../../database/without-index.ts';
 import { asChunkVector, setId } from './vector-sets.ts';
 
 /** The rows that one statement finds by their numbers. */

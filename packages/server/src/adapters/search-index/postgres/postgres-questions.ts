@@ -3,11 +3,11 @@ import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { type ChunkFilter, type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
 import { allowRecords, listFiles, type Restriction, toRestriction } from '../../../search/restriction.ts';
 import type { Statistics } from '../../../search/search-index.ts';
+import { normaliseFolded } from '../../../search/segments/index-words.ts';
 import { PageMissing } from '../../../search/segments/segment-format.ts';
 import type { ChunkRow } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
-import { normaliseFolded } from '../../full-text/bm25.ts';
-import { takeVisible } from '../../full-text/visible-chunks.ts';
+import { takeVisible } from '../../database/visible-chunks.ts';
 import { withSharedFlag } from '../abort-flag.ts';
 import type { Attempt, ListedQuestion } from './postgres-index-protocol.ts';
 import type { IndexThread } from './postgres-index-thread.ts';
@@ -21,7 +21,7 @@ export interface QuestionDeps {
 }
 
 /**
- * Answers questions in PostgreSQL. Both return null when the collection has the index of an earlier version.
+ * Answers questions in PostgreSQL.
  *
  * A question needs two statements: one lists the segments, and one decides which of the best chunks are visible. Pages
  * that the thread does not have in its caches are fetched in between. No transaction spans the two statements. Meanwhile,
@@ -30,8 +30,8 @@ export interface QuestionDeps {
  */
 export interface PostgresQuestions {
   /** @param words distinct and normalised */
-  ask(db: Kysely<Tables>, question: ChunkSearch, words: readonly string[]): Promise<Array<FoundChunk<ChunkRow>> | null>;
-  count(db: Kysely<Tables>, collectionId: string): Promise<Statistics | null>;
+  ask(db: Kysely<Tables>, question: ChunkSearch, words: readonly string[]): Promise<Array<FoundChunk<ChunkRow>>>;
+  count(db: Kysely<Tables>, collectionId: string): Promise<Statistics>;
 }
 
 /** Segments are deleted a minute after their replacement. A question that finds one missing this often finds damage. */
@@ -65,17 +65,16 @@ export function createPostgresQuestions({ thread, epoch }: QuestionDeps): Postgr
     db: Kysely<Tables>,
     { ended = null, filter, ...collection }: AskedCollection,
     work: (listed: ListedQuestion, restriction: Restriction | null) => Promise<Worked<Result>>,
-  ): Promise<Result | null> {
+  ): Promise<Result> {
     const files = filter === undefined ? null : listFiles(filter);
     for (let attempt = 1; ; attempt++) {
       const listed = { question: ++questions, isPrivate: db.isTransaction, epoch: epoch(), ended, fetched: null };
       const filesOfFilter = filter === undefined ? null : (files ?? []);
-      const { exists, isOld, segments, changedRecords, ofFiles } = await listCollection(db, {
+      const { exists, segments, changedRecords, ofFiles } = await listCollection(db, {
         ...collection,
         filesOfFilter,
       });
       if (!exists) throw new CollectionMissing();
-      if (isOld) return null;
       const restriction = filter === undefined ? null : toRestriction(filter, files && ofFiles);
       try {
         const allowed = restriction && allowRecords(restriction, changedRecords);

@@ -1,11 +1,8 @@
 import type { Kysely } from 'kysely';
-import pg from 'pg';
 import type { IndexedChunk } from '../../../search/search-index.ts';
+import { normaliseWords } from '../../../search/segments/index-words.ts';
 import type { DatabaseSearchIndex } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
-import { normaliseWords } from '../../full-text/bm25.ts';
-import { findStatistics } from '../../full-text/full-text-statistics.ts';
-import { createPostgresFullText } from '../../full-text/postgres-full-text.ts';
 import { dropSegments } from '../drop-segments.ts';
 import { holdOffChanges, holdOffRebuild } from '../index-locks.ts';
 import { rebuildSome } from '../rebuild-index.ts';
@@ -38,14 +35,9 @@ interface AddedMeanwhile {
   readonly reached: string;
 }
 
-/**
- * The search index in PostgreSQL. Collections are indexed in segments (`search/segments`). The index in `posting` that
- * an earlier version has created has a row in `full_text`. It answers until a rebuild has replaced it, which deletes
- * that row. Its other rows go with their tables, when no collection has such an index any more.
- */
+/** The search index in PostgreSQL. Collections are indexed in segments (`search/segments`). */
 export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): PostgresSearchIndex {
   const { onChanged, keptUntil, epoch, searchCacheBytes } = deps;
-  const old = createPostgresFullText();
   // A question never waits for the building of a segment, and neither waits for a check.
   const asking = createIndexThread('search', searchCacheBytes);
   const building = createIndexThread('index-builder');
@@ -59,21 +51,16 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
     await insertSegment(db, { ...toSegment(collectionId, passed, built), state: 'rebuilt' });
   }
   return {
-    async create() {
-      // A collection without segments is an empty index.
-    },
     async drop(db, collectionId) {
       await holdOffRebuild(db, collectionId);
-      await old.drop(db, collectionId);
       return dropSegments(db, collectionId);
     },
     async add(db, collectionId, chunks) {
       if (chunks.length === 0) return;
       const built = await building.call('build', chunks);
       await holdOffRebuild(db, collectionId);
-      const index = await insertSegment(db, { ...toSegment(collectionId, chunks, built), state: 'live' });
-      if (index.hasOldIndex) await old.add(db, collectionId, chunks);
-      if (index.reached !== null) await addPassed(db, { collectionId, chunks, reached: index.reached });
+      const reached = await insertSegment(db, { ...toSegment(collectionId, chunks, built), state: 'live' });
+      if (reached !== null) await addPassed(db, { collectionId, chunks, reached });
       onChanged(collectionId);
     },
     async remove(db, collectionId, seqs) {
@@ -82,10 +69,9 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
       const noPages = { pages: new Uint8Array(0), sizes: [] };
       const segment = { collectionId, chunks: 0, removals: new Set(seqs).size, header, ...noPages };
       await holdOffRebuild(db, collectionId);
-      const index = await insertSegment(db, { ...segment, state: 'live' });
-      if (index.hasOldIndex) await old.remove(db, collectionId, seqs);
+      const reached = await insertSegment(db, { ...segment, state: 'live' });
       // A chunk that a rebuild has read may have changed.
-      if (index.reached !== null) await insertSegment(db, { ...segment, state: 'rebuilt' });
+      if (reached !== null) await insertSegment(db, { ...segment, state: 'rebuilt' });
       onChanged(collectionId);
     },
     async reindex(db, collectionId, chunks) {
@@ -97,25 +83,14 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
       await insertSegment(db, { ...toSegment(collectionId, chunks, built), state: 'live' });
       return true;
     },
-    async statistics(db, collectionId) {
-      const counted = (await questions.count(db, collectionId)) ?? (await findStatistics(db, collectionId));
-      // A rebuild has ended in between.
-      return counted ?? this.statistics(db, collectionId);
-    },
+    statistics: questions.count,
     async ask(db, question) {
       const words = [...new Set(normaliseWords(question.words))];
       const { exact = null, projectId } = question;
       if (words.length === 0 && exact === null && projectId === undefined) return [];
-      const found = await questions.ask(db, question, words);
-      if (found !== null) return found;
-      const foundInOld = await old.ask(db, question).catch(noTable);
-      // A rebuild that has ended meanwhile may have hidden the old index from this question, or dropped its tables.
-      return (await hasOldIndex(db, question.collectionId)) ? foundInOld : this.ask(db, question);
+      return questions.ask(db, question, words);
     },
-    async check(db, collectionId) {
-      // The check of the database reads the rows of an old index.
-      return (await hasOldIndex(db, collectionId)) ? [] : check(checking, db, collectionId);
-    },
+    check: (db, collectionId) => check(checking, db, collectionId),
     async rebuild(db, collectionId) {
       await holdOffChanges(db, collectionId);
       return rebuildSome(db, collectionId, {
@@ -146,23 +121,7 @@ function toSegment(collectionId: string, { length }: { readonly length: number }
   return { collectionId, chunks: length, removals: 0, ...built };
 }
 
-/** Finds nothing when a table does not exist. Source: PostgreSQL manual, appendix A. */
-function noTable(error: unknown): [] {
-  if (error instanceof pg.DatabaseError && error.code === '42P01') return [];
-  throw error;
-}
-
-/** Returns whether the index is being rebuilt, or has to be. */
 async function isRebuilt(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
   const rebuild = db.selectFrom('index_rebuild').select('chunks').where('collection_id', '=', collectionId);
-  return (await rebuild.executeTakeFirst()) !== undefined || hasOldIndex(db, collectionId);
-}
-
-async function hasOldIndex(db: Kysely<Tables>, collectionId: string): Promise<boolean> {
-  const statistics = await db
-    .selectFrom('full_text')
-    .select('collection_id')
-    .where('collection_id', '=', collectionId)
-    .executeTakeFirst();
-  return statistics !== undefined;
+  return (await rebuild.executeTakeFirst()) !== undefined;
 }

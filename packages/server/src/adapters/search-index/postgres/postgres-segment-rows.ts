@@ -3,7 +3,6 @@ import { analysisVersion } from '../../../search/analysis/analysis-version.ts';
 import { mostAllowedRecords, mostRecordsOfFiles, type RecordOfFile } from '../../../search/restriction.ts';
 import type { IndexedChunk } from '../../../search/search-index.ts';
 import type { Tables } from '../../database/tables.ts';
-import type { IndexState } from '../index-state.ts';
 import { pagesPerSegment } from '../segment-pages.ts';
 import type { FetchedEntry, FetchedPages, PackedSegment, ReadRequest } from './postgres-index-protocol.ts';
 import type { MissingPages } from './prefetched-store.ts';
@@ -12,8 +11,6 @@ import type { MissingPages } from './prefetched-store.ts';
 export interface ListedCollection {
   /** False when the project has no such collection. True without a project. */
   readonly exists: boolean;
-  /** True when the collection has the index of an earlier version. */
-  readonly isOld: boolean;
   /** The ids of the live segments in their order. */
   readonly segments: readonly number[];
   /** Records with changed metadata, at most one more than `mostAllowedRecords`. Empty without a filter. */
@@ -40,13 +37,12 @@ export async function listCollection(
           where id = ${collectionId} and project_id = ${projectId} and status = 'ready')`;
   const ofFilter = filesOfFilter === null ? sql`` : selectForFilter(collectionId, filesOfFilter);
   const { rows } = await sql<ListedRow>`
-    select ${exists} as exists, exists (select from full_text where collection_id = ${collectionId}) as is_old,
+    select ${exists} as exists,
       (select json_agg(id order by position) from index_segment
         where collection_id = ${collectionId} and state = 'live') as ids${ofFilter}`.execute(db);
   const [row] = rows;
   return {
     exists: row?.exists === true,
-    isOld: row?.is_old === true,
     segments: row?.ids ?? [],
     changedRecords: row?.changed ?? [],
     ofFiles: (row?.of_files?.length ?? 0) > mostRecordsOfFiles ? null : (row?.of_files ?? []),
@@ -55,7 +51,6 @@ export async function listCollection(
 
 interface ListedRow {
   readonly exists: boolean;
-  readonly is_old: boolean;
   readonly ids: readonly number[] | null;
   readonly changed?: readonly string[] | null;
   readonly of_files?: readonly RecordOfFile[] | null;
@@ -98,7 +93,6 @@ export async function fetchMissing(db: Kysely<Tables>, missing: MissingPages): P
 
 export interface NewSegment extends PackedSegment {
   readonly collectionId: string;
-  /** A segment in the state `live` is not inserted when the index of an earlier version answers. */
   readonly state: 'live' | 'rebuilt';
   readonly chunks: number;
   readonly removals: number;
@@ -106,27 +100,25 @@ export interface NewSegment extends PackedSegment {
 
 /**
  * Inserts a segment and its pages with one statement. Its place in the order of the collection is its id.
- * @returns the state of the index, which stays so while a transaction holds off rebuilds
+ * @returns the id up to which a rebuild has read the chunks, which stays so while a transaction holds off rebuilds; null
+ * when none is in progress
  */
-export async function insertSegment(db: Kysely<Tables>, segment: NewSegment): Promise<IndexState> {
+export async function insertSegment(db: Kysely<Tables>, segment: NewSegment): Promise<string | null> {
   const { collectionId, state, chunks, removals, header, pages, sizes } = segment;
-  const hasOldIndex = sql`exists (select from full_text where collection_id = ${collectionId})`;
-  const isInserted = state === 'live' ? sql`not ${hasOldIndex}` : sql`true`;
-  const { rows } = await sql<{ is_old: boolean; reached: string | null }>`with segment as (
+  const { rows } = await sql<{ reached: string | null }>`with segment as (
       insert into index_segment (id, collection_id, state, position, position_copy, chunks, removals, pages, header, analysis)
       overriding system value
       select id, ${collectionId}, ${sql.lit(state)}, id, id, ${chunks}::bigint, ${removals}::bigint,
         ${sizes.length}::bigint, ${toBuffer(header)}::bytea, ${analysisVersion}::bigint
-      from (select nextval(pg_get_serial_sequence('index_segment', 'id')) as id where ${isInserted}) as next
+      from (select nextval(pg_get_serial_sequence('index_segment', 'id')) as id) as next
       returning id
     ), pages as (
       insert into index_page (id, data)
       select segment.id * ${pagesPerSegment}::bigint + page.number - 1, page.data
       from segment, ${unnestPages(pages, sizes)}
     )
-    select ${hasOldIndex} as is_old,
-      (select reached from index_rebuild where collection_id = ${collectionId}) as reached`.execute(db);
-  return { hasOldIndex: rows[0]?.is_old === true, reached: rows[0]?.reached ?? null };
+    select (select reached from index_rebuild where collection_id = ${collectionId}) as reached`.execute(db);
+  return rows[0]?.reached ?? null;
 }
 
 /** Returns the chunks that a rebuild does not read any more. It reads chunks in the order of their ids. */

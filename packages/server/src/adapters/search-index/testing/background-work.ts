@@ -1,4 +1,5 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { analysisVersion } from '../../../search/analysis/analysis-version.ts';
 import { chooseMerge } from '../../../search/segments/choose-merge.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -22,21 +23,23 @@ export async function passMinutes({ write }: Database, states: readonly ('buildi
  * Lists what a rebuild or a merge has to do. Replaced segments count only if they could be deleted at `began`: a process
  * searches for those that expire later once a minute.
  */
-export async function findWork({ read, dialect }: Database, began: number): Promise<string[]> {
-  const [rebuilds, old, unfinished, expired] = await Promise.all([
+export async function findWork({ read }: Database, began: number): Promise<string[]> {
+  const [rebuilds, outdated, unfinished, expired] = await Promise.all([
     read.selectFrom('index_rebuild').select('chunks').limit(1).execute(),
-    dialect === 'sqlite' ? read.selectFrom('full_text_place').select('number').limit(1).execute() : findOldTables(read),
+    findOutdated(read),
     read.selectFrom('index_segment').select('id').where('state', 'in', ['building', 'rebuilt']).limit(1).execute(),
     findExpired(read, began),
   ]);
-  const work = Object.entries({ rebuilds, old, unfinished, expired }).flatMap(([name, rows]) =>
+  const work = Object.entries({ rebuilds, outdated, unfinished, expired }).flatMap(([name, rows]) =>
     rows.length > 0 ? name : [],
   );
   return (await isMergeDue(read)) ? [...work, 'merges'] : work;
 }
 
-async function findOldTables(db: Kysely<Tables>): Promise<readonly unknown[]> {
-  return (await sql`select where to_regclass('posting') is not null`.execute(db)).rows;
+/** Finds segments of an earlier version of the analysis. */
+function findOutdated(db: Kysely<Tables>) {
+  const live = db.selectFrom('index_segment').select('id').where('state', '=', 'live');
+  return live.where('analysis', '<', analysisVersion).limit(1).execute();
 }
 
 function findExpired(db: Kysely<Tables>, now: number) {

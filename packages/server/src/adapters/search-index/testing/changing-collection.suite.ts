@@ -6,8 +6,8 @@ import { frequencySeparator, tokenize } from '../../../search/analysis/tokenizer
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
-import { assertSameRanking, createRandom, rankByHand } from '../../full-text/testing/full-text-corpus.suite.ts';
 import { changeChunkBytes } from '../../repositories/project-usage.ts';
+import { assertSameRanking, createRandom, rankByHand } from './full-text-corpus.suite.ts';
 
 const newId = createNewId();
 const countTerms = (content: string) => countFieldTerms({ content });
@@ -30,15 +30,16 @@ export interface ChangingOptions {
   readonly seed: number;
   /** The project of the new collection; by default one that does not exist. */
   readonly projectId?: string;
-  /** Creates an index of an earlier version in the new collection. */
-  readonly createIndex?: (db: Transaction<Tables>, collectionId: string) => Promise<void>;
 }
 
-/** Creates a collection, and an index of an earlier version if `createIndex` is given. */
-export async function createChangingCollection(database: Database, { seed, projectId, createIndex }: ChangingOptions) {
+export async function createChangingCollection(database: Database, { seed, projectId }: ChangingOptions) {
   const collectionId = await insertCollection(database, projectId === undefined ? {} : { project_id: projectId });
-  if (createIndex !== undefined) await database.write.transaction().execute((db) => createIndex(db, collectionId));
   return openChangingCollection(database, { collectionId, seed });
+}
+
+/** Makes the index of a collection one of an earlier version of the analysis, so that a rebuild is due. */
+export async function makeRebuildDue({ write }: Pick<Database, 'write'>, collectionId: string): Promise<void> {
+  await write.updateTable('index_segment').set({ analysis: 0 }).where('collection_id', '=', collectionId).execute();
 }
 
 export interface OpenOptions {

@@ -2,13 +2,12 @@ import { createLogger } from '../../../kernel/log/logger.ts';
 import { until } from '../../../kernel/testing/until.ts';
 import type { Database } from '../../database/database.ts';
 import { openDatabase } from '../../database/open-database.ts';
-import { createSqliteFullText } from '../../full-text/sqlite-full-text.ts';
-import { createOldPostgresIndex } from '../../full-text/testing/old-postgres-index.ts';
 import { createCollectionRepository } from '../../repositories/records/collection-repository.ts';
 import { findWork, passMinutes } from './background-work.ts';
 import {
   type ChangingCollection,
   createChangingCollection,
+  makeRebuildDue,
   openChangingCollection,
   type Texts,
 } from './changing-collection.suite.ts';
@@ -19,9 +18,9 @@ export interface ChangingStore {
   readonly folder: string;
   /** The URL of the database in PostgreSQL; null with SQLite. */
   readonly url: string | null;
-  /** It has an index of an earlier version, which is rebuilt while the collection is changed. */
+  /** Its index is rebuilt while the collection is changed. */
   readonly kept: string;
-  /** Collections that are deleted: one with segments, and one with an index of an earlier version. */
+  /** Collections that are deleted, one of them while its index is rebuilt. */
   readonly deleted: readonly string[];
 }
 
@@ -57,15 +56,15 @@ export interface NewStore extends Pick<ChangingStore, 'folder' | 'url'> {
 export async function createChangingStore({ folder, url, ...project }: NewStore): Promise<ChangingStore> {
   const database = await openStore({ folder, url });
   try {
-    const createIndex = url === null ? createSqliteFullText().create : createOldPostgresIndex;
-    const kept = await createChangingCollection(database, { seed: 5, createIndex, ...project });
+    const kept = await createChangingCollection(database, { seed: 5, ...project });
     await kept.add(1200);
-    const old = await createChangingCollection(database, { seed: 6, createIndex, ...project });
-    await old.add(600);
-    const segments = await createChangingCollection(database, { seed: 7, ...project });
-    for (let n = 0; n < 20; n++) await segments.add(30);
-    await segments.remove(40);
-    return { folder, url, kept: kept.id, deleted: [old.id, segments.id] };
+    const rebuilt = await createChangingCollection(database, { seed: 6, ...project });
+    await rebuilt.add(600);
+    for (const { id } of [kept, rebuilt]) await makeRebuildDue(database, id);
+    const merged = await createChangingCollection(database, { seed: 7, ...project });
+    for (let n = 0; n < 20; n++) await merged.add(30);
+    await merged.remove(40);
+    return { folder, url, kept: kept.id, deleted: [rebuilt.id, merged.id] };
   } finally {
     await database.close();
   }

@@ -88,10 +88,9 @@ async function findDeleted({ read }: Database, { deleted }: ChangingStore) {
 }
 
 /** Finds rows of deleted collections, and pages without a segment or missing from one. */
-async function findRemains({ read, dialect }: Database, deleted: readonly string[]): Promise<string[]> {
+async function findRemains({ read }: Database, deleted: readonly string[]): Promise<string[]> {
   const remains: string[] = [];
-  const tables = ['chunk', 'record', 'index_segment', 'index_rebuild', 'full_text'] as const;
-  for (const table of dialect === 'sqlite' ? ([...tables, 'full_text_place'] as const) : tables) {
+  for (const table of ['chunk', 'record', 'index_segment', 'index_rebuild'] as const) {
     const rows = await read
       .selectFrom(table)
       .select('collection_id')

@@ -7,12 +7,12 @@ import type { ChunkFilter } from '../../../search/chunk-index.ts';
 import type { Database } from '../../database/database.ts';
 import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
-import { createRandom, emptyChunk } from '../../full-text/testing/full-text-corpus.suite.ts';
-import { findVisibleChunks } from '../../full-text/visible-chunks.ts';
+import { findVisibleChunks } from '../../database/visible-chunks.ts';
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
 import { insertChunks } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
 import { type FilteredRow, meetsByHand } from './filter-by-hand.ts';
+import { createRandom, emptyChunk } from './full-text-corpus.suite.ts';
 import { createRefresher } from './record-refresher.suite.ts';
 import { createSegmentHarness, type MergeParts, vocabulary } from './segment-harness.ts';
 

@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { repeatsKills } from '../../../../../../test/support/kill-depth.ts';
 import type { Database } from '../../database/database.ts';
-import { createRandom } from '../../full-text/testing/full-text-corpus.suite.ts';
 import type { ChangingStore } from './changing-store.ts';
 import { checkChangingStore } from './check-changing-store.ts';
+import { createRandom } from './full-text-corpus.suite.ts';
 import { type KillPoint, killKindsOf } from './kill-points.ts';
 
 /** Stores whose processes are killed. */

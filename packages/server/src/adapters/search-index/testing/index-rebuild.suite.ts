@@ -3,23 +3,17 @@ import { after, before, describe, it } from 'node:test';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { createMetrics } from '../../../kernel/metrics.ts';
 import { repairIndex } from '../../database/check-database.ts';
-import type { Database, DatabaseSearchIndex } from '../../database/database.ts';
+import type { Database } from '../../database/database.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { sweepCollection } from '../../repositories/records/sweep-collection.ts';
 import { createIndexRebuilder } from '../index-rebuilder.ts';
 import { createRebuildMetrics } from '../merge-metrics.ts';
-import { type ChangingCollection, createChangingCollection, earlierTerm } from './changing-collection.suite.ts';
-
-/** The index of earlier versions in a database. */
-export interface OldIndex {
-  readonly create: DatabaseSearchIndex['create'];
-  /** Counts the rows of all collections: at least one for each chunk. */
-  countRows(temporary: TemporaryDatabase): Promise<number>;
-  /** Drops what the rebuilds have left. */
-  clear?(temporary: TemporaryDatabase): Promise<unknown>;
-  /** Checks that its deletion has damaged nothing. */
-  checkFile?(temporary: TemporaryDatabase): void;
-}
+import {
+  type ChangingCollection,
+  createChangingCollection,
+  earlierTerm,
+  makeRebuildDue,
+} from './changing-collection.suite.ts';
 
 let temporary: TemporaryDatabase;
 let database: Database;
@@ -47,32 +41,26 @@ async function rebuildUnderChanges(collection: ChangingCollection): Promise<numb
 }
 
 /** Tests the rebuild of the indexes of a database. */
-export function testIndexRebuild(
-  name: string,
-  { open, old }: { open: () => Promise<TemporaryDatabase>; old: OldIndex },
-): void {
+export function testIndexRebuild(name: string, open: () => Promise<TemporaryDatabase>): void {
   describe(name, () => {
     before(async () => {
       temporary = await open();
       database = temporary.database;
     });
     after(() => temporary.close());
-    testOldIndex(old);
-    testSegments();
-    testDeletion(old);
+    testAnswers();
+    testCauses();
+    testDeletion();
   });
 }
 
-function testOldIndex(old: OldIndex): void {
-  it('of an index of an earlier version leads to the same answers, with changes between all steps, and deletes its rows', async () => {
-    for (let seed = 1; seed <= 3; seed++) {
-      const collection = await createChangingCollection(database, { seed, createIndex: old.create });
+function testAnswers(): void {
+  it('leads to the same answers, with changes between all steps', async () => {
+    for (let seed = 11; seed <= 13; seed++) {
+      const collection = await createChangingCollection(database, { seed });
       await collection.add(1300);
       await collection.compare();
-      assert.ok((await old.countRows(temporary)) >= 1300);
       assert.ok((await rebuildUnderChanges(collection)) >= 5);
-      await old.clear?.(temporary);
-      assert.equal(await old.countRows(temporary), 0);
       assert.deepEqual(await readStates(collection.id), ['live']);
       for (let n = 0; n < 10; n++) await collection.changeSomehow();
       await collection.compare();
@@ -80,14 +68,13 @@ function testOldIndex(old: OldIndex): void {
       const statistics = await database.searchIndex.statistics(database.read, collection.id);
       assert.equal(statistics.chunks, collection.texts.size);
     }
-    old.checkFile?.(temporary);
   });
 
   it('that ends between any two messages of a question hides nothing from it', async () => {
     const { read } = database;
     let interruptions = 0;
     for (let nth = 1, isInterrupted = true; isInterrupted; nth++) {
-      const collection = await createChangingCollection(database, { seed: 4, createIndex: old.create });
+      const collection = await createChangingCollection(database, { seed: 4 });
       await collection.add(50);
       const question = { collectionId: collection.id, words: ['red', 'blue'], limit: 50 };
       const expected = await database.searchIndex.ask(read, question);
@@ -113,27 +100,14 @@ function testOldIndex(old: OldIndex): void {
   });
 }
 
-function testSegments(): void {
-  it('of segments leads to the same answers, with changes between all steps', async () => {
-    for (let seed = 11; seed <= 13; seed++) {
-      const collection = await createChangingCollection(database, { seed });
-      await collection.add(1300);
-      await rebuildUnderChanges(collection);
-      assert.deepEqual(await database.searchIndex.check(database.read, collection.id), []);
-    }
-  });
-
+function testCauses(): void {
   it('with a changed analysis is done in the background, while the old index answers', async () => {
     const collection = await createChangingCollection(database, { seed: 21 });
     await collection.add(1100, earlierTerm);
     const asBefore = new Map([...collection.texts].map(([seq, words]) => [seq, [...words, earlierTerm]]));
     const findRebuilt = await createFinder();
     assert.equal(await findRebuilt(), undefined);
-    await database.write
-      .updateTable('index_segment')
-      .set({ analysis: 0 })
-      .where('collection_id', '=', collection.id)
-      .execute();
+    await makeRebuildDue(database, collection.id);
     for (let steps = 0; (await collection.ask([earlierTerm])).length > 0; steps++) {
       assert.ok(steps < 10);
       await collection.compare(asBefore);
@@ -171,9 +145,9 @@ function testSegments(): void {
   });
 }
 
-function testDeletion(old: OldIndex): void {
+function testDeletion(): void {
   it('ends with the deletion of the collection', async () => {
-    const collection = await createChangingCollection(database, { seed: 31, createIndex: old.create });
+    const collection = await createChangingCollection(database, { seed: 31 });
     await collection.add(700);
     await collection.rebuild();
     await collection.rebuild();
@@ -182,8 +156,6 @@ function testDeletion(old: OldIndex): void {
     await sweepCollection(database, { collectionId: collection.id, limit: 300 }, new AbortController().signal);
     assert.equal(await collection.rebuild(), true);
     assert.deepEqual(await readStates(collection.id), []);
-    await old.clear?.(temporary);
-    assert.equal(await old.countRows(temporary), 0);
     assert.equal(await (await createFinder())(), undefined);
   });
 }

@@ -9,12 +9,12 @@ import { mostAllowedRecords } from '../../../search/restriction.ts';
 import type { Database } from '../../database/database.ts';
 import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
-import { emptyChunk } from '../../full-text/testing/full-text-corpus.suite.ts';
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
 import { insertChunks } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
 import { createRefreshMetrics } from '../merge-metrics.ts';
 import { createRecordRefresher } from '../record-refresher.ts';
+import { emptyChunk } from './full-text-corpus.suite.ts';
 
 const newId = createNewId();
 const projectId = emptyChunk.project_id;

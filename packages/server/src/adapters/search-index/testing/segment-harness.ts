@@ -2,14 +2,9 @@ import { createMetrics } from '../../../kernel/metrics.ts';
 import type { Database } from '../../database/database.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
-import {
-  assertSameRanking,
-  createCorpus,
-  createRandom,
-  rankByHand,
-} from '../../full-text/testing/full-text-corpus.suite.ts';
 import { type IndexMergerDeps, mergeSegmentsOf } from '../index-merger.ts';
 import { createMergeMetrics } from '../merge-metrics.ts';
+import { assertSameRanking, createCorpus, createRandom, rankByHand } from './full-text-corpus.suite.ts';
 
 /** What the merges of a database need. */
 export type MergeParts = Pick<IndexMergerDeps, 'openThread' | 'insertPages' | 'times'>;
