@@ -12,13 +12,8 @@ import { parseSync } from 'rolldown/utils';
 const mostOwnLines = 60;
 const mostLinesInAll = 100;
 
-/**
- * Functions that exceed the limits. No entry may grow, and an entry that is no longer needed must be removed. A
- * published migration never changes.
- */
-const allowances: Readonly<Record<string, { readonly own?: number; readonly inAll?: number }>> = {
-  'packages/server/src/adapters/database/migrations/0001-first.ts createFirstMigration': { own: 148, inAll: 151 },
-};
+/** Functions that exceed the limits. No entry may grow, and an entry that is no longer needed must be removed. */
+const allowances: Readonly<Record<string, { readonly own?: number; readonly inAll?: number }>> = {};
 
 interface Length {
   /** The file and the function's name. */

@@ -195,10 +195,11 @@ export const operationsRequirements: Requirements = {
     ],
   },
   'operations.upgrade': {
-    promise: 'A store of an earlier version keeps all its data.',
-    source: 'ADR 0067',
+    promise: 'The next version keeps the data of a store, and a store that an unreleased version created is refused.',
+    source: 'ADR 0171',
     tests: [
-      '[upgrade] a store that the first version made in ${database} keeps every byte, record, key, profile and run, and questions find the same passages',
+      'the next migration changes a store of the baseline once, and the version before it refuses that store: ${name}',
+      '[upgrade] a store or backup of an unreleased version is refused with the remedy: ${database}',
     ],
   },
   'operations.backup': {

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { exists } from '../kernel/disk/exists.ts';
-import { backupDamaged, noBackupFolder, notABackup } from './problems.ts';
+import { backupDamaged, earlierBackup, noBackupFolder, notABackup } from './problems.ts';
+
+const format = 3;
 
 /** The content of `backup.json`. */
 const BackupFacts = Type.Object({
-  format: Type.Literal(2),
+  format: Type.Literal(format),
   made: Type.String(),
   version: Type.String(),
   database: Type.Object({ kind: Type.Enum(['sqlite', 'postgres']), file: Type.String(), schema: Type.String() }),
@@ -31,7 +33,7 @@ export async function writeBackupFacts(
 ): Promise<void> {
   const hashes: Record<string, string> = {};
   for (const file of files) hashes[file] = await hashFile(join(folder, file));
-  const text = JSON.stringify({ format: 2, ...facts, hashes }, null, 2);
+  const text = JSON.stringify({ format, ...facts, hashes }, null, 2);
   await writeFile(join(folder, factsFile), `${text}\n`, { mode: 0o600 });
 }
 
@@ -44,12 +46,17 @@ export async function readBackupFacts(folder: string): Promise<BackupFacts> {
   } catch (error) {
     throw notABackup(folder, error);
   }
+  if (hasEarlierFormat(facts)) throw earlierBackup(folder);
   if (!Value.Check(BackupFacts, facts)) throw notABackup(folder);
   for (const [file, hash] of Object.entries(facts.hashes)) {
     const found = await hashFile(join(folder, file)).catch(() => 'none');
     if (found !== hash) throw backupDamaged(file);
   }
   return facts;
+}
+
+function hasEarlierFormat(facts: unknown): boolean {
+  return Value.Check(Type.Object({ format: Type.Integer({ maximum: format - 1 }) }), facts);
 }
 
 async function hashFile(path: string): Promise<string> {

@@ -52,6 +52,12 @@ export function folderWouldReplace(unfinished: string, used: UsedFolder): Backup
   );
 }
 
+export function earlierBackup(folder: string): BackupError {
+  return new BackupError(
+    `An unreleased version of Quartermaster created the backup ${folder}, and this version cannot restore it: start the service with a new data folder, then upload the files again.`,
+  );
+}
+
 export function noStore(dataFolder: string): BackupError {
   return new BackupError(
     `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,

@@ -46,6 +46,13 @@ export function newerStore(migrations: readonly string[]): OperatorError {
   );
 }
 
+/** A commit before the first migration that is kept has created the tables. */
+export function earlierStore(): OperatorError {
+  return new OperatorError(
+    'An unreleased version of Quartermaster created this store, and this version cannot read it: set QUARTERMASTER_DATA to a new folder (and QUARTERMASTER_DATABASE_URL, if it is set, to an empty database), then upload the files again.',
+  );
+}
+
 /** The database has no migration table on its search path. */
 export function noPostgresStore(): OperatorError {
   return new OperatorError(

@@ -33,10 +33,8 @@ export async function restoreDump(
     const options = ['--no-owner', '--no-privileges', '--no-password', '--exit-on-error', '--single-transaction'];
     const args = [...options, `--dbname=dbname='${database}'`, join(backup, dumpFile)];
     await runProgram('pg_restore', args, { ...target, certificates });
-    // The process that served the store during the backup does not use this database. Earlier versions have no table.
-    const nodes = `${client.escapeIdentifier(schema)}.node`;
-    const { rows: found } = await client.query('select to_regclass($1) is not null as exists', [nodes]);
-    if (found[0]?.exists === true) await client.query(`delete from ${nodes}`);
+    // The process that served the store during the backup does not use this database.
+    await client.query(`delete from ${client.escapeIdentifier(schema)}.node`);
   } finally {
     await client.end();
   }

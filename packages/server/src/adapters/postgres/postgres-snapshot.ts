@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { type DatabaseSnapshot, mostNamedFiles } from '../../backup/snapshot-port.ts';
-import { migrationsFor } from '../database/migrations.ts';
-import { newerStore, noPostgresStore } from '../database/problems.ts';
+import { assertKnownStore, migrationsFor } from '../database/migrations.ts';
+import { noPostgresStore } from '../database/problems.ts';
 import { tableNames } from '../database/table-names.ts';
 import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
 
@@ -94,9 +94,9 @@ interface Relations {
 }
 
 /**
- * Finds the tables of a store and their sequences, including those of an earlier version. Other tables may share the
- * schema and the role.
- * @throws when a newer version has changed the database, because its tables are unknown
+ * Finds the tables of a store and their sequences. Other tables may share the schema and the role.
+ * @throws when an unreleased version has created the database, or a newer version has changed it, because the tables of
+ * these are unknown
  */
 async function findRelations(client: pg.Client): Promise<Relations> {
   const { rows } = await client.query<{ schema: string; name: string; readable: boolean }>(
@@ -116,22 +116,22 @@ async function findRelations(client: pg.Client): Promise<Relations> {
   const [first] = rows;
   if (first === undefined) throw noPostgresStore();
   const unreadable = rows.filter(({ readable }) => !readable).map(({ name }) => name);
-  if (unreadable.length === 0) await refuseNewer(client);
+  if (unreadable.length === 0) await assertKnown(client);
   return { schema: first.schema, names: rows.map(({ name }) => name), unreadable };
 }
 
-/** Returns null before the first start of a files address, and for an earlier version without the table. */
+/** Returns null before the first start of a files address. */
 async function readFolderId(client: pg.Client): Promise<string | null> {
-  const { rows: tables } = await client.query<{ found: boolean }>(`select to_regclass('store') is not null as found`);
-  if (tables[0]?.found !== true) return null;
   const { rows } = await client.query<{ folder_id: string | null }>('select folder_id from store');
   return rows[0]?.folder_id ?? null;
 }
 
-async function refuseNewer(client: pg.Client): Promise<void> {
-  const query = 'select name from schema_migration where name <> all ($1) order by name';
-  const { rows } = await client.query<{ name: string }>(query, [Object.keys(migrationsFor('postgres'))]);
-  if (rows.length > 0) throw newerStore(rows.map(({ name }) => name));
+async function assertKnown(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>('select name from schema_migration order by name');
+  assertKnownStore(
+    rows.map(({ name }) => name),
+    Object.keys(migrationsFor('postgres')),
+  );
 }
 
 async function listBlobs(client: pg.Client, after: string, limit: number) {

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sql } from 'kysely';
 import { noFileLimits } from '../../files/file-repository.ts';
 import { checkStore, type StoreReport } from '../../files/maintenance/fsck.ts';
 import { describeBlobRepository } from '../../files/testing/blob-repository.suite.ts';
@@ -13,9 +12,6 @@ import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { checkDatabase, repairIndex } from '../database/check-database.ts';
 import type { Database } from '../database/database.ts';
-import { createProjectUsageMigration } from '../database/migrations/0019-project-usage.ts';
-import { createFileCountsMigration } from '../database/migrations/0039-file-counts.ts';
-import { createDirectChunkBytesMigration } from '../database/migrations/from-0042/0109-direct-chunk-bytes.ts';
 import { insertCollection, insertRecord } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
@@ -60,31 +56,6 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
 }
 
 for (const [name, open] of Object.entries(temporaryDatabases)) {
-  test(`the migration counts the bytes of existing files once: ${name}`, async (t) => {
-    const { database, close: release } = await open();
-    t.after(release);
-    const files = createFileRepository(database);
-    const gone = newFile('a', 7);
-    await files.add([newFile('a', 5_000_000_000), newFile('a', 30), gone, newFile('b', 1)], noFileLimits, isStored);
-    await files.startDelete('a', gone.file.id);
-    // Restores the schema from before the migration.
-    await sql`drop table project_usage`.execute(database.write);
-    await createProjectUsageMigration(database.dialect).up(database.write);
-    await createFileCountsMigration(database.dialect).up(database.write);
-    await createDirectChunkBytesMigration(database.dialect).up(database.write);
-    const sums = await Promise.all(['a', 'b', 'c'].map((projectId) => files.bytesKept(projectId)));
-    assert.deepEqual(sums, [5_000_000_030, 1, 0]);
-    assert.deepEqual(await files.wrongUsages(), []);
-    const counts = database.read.selectFrom('project_usage').select(['project_id', 'file_count']).orderBy('project_id');
-    assert.deepEqual(
-      (await counts.execute()).map((row) => [row.project_id, Number(row.file_count)]),
-      [
-        ['a', 2],
-        ['b', 1],
-      ],
-    );
-  });
-
   test(`a sum that differs from the files is found and corrected: ${name}`, async (t) => {
     const { database, close: release } = await open();
     t.after(release);

@@ -8,7 +8,7 @@ import { exists } from '../../kernel/disk/exists.ts';
 import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
-import { migrate, migrationTable } from '../database/migrations.ts';
+import { assertReadableStore, migrate, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
@@ -103,20 +103,30 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
 
 /**
  * Checks that the data folder has a store, and changes nothing.
- * @throws Error when the database is missing or has no table of a store
+ * @throws Error when the database is missing or has no table of a store, or an unreleased version has created it
  */
 export async function assertSqliteStore(dataFolder: string): Promise<void> {
   const file = path.join(dataFolder, sqliteFile);
-  if (!(await exists(file)) || !hasStore(file)) throw noSqliteStore(dataFolder, sqliteFile);
+  const migrations = (await exists(file)) ? readMigrations(file) : undefined;
+  if (migrations === undefined) throw noSqliteStore(dataFolder, sqliteFile);
+  assertReadableStore(migrations);
 }
 
-/** Returns true for a file that SQLite cannot read, because the opening of the database reports its damage. */
-function hasStore(file: string): boolean {
+/**
+ * Returns the names of the migrations; undefined without the table of a store. Returns none for a file that SQLite cannot
+ * read, because the opening of the database reports its damage.
+ */
+function readMigrations(file: string): string[] | undefined {
   try {
     using database = new DatabaseSync(file, { readOnly: true, timeout: busyTimeout });
-    return database.prepare('select 1 from sqlite_schema where name = ?').get(migrationTable) !== undefined;
+    const table = database.prepare('select 1 from sqlite_schema where name = ?').get(migrationTable);
+    if (table === undefined) return undefined;
+    return database
+      .prepare(`select name from ${migrationTable}`)
+      .all()
+      .map(({ name }) => String(name));
   } catch {
-    return true;
+    return [];
   }
 }
 

@@ -9,7 +9,6 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { createLogger } from '../../kernel/log/logger.ts';
 import type { Database } from '../database/database.ts';
-import { createRefusedTextsMigration } from '../database/migrations/0029-refused-texts.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
 import { openTemporaryDatabase } from '../database/testing/open-temporary-database.ts';
@@ -60,21 +59,6 @@ describe('the SQLite file', () => {
     const database = await open();
     for (const name of [file(), `${file()}-wal`]) assert.equal((await stat(name)).mode & 0o777, 0o600);
     await database.close();
-  });
-
-  it('a migration embeds texts again that an earlier version marked as refused', async () => {
-    const first = await open();
-    const collection = sql`insert into collection (id, project_id, type, name, description, capacity, embedding_model_id,
-      metadata, status, created_at, updated_at) values ('c', 'p', 'text', '', '', 9, '', '{}', 'ready', 1, 1)`;
-    const chunk = sql`insert into chunk (seq, id, project_id, collection_id, generation, ordinal, content, num_tokens,
-      metadata, created_at, updated_at) values (1, 'a', 'p', 'c', 0, 0, '', 1, '{}', 1, 1), (2, 'b', 'p', 'c', 0, 1, '', 1, '{}', 1, 1)`;
-    const vectors = sql`insert into chunk_vector (seq, collection_id, change, code, vector)
-      values (1, 'c', 1, null, null), (2, 'c', 1, x'01', x'00000000')`;
-    const dropped = sql`drop index chunk_vector_refused`;
-    for (const statement of [collection, chunk, vectors, dropped]) await statement.execute(first.write);
-    await createRefusedTextsMigration().up(first.write);
-    assert.deepEqual(await first.read.selectFrom('chunk_vector').select('seq').execute(), [{ seq: 2 }]);
-    await first.close();
   });
 
   it('rows remain after the file is closed and opened again', async () => {

@@ -25,11 +25,7 @@ export async function listFailures(
   query: ListQuery,
 ): Promise<Page<FailedChunk> | undefined> {
   const cursors = [query.after, query.before].filter((cursor) => cursor !== undefined);
-  const places = new Map(
-    cursors.length === 0
-      ? []
-      : (await failedChunks(read, of).where('chunk.id', 'in', cursors).execute()).map((row) => [row.id, row]),
-  );
+  const places = new Map(cursors.length === 0 ? [] : (await findFailed(read, of, cursors)).map((row) => [row.id, row]));
   if (cursors.some((cursor) => !places.has(cursor))) return undefined;
   const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
     let rows = failedChunks(read, of);
@@ -41,6 +37,11 @@ export async function listFailures(
   };
   const page = await readKeysetPage(query, readPage, () => countRows(read, failedChunks(read, of)));
   return { ...page, items: page.items.map(({ change: _, seq: __, ...chunk }) => chunk) };
+}
+
+function findFailed(read: Kysely<Tables>, of: VectorSetKey, ids: readonly string[]) {
+  const ofCollection = failedChunks(read, of).where('chunk.collection_id', '=', of.collectionId);
+  return ofCollection.where('chunk.id', 'in', ids).execute();
 }
 
 function failedChunks(read: Kysely<Tables>, { collectionId, slot }: VectorSetKey) {
