@@ -47,9 +47,9 @@ async function openKeys({ filesUrl, key }: StartedService) {
     const name = wanted.join();
     const found = created.get(name);
     if (found !== undefined) return found;
-    const made = await ask<NewApiKey>(`/v1/projects/${project?.project_id}/keys`, { name, scopes: wanted });
-    created.set(name, made.key);
-    return made.key;
+    const newKey = await ask<NewApiKey>(`/v1/projects/${project?.project_id}/keys`, { name, scopes: wanted });
+    created.set(name, newKey.key);
+    return newKey.key;
   };
 }
 

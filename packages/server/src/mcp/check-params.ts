@@ -25,7 +25,7 @@ interface Checked {
 export function refuseParams(message: unknown, { isLegacy }: { readonly isLegacy: boolean }): McpAnswer | null {
   const { id, method, params = {} } = Object(message) as Readonly<Record<string, unknown>>;
   if (typeof method !== 'string' || (typeof id !== 'string' && typeof id !== 'number')) return null;
-  const reason = findMistake(method, params, isLegacy);
+  const reason = findError(method, params, isLegacy);
   if (reason === null) return null;
   const error = { code: ProtocolErrorCode.InvalidParams, message: `Invalid params: ${reason}.` };
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }));
@@ -33,7 +33,7 @@ export function refuseParams(message: unknown, { isLegacy }: { readonly isLegacy
   return { status: isLegacy ? 200 : 400, headers: [['content-type', 'application/json']], body };
 }
 
-function findMistake(method: string, params: unknown, isLegacy: boolean): string | null {
+function findError(method: string, params: unknown, isLegacy: boolean): string | null {
   if (typeof params !== 'object' || Array.isArray(params)) {
     return `\`params\` must be an object; received ${Array.isArray(params) ? 'an array' : `a ${typeof params}`}`;
   }
