@@ -1,34 +1,60 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { queues } from '../packages/server/src/kernel/admission/queues.ts';
+import { exceptions, queues } from '../packages/server/src/kernel/admission/queues.ts';
 
 const folder = 'packages/server/src/';
 const files = globSync(`${folder}**/*.ts`)
   .filter((path) => !/\.(?:test|suite|fixture)\.ts$|\/testing\//.test(path))
   .map((path) => ({ path: path.slice(folder.length), text: readFileSync(path, 'utf8') }));
 
+type Rule = RegExp | ((text: string) => boolean);
+
 /** Code that limits concurrent work or keeps a waiting list without the component. */
-const handmade = [
+const handmade: readonly Rule[] = [
   /\bcreate\w*(?:Semaphore|FairQueue|Mutex)\b|\bnew (?:Semaphore|PQueue)\b/,
   /\b(?:underWay|inFlight|inUse|running|held|taken)\b *(?:\+= 1|\+\+|-= 1|--)/,
   /\b(?:const|let) (?:waiting|waiters|queue|queued|requeued)\b[^=\n]*= (?:new (?:Set|Map)|\[)/,
+  // A collection of functions that end the waits of promises. `resolve(` is a call, such as that of a path.
+  /\.(?:push|unshift|add|set)\([^;()]{0,120}\bresolve\b(?!\()/,
+  /\b(?:Array|Set|Map)<[^\n]{0,80}\bPromiseWithResolvers\b|\bPromiseWithResolvers<\w+>\[\]/,
+  countsUpAndDown,
+  (text) => /\.set\([^;]{0,120}\+ 1\)/.test(text) && /\.set\([^;]{0,120}- 1\)/.test(text),
+  /\bnew Problem\(\s*'TOO_MANY_REQUESTS'/,
 ];
 
-/** Files that match for another reason. */
+/** Whether a counter is increased and decreased. A depth or a position in a text is no such counter. */
+function countsUpAndDown(text: string): boolean {
+  const namesOf = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, after, before = '']) => after ?? before);
+  const up = new Set(namesOf(/(#?\b\w+)(?: \+= 1\b|\+\+)|\+\+(?:this\.)?(#?\w+)/g));
+  const down = namesOf(/(#?\b\w+)(?: -= 1\b|--)|--(?:this\.)?(#?\w+)/g);
+  return down.some((name) => up.has(name) && !['depth', 'at', 'cut'].includes(name));
+}
+
+const finds = (text: string) => handmade.some((rule) => (rule instanceof RegExp ? rule.test(text) : rule(text)));
+
+/** Files that match for another reason. `exceptions` names the others. */
 const allowed: Readonly<Record<string, string>> = {
   'access/administrator/administrators.ts': 'calls the password semaphore, which uses the component',
-  'access/administrator/password-semaphore.ts': 'uses the component',
   'access/administrator/password-policy.ts': 'computes, limits nothing',
+  'access/administrator/password-semaphore.ts': 'uses the component',
+  'adapters/disk/bucket-folders.ts': 'counts syncs of an open folder, so that it is closed after the last one',
   'adapters/disk/hash-thread.ts': 'matches answers of a thread with their requests',
-  'adapters/search-index/merge-backlog.ts': 'background merges, at most one for each collection',
   'adapters/postgres/postgres-availability.ts': 'counts probes that hang',
+  'adapters/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',
   'adapters/sqlite/sqlite-thread.ts': 'matches answers of a thread with their requests',
   'egress/call-timings.ts': 'measures time, limits nothing',
   'execution/sandbox/child.ts': 'runs in the process of the plugin',
+  'execution/sandbox/key-shares.ts': 'uses the component; counts the processes with a run',
+  'execution/sandbox/handler-context.ts': 'runs in the process of the plugin',
   'execution/sandbox/run.ts': 'the calls of one run',
-  'http/slow-readers.ts': 'closes the connection that has not read for the longest time, of any caller',
-  'kernel/concurrency/group-commit.ts': 'joins the waiting writes into one commit',
+  'execution/sandbox/slots.ts': 'uses the component; counts the processes with a run',
+  'execution/sandbox/worker-set.ts': 'counts the starting processes of the plugin pool, which uses the component',
+  'execution/sandbox/worker.ts': 'counts the runs of one process of the plugin pool, which uses the component',
+  'extraction/worker/child.ts': 'runs in the process that reads documents',
+  'extraction/worker/host.ts': 'counts the batches of one document',
+  'jobs/worker.ts': 'counts the jobs whose end is not stored yet',
+  'kernel/concurrency/group-commit.ts': 'joins what waits into one commit',
   'runs/run-queue.ts': 'uses the component; the map ends the wait of a cancelled run',
   'search/embedding/onnx/onnx-process.ts': 'matches answers of a process with their requests',
   'search/vector-pages/open-page-thread.ts': 'matches answers of a thread with their requests',
@@ -37,14 +63,40 @@ const allowed: Readonly<Record<string, string>> = {
 test('no code of the server limits concurrent work or keeps a waiting list without the admission component', () => {
   assert.ok(files.length > 500);
   const found = files
-    .filter(({ path, text }) => !path.startsWith('kernel/admission/') && handmade.some((each) => each.test(text)))
+    .filter(
+      ({ path, text }) => !/^kernel\/admission\/|\bproblems\.ts$|^extraction\/formats\//.test(path) && finds(text),
+    )
     .map(({ path }) => path);
   assert.deepEqual(
-    found.filter((path) => allowed[path] === undefined),
+    found.filter((path) => allowed[path] === undefined && exceptions[path] === undefined),
     [],
   );
   const unused = Object.keys(allowed).filter((path) => !found.includes(path));
   assert.deepEqual(unused, [], 'these exceptions are not needed');
+});
+
+test('each exception is a file of the server, and the reference page gives its reason', () => {
+  const page = readFileSync('docs/reference/admission.md', 'utf8');
+  for (const [path, { limited, reason }] of Object.entries(exceptions)) {
+    assert.ok(
+      files.some((file) => file.path === path),
+      path,
+    );
+    assert.ok(page.includes(`| ${limited} | ${reason} |`), path);
+  }
+});
+
+test('no part of the service has queues whose counts the others do not see', () => {
+  const isDefault = /\badmission(?:: Admission)? = createAdmission\(\)|\?\? createAdmission\(\)/;
+  const own = files.filter(({ path, text }) => {
+    if (path.startsWith('kernel/admission/') || path === 'service/compose.ts') return false;
+    const lines = text.split('\n').filter((line) => line.includes('createAdmission('));
+    return lines.some((line) => !isDefault.test(line) || line.includes('const admission ='));
+  });
+  assert.deepEqual(
+    own.map(({ path }) => path),
+    [],
+  );
 });
 
 test('each listed queue is opened in one place, and the reference page has a row for it', () => {
@@ -59,11 +111,21 @@ test('each listed queue is opened in one place, and the reference page has a row
   );
 });
 
-test('the rules find a semaphore, a counter and a waiting list that do not use the component', () => {
-  const examples = ['createSemaphore({})', 'underWay += 1', 'running++', 'const waiting = new Set<Turn>()'];
-  for (const text of examples)
-    assert.ok(
-      handmade.some((each) => each.test(text)),
-      text,
-    );
+test('the rules find a semaphore, a counter and a waiting list made by hand', () => {
+  const examples = [
+    'createSemaphore({})',
+    'underWay += 1',
+    'running++',
+    'const waiting = new Set<Turn>()',
+    'counts.set(key, count + 1); return () => counts.set(key, (counts.get(key) ?? 1) - 1);',
+    'await new Promise<void>((resolve) => callers.push(resolve));',
+    'const callers: Array<PromiseWithResolvers<void>> = [];',
+    'if (this.#active < most) this.#active++; try { await task(); } finally { this.#active--; }',
+    "if (count >= 8) throw new Problem('TOO_MANY_REQUESTS', 'Later.');",
+  ];
+  assert.deepEqual(
+    examples.filter((text) => !finds(text)),
+    [],
+  );
+  assert.equal(finds('found.set(id, resolve(folder, name)); rows += 1; left -= 1;'), false);
 });

@@ -1,4 +1,4 @@
-import { type QueueDescription, queues } from '../../packages/server/src/kernel/admission/queues.ts';
+import { exceptions, type QueueDescription, queues } from '../../packages/server/src/kernel/admission/queues.ts';
 
 /** Renders docs/reference/admission.md. */
 export function describeAdmission(): string {
@@ -12,7 +12,7 @@ export function describeAdmission(): string {
     '',
     'Generated from `packages/server/src/kernel/admission/queues.ts` by `npm run reference`; do not edit.',
     '',
-    'Every queue, pool and counter that takes work of callers uses one component. It shares by project, then by key. Callers',
+    'Every queue, pool and counter that takes work of callers uses one component, with the exceptions below. It shares by project, then by key. Callers',
     'without a key count as one project with one key. The counts are those of one process.',
     '',
     '* **Turns.** Waiting entries start in turn among projects, then among the keys of a project. The owner with the fewest running entries is next.',
@@ -29,6 +29,12 @@ export function describeAdmission(): string {
     '| Queue | Entries | At once | May wait | Shares | When full |',
     '|---|---|---|---|---|---|',
     ...rows,
+    '',
+    '## Exceptions',
+    '',
+    '| Limited or ordered | Why it does not use the component |',
+    '|---|---|',
+    ...Object.values(exceptions).map(({ limited, reason }) => `| ${limited} | ${reason} |`),
     '',
   ].join('\n');
 }

@@ -57,11 +57,11 @@ export async function embedSlice(deps: EmbedDeps, slice: Slice, signal: AbortSig
   const chunks = await vectors.missing(slice, { after: slice.reached, limit, now: clock.now() });
   const last = chunks.at(-1);
   if (last === undefined) return { kind: 'done', failed: undefined };
-  const other = await findOtherDimensions(embedder, slice.dimensions, signal);
+  const other = await findOtherDimensions(embedder, slice, signal);
   if (other !== undefined) return other;
   const texts = new Set(chunks.map(({ text }) => text));
   const copies = await findCopies(deps, { slice, texts, signal });
-  const sent = await embedTexts(embedder, texts.difference(copies), signal);
+  const sent = await embedTexts(embedder, texts.difference(copies), { slice, signal });
   const { tokens, failure } = sent;
   const embedded = new Map([...sent.embedded, ...copies]);
   const paid = chunks.filter(({ text }) => !copies.has(text));
@@ -85,11 +85,12 @@ const shortText = 'test';
 /** Asks for one short vector while the embedder is known to have other dimensions than the set of vectors. */
 async function findOtherDimensions(
   embedder: EmbedDeps['embedder'],
-  stored: number,
+  slice: Slice,
   signal: AbortSignal,
 ): Promise<SliceEnd | undefined> {
+  const stored = slice.dimensions;
   if (stored === 0 || embedder.dimensions() === null || stored === embedder.dimensions()) return undefined;
-  const { failure } = await embedTexts(embedder, new Set([shortText]), signal);
+  const { failure } = await embedTexts(embedder, new Set([shortText]), { slice, signal });
   if (failure !== undefined) {
     return { kind: 'unavailable', message: failure.message, retryAfterMs: failure.retryAfterMs };
   }
@@ -117,7 +118,7 @@ async function findCopies(
   if (found.size === 0) return found;
   // The first vectors of a set decide about its dimensions, and those of the model may have changed.
   if (slice.dimensions === 0 && embedder.dimensions() === null)
-    await embedTexts(embedder, new Set([shortText]), signal);
+    await embedTexts(embedder, new Set([shortText]), { slice, signal });
   const dimensions = slice.dimensions === 0 ? embedder.dimensions() : slice.dimensions;
   return new Map([...found].filter(([, vector]) => vector.length === dimensions));
 }
@@ -128,7 +129,7 @@ type Embedded = ReadonlyMap<string, Float32Array | TextFailure>;
 async function embedTexts(
   embedder: Embedder,
   distinct: ReadonlySet<string>,
-  signal: AbortSignal,
+  { slice, signal }: { readonly slice: Slice; readonly signal: AbortSignal },
 ): Promise<{ embedded: Embedded; tokens: number; failure: EmbedderUnavailable | undefined }> {
   const texts = [...distinct];
   const batches: string[][] = [];
@@ -139,7 +140,8 @@ async function embedTexts(
   const onTokens = (count: number) => {
     tokens += count;
   };
-  const ends = await Promise.allSettled(batches.map((batch) => embedder.embed(batch, signal, onTokens)));
+  const call = { onTokens, owner: { projectId: slice.projectId, keyId: null } };
+  const ends = await Promise.allSettled(batches.map((batch) => embedder.embed(batch, signal, call)));
   const embedded = new Map<string, Float32Array | TextFailure>();
   let failure: EmbedderUnavailable | undefined;
   for (const [place, end] of ends.entries()) {

@@ -178,12 +178,15 @@ test('a chunk that the model refuses is found by its words, and the others by bo
 
 test('a collection counts its embedded, pending and refused chunks, and the tokens that were paid', async (t) => {
   const scripted = createScriptedEmbedder();
-  const embed: Embedder['embed'] = async (texts, signal, onTokens) => {
+  const owners = new Set<string | undefined>();
+  const embed: Embedder['embed'] = async (texts, signal, call) => {
+    owners.add(call?.owner?.projectId);
     const vectors = await scripted.embed(texts, signal);
-    onTokens?.(10 * texts.length);
+    call?.onTokens?.(10 * texts.length);
     return vectors;
   };
-  const { collectionId, record, embedding, path, call } = await openVectors(t, { embedder: { ...scripted, embed } });
+  const opened = await openVectors(t, { embedder: { ...scripted, embed } });
+  const { projectId, collectionId, record, embedding, path, call } = opened;
   const none = { num_embedded: 0, num_pending: 0, num_refused: 0, num_tokens: 0, last_error: null };
   assert.deepEqual(await embedding(), {
     ...{ model: 'scripted', dimensions: null, configured_dimensions: null },
@@ -214,6 +217,7 @@ test('a collection counts its embedded, pending and refused chunks, and the toke
   assert.deepEqual([refusal.reason, refusal.next_attempt_timestamp], ['The model refuses the text.', null]);
   const ofRecord = (await call('GET', `${path}/records/${first.record_id}`)).body.data.embedding;
   assert.equal(ofRecord.num_tokens, 20);
+  assert.deepEqual([...owners], [projectId]);
   const [listed] = (await call('GET', '/v1/collections')).body.data;
   assert.deepEqual(listed.embedding, await embedding());
   await call('DELETE', `${path}/records/${first.record_id}`);

@@ -180,7 +180,8 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     resources.defer(lock.release);
   }
   const { space, ballast } = await openDiskSpace(config, { logger, registry, resources });
-  const { database, check } = await openCheckedDatabase(config, { logger, registry, resources });
+  const limiting = openLimits(registry);
+  const { database, check } = await openCheckedDatabase(config, { logger, registry, resources, ...limiting });
   const { clock } = database;
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
@@ -192,7 +193,6 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   const requestMetrics = createRequestMetrics(registry);
   const streams = openStreamAccess({ database, logger });
   resources.defer(() => streams.close());
-  const limiting = openLimits(registry);
   const { countExceeded } = limiting;
   const idempotencyRepository = createIdempotencyRepository(database, {
     maxBytes: config.maxKeptAnswerBytes,

@@ -61,7 +61,7 @@ const longestPause = 2 ** 31 - 1;
 /** Milliseconds after the start, so that services that live for a short time do not start a child process. */
 const verificationDelayMs = 10_000;
 
-type DatabaseContext = Pick<NodeContext, 'logger' | 'registry' | 'resources'>;
+type DatabaseContext = Pick<NodeContext, 'logger' | 'registry' | 'resources'> & Pick<ServiceContext, 'admission'>;
 
 /**
  * Opens the database. The process that serves files checks the file of a SQLite database before, and its tables in the background.
@@ -69,7 +69,7 @@ type DatabaseContext = Pick<NodeContext, 'logger' | 'registry' | 'resources'>;
  * @throws OperatorError when the header, the schema or the list of free pages is damaged
  */
 export async function openCheckedDatabase(config: ServiceContext['config'], context: DatabaseContext) {
-  const { logger, registry: metrics, resources } = context;
+  const { logger, registry: metrics, admission, resources } = context;
   const { dataFolder, serve, databaseUrl } = config;
   const isChecked = databaseUrl === null && serve !== 'plugins';
   if (isChecked) checkSqliteFile(dataFolder);
@@ -78,6 +78,7 @@ export async function openCheckedDatabase(config: ServiceContext['config'], cont
     dataFolder,
     logger,
     metrics,
+    admission,
     connections: config.databaseConnections,
     durability: config.databaseDurability,
     searchCacheBytes: config.searchCacheBytes,

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import type { Registry } from '../../kernel/metrics.ts';
@@ -66,6 +67,8 @@ export interface DatabaseSettings {
   readonly mustExist?: boolean;
   readonly logger: Logger;
   readonly metrics?: Registry;
+  /** Default: counts of its own. */
+  readonly admission?: Admission | undefined;
   /** The clock of this machine. */
   readonly clock?: Clock;
   /** PostgreSQL only: the number of connections of this process. */

@@ -1,4 +1,5 @@
 import { type Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../../kernel/metrics.ts';
@@ -88,8 +89,9 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   if (metrics !== undefined) countConnections(metrics, [main.pool, reserved.pool], () => refused);
   const checkCommit = createCommitCheck(reserved.db);
   if (metrics !== undefined) showSkew(metrics, clock);
-  const { searchCacheBytes } = settings;
-  index = openSearchIndex(main.db, { clock, metrics, logger, epoch: availability.epoch, searchCacheBytes });
+  const { searchCacheBytes, admission } = settings;
+  const { epoch } = availability;
+  index = openSearchIndex(main.db, { clock, metrics, logger, epoch, searchCacheBytes, admission });
   return {
     dialect: 'postgres',
     read: main.db,
@@ -122,13 +124,14 @@ interface SearchIndexParts {
   readonly logger: Logger;
   readonly epoch: () => number;
   readonly searchCacheBytes: number | undefined;
+  readonly admission: Admission | undefined;
 }
 
 function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
-  const { clock, metrics, logger, epoch, searchCacheBytes } = parts;
+  const { clock, metrics, logger, epoch, searchCacheBytes, admission } = parts;
   const times = { clock, isShared: true, keptMs: keptSegments };
   const searchIndex = createPostgresSearchIndex({
-    ...{ epoch, searchCacheBytes },
+    ...{ epoch, searchCacheBytes, admission },
     onChanged: (collectionId) => merger.changed(collectionId),
     keptUntil: () => keptUntil(times),
   });

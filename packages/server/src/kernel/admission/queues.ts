@@ -99,7 +99,7 @@ export const queues = {
     whenFull: 'the result has only the link to the SVG',
   },
   rankings: {
-    entries: 'collections that questions rank',
+    entries: 'collections that questions rank; each is a short step, so no permit is kept',
     atOnce: 4,
     waiting: 512,
     whenFull: refused,
@@ -111,7 +111,7 @@ export const queues = {
     whenFull: 'never full',
   },
   embedding_batches: {
-    entries: 'batches of chunks of records and backfills, first in, first out',
+    entries: 'batches of chunks that the embedding model reads, by project; a collection belongs to no key',
     atOnce: 'lanes of the embedder',
     waiting: 'the batches of the records in progress',
     whenFull: 'never full',
@@ -135,5 +135,38 @@ export const queues = {
     whenFull: refused,
   },
 } as const satisfies Record<string, QueueDescription>;
+
+/** What limits or orders work without `createAdmission`, by file. */
+export const exceptions: Readonly<Record<string, { readonly limited: string; readonly reason: string }>> = {
+  'adapters/repositories/records/claim-record.ts': {
+    limited: 'waiting records',
+    reason: 'They wait in the database, where they survive a crash. Claims alternate by project, then by key.',
+  },
+  'ingestion/backfill.ts': {
+    limited: 'collections whose chunks wait for vectors',
+    reason: 'They wait in the database. Claims alternate by project. A collection belongs to no key.',
+  },
+  'runs/recover-runs.ts': {
+    limited: 'asynchronous runs of an ended process',
+    reason: 'They enter `async_runs` with their project only, because a stored run does not name its key.',
+  },
+  'http/lingering-close.ts': {
+    limited: 'refused bodies that are read to their end, 64 at once, each for at most 10 s',
+    reason:
+      'A refused request may have no owner. Further ones get the same response, and their connection closes at once.',
+  },
+  'http/slow-readers.ts': {
+    limited: 'large responses that wait for their readers, at most 128 MiB',
+    reason: 'The connection that has not read for the longest time is closed, whoever has it.',
+  },
+  'adapters/sqlite/sqlite-dialect.ts': {
+    limited: 'statements that wait for a connection to SQLite',
+    reason: 'They are first in, first out, because each is short.',
+  },
+  'adapters/search-index/merge-backlog.ts': {
+    limited: 'writers of a collection with too many unmerged segments',
+    reason: 'Only writers of the same collection wait, and all of them continue after its next merge.',
+  },
+};
 
 export type QueueName = keyof typeof queues;

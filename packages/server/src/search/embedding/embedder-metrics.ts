@@ -94,8 +94,8 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     },
     watch: (embedder) => ({
       ...embedder,
-      async embed(all, signal, onTokens) {
-        const vectors = await measure('chunk', all.length, () => embedder.embed(all, signal, onTokens));
+      async embed(all, signal, call) {
+        const vectors = await measure('chunk', all.length, () => embedder.embed(all, signal, call));
         for (const vector of vectors) texts.inc({ use: 'chunk', outcome: outcomeOf(vector) });
         return vectors;
       },

@@ -9,6 +9,14 @@ export interface TextFailure {
 /** Receives the tokens of an answer, as the service counted them. Some services state none. */
 export type OnTokens = (tokens: number) => void;
 
+/** Of one call of `embed`. */
+export interface EmbedCall {
+  /** Called with the tokens of each answer, also when another request of the call fails. */
+  readonly onTokens?: OnTokens | undefined;
+  /** Who waits in turn with the other owners. Default: callers without a key. */
+  readonly owner?: Owner | undefined;
+}
+
 /** Computes vectors of unit length for texts. Texts with similar meaning have near vectors. */
 export interface Embedder {
   /**
@@ -23,13 +31,12 @@ export interface Embedder {
   /**
    * Returns a vector or a failure for each text. It retries temporary failures. A text fails alone only when the
    * service accepts another text.
-   * `onTokens` is called with the tokens of each answer, also when another request of the call fails.
    * @throws EmbedderUnavailable, or the reason of the aborted signal.
    */
   embed(
     texts: readonly string[],
     signal: AbortSignal,
-    onTokens?: OnTokens,
+    call?: EmbedCall,
   ): Promise<ReadonlyArray<Float32Array | TextFailure>>;
   /** Embeds a question without retries, in the fair order of owners. @throws EmbedderUnavailable, or the reason of the aborted signal. */
   embedQuestion(text: string, signal: AbortSignal, owner?: Owner): Promise<Float32Array>;

@@ -95,7 +95,7 @@ export function createHttpEmbedder(deps: HttpEmbedderDeps): Embedder {
     model: identify(deps, prefixes.chunk),
     batchSize: limits.maxTexts,
     lanes: maxConcurrentRequests,
-    async embed(texts, signal, onTokens) {
+    async embed(texts, signal, { onTokens } = {}) {
       const prepared = texts.map((text) => prefixes.chunk + cut(text));
       const embedded: Embedded[] = [];
       for (const batch of await splitBatch(prepared, limits, countTokens)) {

@@ -129,6 +129,21 @@ test('a question tests a paused embedder every ten seconds, and its success ends
   assert.deepEqual([shared.isPaused(), time.recovered], [false, 1]);
 });
 
+test('batches of projects are sent in turn, however many one of them has', async () => {
+  const { shared, calls, settle } = openShared(1);
+  const sent: string[] = [];
+  const batches = ['a', 'a', 'a', 'a', 'b'].map(async (projectId) => {
+    await shared.embed([projectId], never, { owner: { projectId, keyId: null } });
+    sent.push(projectId);
+  });
+  for (let n = 0; n < batches.length; n++) {
+    await settle();
+    calls[n]?.end.resolve();
+  }
+  await Promise.all(batches);
+  assert.deepEqual(sent, ['a', 'a', 'b', 'a', 'a']);
+});
+
 test('a delay that the service requests applies to batches and questions', async () => {
   const { time, batch, question, perform } = openShared();
   await perform(batch, new EmbedderUnavailable('busy', 60_000));

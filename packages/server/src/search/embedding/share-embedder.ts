@@ -132,9 +132,9 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
       return vector;
     },
     dimensions: () => dimensions,
-    async embed(texts, signal, onTokens) {
-      const call = () => callOnce(false, () => embedder.embed(texts, signal, onTokens));
-      const vectors = await inTurn(batches, { signal }, call);
+    async embed(texts, signal, options) {
+      const call = () => callOnce(false, () => embedder.embed(texts, signal, options));
+      const vectors = await inTurn(batches, { signal, owner: options?.owner }, call);
       noteDimensions(vectors);
       return vectors;
     },

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { Admission } from '../../../kernel/admission/admission.ts';
 import type { IndexedChunk } from '../../../search/search-index.ts';
 import { normaliseWords } from '../../../search/segments/index-words.ts';
 import type { DatabaseSearchIndex } from '../../database/database.ts';
@@ -19,6 +20,7 @@ export interface PostgresSearchIndexDeps {
   readonly epoch: () => number;
   /** Bytes that the caches of the thread of questions hold at most. */
   readonly searchCacheBytes?: number | undefined;
+  readonly admission?: Admission | undefined;
 }
 
 export interface PostgresSearchIndex extends DatabaseSearchIndex {
@@ -37,12 +39,12 @@ interface AddedMeanwhile {
 
 /** The search index in PostgreSQL. Collections are indexed in segments (`search/segments`). */
 export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): PostgresSearchIndex {
-  const { onChanged, keptUntil, epoch, searchCacheBytes } = deps;
+  const { onChanged, keptUntil, epoch, searchCacheBytes, admission } = deps;
   // A question never waits for the building of a segment, and neither waits for a check.
   const asking = createIndexThread('search', searchCacheBytes);
   const building = createIndexThread('index-builder');
   const checking = createIndexThread('index-check');
-  const questions = createPostgresQuestions({ thread: asking, epoch });
+  const questions = createPostgresQuestions({ thread: asking, epoch, admission });
 
   async function addPassed(db: Kysely<Tables>, { collectionId, chunks, reached }: AddedMeanwhile): Promise<void> {
     const passed = await findPassed(db, chunks, reached);
