@@ -65,6 +65,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'records/record-repository',
       'records/record-row-repository',
       'records/record-passwords',
+      'records/record-file-name',
       'records/record-source',
     ],
   },

@@ -11,6 +11,7 @@ export * from './dialects.ts';
 export * from './embedding.ts';
 export * from './envelope.ts';
 export * from './files.ts';
+export * from './filter-limits.ts';
 export * from './limits.ts';
 export * from './list-queries.ts';
 export * from './metadata-filter.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ChunkQuery } from './chunk-query.ts';
+import { filterLimits } from './filter-limits.ts';
 import { MapOf } from './metadata.ts';
-import { filterLimits } from './metadata-filter.ts';
 import { textLimits } from './store-bounds.ts';
 
 /** APIs in the formats of other programs. Source: docs/contract.md "Dialects". */

@@ -1,7 +1,7 @@
 import { type Chunking, purposes, type RecordStage } from '@quartermaster/contract';
+import { readFileName } from '../collections/records/record-file-name.ts';
 import type { RecordPasswords } from '../collections/records/record-passwords.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
-import { readFileName } from '../collections/records/record-source.ts';
 import type {
   ExtractedChunk,
   ExtractionOutcome,

@@ -1,4 +1,5 @@
-import { filterLimits, type IdComparison, type MetadataCondition } from '@quartermaster/contract';
+import type { IdComparison, MetadataCondition } from '@quartermaster/contract';
+import { filterLimits } from '@quartermaster/contract/filter-limits';
 import type { ChunkFilter, DateCondition } from './chunk-index.ts';
 import {
   above,

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { ChunkTable } from './collection-tables.ts';
 
 /** The columns of a chunk that an answer needs, without its boxes, which may be large. The first one identifies it. */
@@ -19,11 +18,3 @@ export const chunkColumns = [
 
 /** The same columns with the name of their table. */
 export const columnsOfChunk = chunkColumns.map((column) => `chunk.${column}` as const);
-
-const texts = ['content', 'question', 'answer', 'metadata', 'locator', 'scan_boxes'] as const;
-
-/** The bytes of a chunk that count in the quota of its project. */
-export const bytesOfChunk = sql<number>`(${sql.join(
-  texts.map((column) => sql`coalesce(octet_length(${sql.ref(`chunk.${column}`)}), 0)`),
-  sql` + `,
-)})`;

@@ -6,7 +6,7 @@ import type { Registry } from '../../kernel/metrics.ts';
 import type { ChangeFence } from '../../nodes/open-node.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
 import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
-import type { ChunkTexts } from '../search-index/rebuild-index.ts';
+import type { ChunkTexts } from '../search-index/analyse-chunk.ts';
 import type { chunkColumns } from './chunk-columns.ts';
 import type { ChunkTable } from './collection-tables.ts';
 import type { Tables } from './tables.ts';

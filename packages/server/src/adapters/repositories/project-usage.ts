@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { ProjectUsage, WrongUsage } from '../../files/file-repository.ts';
-import { bytesOfChunk } from '../database/chunk-columns.ts';
+import { bytesOfChunk } from '../database/chunk-bytes.ts';
 import type { Tables } from '../database/tables.ts';
 
 /**

@@ -1,35 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { readFileName } from '../../collections/records/record-source.ts';
-import { parseJson } from '../../kernel/json/parse-json.ts';
-import { countFieldTerms } from '../../search/analysis/field-terms.ts';
-import { type FilteredChunk, listFilterTerms } from '../../search/filter-terms.ts';
-import type { IndexedChunk } from '../../search/search-index.ts';
-import { contentOf, headingOf } from '../database/chunk-content.ts';
 import type { Tables } from '../database/tables.ts';
+import type { ChunkTexts } from './analyse-chunk.ts';
 
 /**
  * The maximum number of chunks that one step reads, and of characters except those of its first chunk, so that other
  * writers do not wait for long.
  */
 const limits = { chunks: 500, characters: 40_000 } as const;
-
-/** A chunk as a step of a rebuild reads it. */
-export interface ChunkTexts {
-  readonly seq: number;
-  readonly id: string;
-  readonly content: string;
-  readonly question: string | null;
-  readonly answer: string | null;
-  readonly record_id: string | null;
-  /** JSON, as that of the record. */
-  readonly metadata: string;
-  readonly record_metadata: string | null;
-  /** JSON. */
-  readonly locator: string | null;
-  readonly record_title: string | null;
-  /** The JSON of the file of the record. */
-  readonly record_file: string | null;
-}
 
 /** What the databases do differently. */
 export interface RebuildParts {
@@ -121,23 +98,6 @@ async function readChunks(db: Kysely<Tables>, collectionId: string, reached: str
     ) as page
     where number = 1 or characters <= ${limits.characters} order by id`.execute(db);
   return rows;
-}
-
-/** Returns what the index needs of a chunk. It takes long, so that it runs in a thread. */
-export function analyseChunk({ seq, question, record_id: recordId, ...row }: ChunkTexts): IndexedChunk {
-  const metadata = parseJson(row.metadata) as FilteredChunk['metadata']; // an object, as is that of the record
-  const recordMetadata = parseJson(row.record_metadata ?? '{}') as FilteredChunk['recordMetadata'];
-  return {
-    seq,
-    words: countFieldTerms({
-      title: row.record_title,
-      fileName: row.record_file && readFileName(row.record_file),
-      heading: headingOf(row.locator),
-      question,
-      content: contentOf({ ...row, question }),
-    }),
-    filterTerms: listFilterTerms({ recordId, question, metadata, recordMetadata }),
-  };
 }
 
 async function replaceIndex(db: Transaction<Tables>, collectionId: string, parts: RebuildParts): Promise<void> {

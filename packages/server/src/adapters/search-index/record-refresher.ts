@@ -1,9 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
+import type { ChunkTexts } from './analyse-chunk.ts';
 import type { RebuildSome } from './index-rebuilder.ts';
 import type { RefreshMetrics } from './merge-metrics.ts';
-import type { ChunkTexts } from './rebuild-index.ts';
 
 export interface RecordRefresherDeps extends Pick<Database, 'dialect' | 'write' | 'searchIndex'> {
   readonly metrics: RefreshMetrics;

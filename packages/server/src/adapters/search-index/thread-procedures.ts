@@ -1,8 +1,8 @@
+import { analyseChunk, type ChunkTexts } from './analyse-chunk.ts';
 import { checkIndex } from './check-index.ts';
 import { compareVectors, type ThreadComparison } from './compare-vectors.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';
 import { createQuestions, type SegmentQuestion } from './questions.ts';
-import { analyseChunk, type ChunkTexts } from './rebuild-index.ts';
 import { createSqliteSource } from './segment-source.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 import { type AddedChunks, addChunks, insertChunks, type RemovedChunks, removeChunks } from './write-segments.ts';

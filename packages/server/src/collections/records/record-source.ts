@@ -10,7 +10,6 @@ import {
 import { checkSplitter } from '../../extraction/chunking/check-splitter.ts';
 import type { FileAccess } from '../../files/file-access.ts';
 import { isId } from '../../kernel/identifier.ts';
-import { parseJson } from '../../kernel/json/parse-json.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
 import { fieldInvalid, fieldMissing } from '../../kernel/validation/validation-error.ts';
 import { readText } from '../chunks/read-fields.ts';
@@ -139,10 +138,4 @@ function purposesOf(type: RecordType): { names: string; collectionType: Collecti
     names: accepted.map((name) => `"${name}"`).join(' or '),
     collectionType: purposes[first].collectionType,
   };
-}
-
-/** Returns the name of the file of a record, from the content of a record with a file. */
-export function readFileName(content: string): string | null {
-  const { file_name: name = null } = parseJson(content) as { file_name?: string }; // written by `readFile`
-  return name;
 }

@@ -1,7 +1,7 @@
 import type { Locator } from '@quartermaster/contract';
 import type { Transaction } from 'kysely';
 import type { NewChunk, StoredChunk } from '../../../collections/chunks/chunk-repository.ts';
-import { readFileName } from '../../../collections/records/record-source.ts';
+import { readFileName } from '../../../collections/records/record-file-name.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
 import { contentOf, toStoredContent } from '../../database/chunk-content.ts';

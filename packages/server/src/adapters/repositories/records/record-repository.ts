@@ -9,6 +9,7 @@ import {
   type Updateable,
   type UpdateObject,
 } from 'kysely';
+import { readFileName } from '../../../collections/records/record-file-name.ts';
 import type {
   NamedRecord,
   NewRecord,
@@ -18,7 +19,6 @@ import type {
   RecordSource,
   StoredRecord,
 } from '../../../collections/records/record-repository.ts';
-import { readFileName } from '../../../collections/records/record-source.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';

@@ -1,4 +1,4 @@
-import { bytesOfChunk } from '../../database/chunk-columns.ts';
+import { bytesOfChunk } from '../../database/chunk-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { changeChunkBytes } from '../project-usage.ts';
 import { removeKeys } from './pair-keys.ts';

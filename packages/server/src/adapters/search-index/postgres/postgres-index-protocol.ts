@@ -2,8 +2,8 @@ import type { MessagePort } from 'node:worker_threads';
 import type { RankedChunk } from '../../../search/chunk-index.ts';
 import type { Restriction } from '../../../search/restriction.ts';
 import type { IndexedChunk, Statistics } from '../../../search/search-index.ts';
+import type { ChunkTexts } from '../analyse-chunk.ts';
 import type { MergeParts, MergeStep } from '../merge-steps.ts';
-import type { ChunkTexts } from '../rebuild-index.ts';
 import type { MissingPages } from './prefetched-store.ts';
 
 /** A question about the segments of a collection, which the caller has listed. */
