@@ -88,7 +88,7 @@ test('a phrase is found across the lines of a comment, a document and a string, 
 });
 
 test('a path that is allowed to use a word is not checked for it', () => {
-  assert.deepEqual(find('docs/decisions/0030-a.md', 'It cuts words.'), []);
+  assert.deepEqual(find('docs/decisions/0135-a.md', 'It cuts words.'), []);
   assert.equal(find('docs/decisions/0031-a.md', 'It cuts words.').length, 1);
 });
 

@@ -7,7 +7,7 @@ import type { Received } from './bundle-fixture.ts';
 /**
  * A request as the documentation of the API requires it, from `documented/`. The tests compare the requests of bundles
  * with it. It was written separately from the bundles, but from the same general knowledge of the documentation (ADR
- * 0034). It therefore finds slips, not errors in that knowledge. None of it was recorded.
+ * 0045). It therefore finds slips, not errors in that knowledge. None of it was recorded.
  */
 export interface DocumentedRequest {
   /** Method and path, with percent-encoding. */

@@ -59,7 +59,7 @@ export const consoleRequirements: Requirements = {
   'console.imports': {
     promise:
       'Files and folders that are dropped on a collection become its documents in one step. Equal content is noticed, failures can be tried again, and sheets ask for their columns.',
-    source: 'ADR 0153',
+    source: 'ADR 0039',
     tests: [
       '[console] files become documents of a collection in one step',
       '[console] a dropped folder is uploaded and added; equal content is noticed, and other formats are refused',
@@ -84,7 +84,7 @@ export const consoleRequirements: Requirements = {
   'console.documents': {
     promise:
       'A document is shown beside its passages: pages of PDF documents, scans and pictures with the passage boxed, other text with it marked, and rows of sheets.',
-    source: 'ADR 0158',
+    source: 'ADR 0150',
     tests: [
       '[console] documents are shown beside their passages',
       '[console] the page of a PDF document is shown with the passage boxed where its words are',

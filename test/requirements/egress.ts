@@ -24,7 +24,7 @@ export const egressRequirements: Requirements = {
   },
   'egress.operator': {
     promise: 'A bundle that leaves its hosts to the operator calls only those, and sends credentials to one of them.',
-    source: 'ADR 0048',
+    source: 'ADR 0009',
     tests: [
       'requests are refused until the operator allows hosts, and the error says so',
       'only hosts that the operator allows are reached, whatever input and redirects contain',

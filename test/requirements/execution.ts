@@ -76,7 +76,7 @@ export const executionRequirements: Requirements = {
   },
   'execute.unused-answers': {
     promise: 'An answer of a third party that a run cannot use is an artifact of the run, and the error names it.',
-    source: 'docs/contract.md "Artifacts"; ADR 0107',
+    source: 'docs/contract.md "Artifacts"; ADR 0097',
     tests: [
       '[unused-answers] an answer whose form the plugin cannot use is stored, and the error names it',
       '[unused-answers] the last answer to a handler is stored when its output is refused or its process ends',

@@ -14,7 +14,7 @@ export const keysRequirements: Requirements = {
   'keys.exposure': {
     promise:
       'The plugins address works without a key only for programs of this machine; pages of other sites never call it.',
-    source: 'docs/contract.md "Keys"; ADR 0073',
+    source: 'docs/contract.md "Keys"; ADR 0010',
     tests: [
       '[exposure] behind a proxy with a public URL, the plugins address requires a key on every path except the probes',
       '[exposure] a loopback public URL and an explicit PLUGINS_KEY=off leave the plugins address without a key',

@@ -123,7 +123,7 @@ export const operationsRequirements: Requirements = {
   'operations.verify': {
     promise:
       'Changed files of the product are found: by a command, when a bundle is loaded, and when a console file is served.',
-    source: 'ADR 0080',
+    source: 'ADR 0036',
     tests: [
       'verify names a changed handler, console file and package, and what was added or removed',
       'verify compares a product without a repository with the list of its release',
@@ -135,7 +135,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.node': {
     promise: 'The set-up verifies the pinned Node.js, and uses that of the host only if it is new enough.',
-    source: 'ADR 0080',
+    source: 'ADR 0036',
     tests: [
       'the set-up refuses a pinned Node whose SHA-256 is not the recorded one',
       'the set-up uses the Node.js of the host on request, refuses an old one, and switches back',
@@ -155,7 +155,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.one-holder': {
     promise: 'A data folder belongs to one process at a time.',
-    source: 'ADR 0012',
+    source: 'ADR 0164',
     tests: [
       '[storage] a second service on the same data folder refuses to start',
       'one process at a time locks a data folder, and the lock ends when that process is killed',
@@ -226,7 +226,7 @@ export const operationsRequirements: Requirements = {
   },
   'operations.restore': {
     promise: 'A backup is verified while it is restored, and is restored completely or not at all.',
-    source: 'ADR 0069',
+    source: 'ADR 0058',
     tests: [
       '[restore] a changed backup is refused and nothing is restored, unless the operator asks for the undamaged rest',
     ],

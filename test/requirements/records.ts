@@ -77,7 +77,7 @@ export const recordsRequirements: Requirements = {
   'records.reader-killed': {
     promise:
       'A reader that is killed from outside is started again; if every attempt is killed, the record names this reason.',
-    source: 'docs/contract.md "Records"; ADR 0035',
+    source: 'docs/contract.md "Records"; ADR 0006',
     tests: [
       '[killed] after its reader is killed at each stage, in the proof 50 times, every record ends with the chunks of an undisturbed run',
       '[killed] after its reader is killed at each stage on PostgreSQL, every record ends with the chunks of an undisturbed run',

@@ -34,7 +34,7 @@ export const runsRequirements: Requirements = {
   },
   'runs.recovered': {
     promise: 'Only a process that has the bundle recovers an orphaned run, and each run is recovered once.',
-    source: 'ADR 0072',
+    source: 'ADR 0027',
     tests: [
       '[runs] a process without the bundle leaves an orphaned run to one that has it',
       'a process without the bundle takes an orphaned run that was cancelled or accepted too long ago',

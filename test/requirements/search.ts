@@ -70,7 +70,7 @@ export const searchRequirements: Requirements = {
   },
   'vectors.fetched': {
     promise: 'A model is downloaded by one command, verified by checksums, and installed as a whole or not at all.',
-    source: 'ADR 0140',
+    source: 'ADR 0050',
     tests: [
       'a model is downloaded, verified and installed, and a second call changes nothing',
       'a file with another checksum installs nothing',

@@ -5,7 +5,7 @@ export const sessionsRequirements: Requirements = {
   'session.console-ends': {
     promise:
       'When a console session ends, each call in progress is refused once, and the same page continues after the next sign-in.',
-    source: 'ADR 0074',
+    source: 'ADR 0038',
     tests: [
       '[session] a console session ${session} costs one refused request; after the sign-in the page keeps its input',
       '[session] a page that polls stops when its session ends, and continues after a sign-in in another tab',
@@ -82,7 +82,7 @@ export const sessionsRequirements: Requirements = {
   'session.second-token': {
     promise:
       'The cookie alone is not enough: the console stores a second token that pages on other ports of the host cannot read.',
-    source: 'ADR 0079',
+    source: 'ADR 0038',
     tests: [
       'has sessions that need both of their tokens',
       '[session] the cookie without the token of the console opens no operation of the API',

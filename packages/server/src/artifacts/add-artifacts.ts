@@ -39,7 +39,7 @@ export interface AddArtifactsDeps {
   readonly most: number;
 }
 
-/** The amount by which answers that would otherwise be lost may exceed the limits of a project. They expire like other artifacts. ADR 0111. */
+/** The amount by which answers that would otherwise be lost may exceed the limits of a project. They expire like other artifacts. ADR 0097. */
 export const answerReserve = { bytes: 64 * 1024 * 1024, artifacts: 16 } as const;
 
 export interface AddOptions {

@@ -73,7 +73,7 @@ function answerOf(outcome: FailedOutcome): KeptAnswer | undefined {
   return 'answer' in outcome ? outcome.answer : undefined;
 }
 
-/** Tells what became of an answer that the run could not use. Source: ADR 0107. */
+/** Tells what became of an answer that the run could not use. Source: ADR 0097. */
 function describeAnswer({ artifact, isComplete, isEarlier }: KeptAnswer): string {
   const request = isEarlier === true ? ' an earlier request of this run' : '';
   if (artifact === null) {

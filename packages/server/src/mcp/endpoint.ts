@@ -64,7 +64,7 @@ export interface EndpointDeps extends ProtocolServerDeps {
   readonly offers: OffersDeps;
 }
 
-/** Creates an endpoint. The SDK implements all revisions of the protocol (ADR 0086). */
+/** Creates an endpoint. The SDK implements all revisions of the protocol (ADR 0018). */
 export function createEndpoint(deps: EndpointDeps): Endpoint {
   // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');

@@ -6,7 +6,7 @@ import { processEnvironment } from '../settings/config.ts';
 
 /**
  * Tests once, in the background, whether a backup of the PostgreSQL database would succeed. If not, it logs a warning with the
- * reason. Otherwise the first backup would find missing programs, versions or rights. Source: ADR 0069.
+ * reason. Otherwise the first backup would find missing programs, versions or rights. Source: ADR 0058.
  */
 export function startBackupCheck(url: string, logger: Logger): { close(): Promise<void> } {
   const abort = new AbortController();

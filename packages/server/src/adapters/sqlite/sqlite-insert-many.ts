@@ -29,7 +29,7 @@ export function insertInto(table: keyof Tables, columns: readonly string[]): str
 
 /**
  * Runs an insert for each list of values; SQLite only. One prepared statement runs once per row. A single statement for
- * all rows takes five times as long to build and bind, mostly on the event loop. See ADR 0033.
+ * all rows takes five times as long to build and bind, mostly on the event loop. See ADR 0126.
  * @returns the row ids, in order
  */
 export async function runMany(

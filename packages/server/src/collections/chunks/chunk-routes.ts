@@ -41,7 +41,7 @@ const CollectionParams = Type.Object({ collection_id: pathId });
 const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
 
-/** Without `count=true`, `total_count` is null, so that answers stay the same as before counts. ADR 0162. */
+/** Without `count=true`, `total_count` is null, so that answers stay the same as before counts. ADR 0001. */
 const ChunkList = Type.Object({
   ...CountedList(Chunk).properties,
   total_count: Type.Union([Type.Integer(), Type.Null()], {

@@ -40,7 +40,7 @@ export interface PagePicture {
 
 /**
  * Shows passages on the pages of their PDF documents and pictures. Each request searches the text layer again; the boxes
- * of scanned pages are stored. Decisions: ADR 0150, 0161.
+ * of scanned pages are stored. Decisions: ADR 0150.
  */
 export interface RecordPages {
   /** @throws OBJECT_NOT_FOUND when the chunk, its file or its page does not exist */

@@ -18,7 +18,7 @@ export interface RecordTexts {
 /** The maximum number of chunks in one answer. A chunk may be as short as one character. */
 const mostParts = 500;
 
-/** The text is not stored a second time: its chunks hold all of it except what lies between them. Decision: ADR 0149. */
+/** The text is not stored a second time: its chunks hold all of it except what lies between them. Decision: ADR 0150. */
 export function createRecordTexts({ records, texts }: RecordTextsDeps): RecordTexts {
   return {
     async read(key, { char_start: start = 0, max_characters: most = recordTextLimits.defaultCharacters }) {

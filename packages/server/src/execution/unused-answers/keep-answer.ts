@@ -6,7 +6,7 @@ import type { Run } from '../run-plugin.ts';
 import type { ReceivedAnswer } from './large-answers.ts';
 import type { UnusedAnswer } from './unused-answer.ts';
 
-/** Stores an answer that a run could not use as an artifact of the run, because the third party may have been paid for it. ADR 0107. */
+/** Stores an answer that a run could not use as an artifact of the run, because the third party may have been paid for it. ADR 0097. */
 export async function keepAnswer(
   store: Pick<ArtifactStore, 'keep'> | undefined,
   { contentType, body, isEarlier }: UnusedAnswer,

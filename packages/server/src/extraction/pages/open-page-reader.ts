@@ -21,7 +21,7 @@ export type PageResult =
   /** The package that draws is not installed. */
   | { readonly kind: 'missing'; readonly renderer: string };
 
-/** Finds and draws passages of PDF documents and pictures. Source: ADR 0150, 0161. */
+/** Finds and draws passages of PDF documents and pictures. Source: ADR 0150. */
 export interface PageReader {
   /** Rejects only when the source does, or when the process cannot be started. */
   read(request: PageRequest, signal: AbortSignal): Promise<PageResult>;

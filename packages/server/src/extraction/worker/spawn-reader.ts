@@ -55,7 +55,7 @@ export function spawnReader(plan: ReaderPlan, settings: SpawnSettings): Isolated
 function flags(memoryMb: number): string[] {
   return [
     `--max-old-space-size=${memoryMb}`,
-    // A batch lives until it is sent. In a smaller young generation, most of it would be copied twice. See ADR 0052.
+    // A batch lives until it is sent. In a smaller young generation, most of it would be copied twice. See ADR 0126.
     '--min-semi-space-size=32',
   ];
 }

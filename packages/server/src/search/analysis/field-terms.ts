@@ -56,7 +56,7 @@ export function countFieldTerms(
   return joinFrequencies(weighted);
 }
 
-/** A list of entries counts as this many times as long, so that each of its words counts less. Measured: ADR 0157. */
+/** A list of entries counts as this many times as long, so that each of its words counts less. Measured: ADR 0138. */
 const listFactor = 3;
 
 /** The fields whose terms count although the content has them. */

@@ -33,7 +33,7 @@ const otherStopWords = new Set(
 
 /** The weight of the parts of a word that punctuation joins. */
 const partFactor = 0.5;
-/** The weight of the original form of a word, before letters were unified. Chunks with the same form rank first. Measured in ADR 0170. */
+/** The weight of the original form of a word, before letters were unified. Chunks with the same form rank first. Measured in ADR 0135. */
 const formFactor = 0.2;
 
 /**

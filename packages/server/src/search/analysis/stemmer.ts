@@ -1,7 +1,7 @@
 /*
  * Removes endings from words so that a question and a passage match. Each ending was measured to help on every set of
  * real questions and to hurt on none. Documents and questions are treated alike, so a stem need not be a word. Source:
- * ADR 0030.
+ * ADR 0135.
  */
 
 const latin = /^[a-z]+$/;

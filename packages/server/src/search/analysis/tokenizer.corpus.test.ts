@@ -12,7 +12,7 @@ function countTerms(text: string): string {
   return joinFrequencies(frequencies);
 }
 
-/** Stored indexes hold these terms (ADR 0170). A change needs a new version of the analysis. */
+/** Stored indexes hold these terms (ADR 0135). A change needs a new version of the analysis. */
 const before = '18111fc54b3a2e5914aba7f8b670a6461d375561d91a6a330a241acaf9b2391a';
 
 test('the lines of the corpus keep their terms, frequencies and numbers of tokens', () => {

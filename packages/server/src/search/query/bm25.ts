@@ -53,7 +53,7 @@ export function weighTerms(
   };
 }
 
-/** The share of a question that a collection knows is computed for a collection with this many more chunks. Measured: ADR 0163. */
+/** The share of a question that a collection knows is computed for a collection with this many more chunks. Measured: ADR 0130. */
 const otherChunks = 100;
 
 interface WeighedWord {

@@ -8,7 +8,7 @@ import type { Tables } from '../../database/tables.ts';
  * `pair_key` finds pairs by their key. Its key consists of the end of the collection's id and the beginning of the
  * pair's key, which is a digest. Keys arrive in random order, so inserting each at once would change most pages of the
  * table in each transaction. The keys of an unfinished generation are not queried. They are therefore inserted in
- * sorted batches, at the latest before the switch (ADR 0052). Both parts may be truncated, because the chunk contains
+ * sorted batches, at the latest before the switch (ADR 0126). Both parts may be truncated, because the chunk contains
  * the full values.
  */
 const idLength = 24;

@@ -5,7 +5,7 @@ import { asChunkVector, setId, slots, vectorTable } from './vector-sets.ts';
 
 /*
  * The counts of a set of vectors are stored in its row of `collection_vector`. Every transaction that writes or deletes vectors
- * first locks this row and then changes both. The counts are of the vectors after `first_change`. ADR 0129.
+ * first locks this row and then changes both. The counts are of the vectors after `first_change`. ADR 0136.
  */
 
 export interface VectorCounts {

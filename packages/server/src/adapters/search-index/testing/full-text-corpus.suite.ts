@@ -81,7 +81,7 @@ export function rankByHand(
   );
   const isKnown = (word: string) => all.some((words) => words.includes(word));
   const knownIdf = [...idfs].reduce((sum, [word, idf]) => sum + (isKnown(word) ? idf : 0), 0);
-  // The share of the question that the collection knows, as if it had 100 more texts: ADR 0163.
+  // The share of the question that the collection knows, as if it had 100 more texts: ADR 0130.
   const even = (word: string) => {
     const n = all.filter((words) => words.includes(word)).length;
     return (factors.get(word) ?? 1) * Math.log(1 + (all.length + 100 - n + 0.5) / (n + 0.5));
