@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import otherProgram from 'ssf';
-import { createFormat, longestCode } from './number-format.ts';
+import { createFormat, general, longestCode } from './number-format.ts';
 
 /** Formats of numbers. Dates are ISO 8601 here, so no other program is a reference for them. */
 const codes = [
@@ -139,8 +139,77 @@ test('240 cells with zero or a negative number show what another implementation 
   assert.deepEqual(differences.toSorted(byCell), decided.flatMap(([, list]) => [...list]).toSorted(byCell));
 });
 
+const conditions: ReadonlyArray<readonly [text: string, isTrue: (value: number) => boolean]> = [
+  ['[=0]', (value) => value === 0],
+  ['[>5]', (value) => value > 5],
+  ['[>=0]', (value) => value >= 0],
+  ['[>-5]', (value) => value > -5],
+  ['[<0]', (value) => value < 0],
+  ['[<-5]', (value) => value < -5],
+  ['[<>0]', (value) => value !== 0],
+];
+
+test('a number is shown by the section that another implementation chooses, whatever the conditions and kinds of sections', () => {
+  const kinds = ['"text"', 'General', 'yyyy-mm-dd'];
+  const differences: string[] = [];
+  let compared = 0;
+  for (const [[one, isFirst], [two, isSecond], first, second, third] of combinations(conditions, kinds)) {
+    for (const value of [-50, -1.5, 0, 1.5, 50]) {
+      const code = [one + first, two + second, ...third].join(';');
+      // The other program shows no negative number as a date.
+      if (value < 0 && code.includes('y')) continue;
+      const other = blank(otherProgram.format(code, value)).replace('1900-01-00', '1899-12-30');
+      // It applies the last condition also where it is false.
+      const expected = third.length === 0 && !isFirst(value) && !isSecond(value) ? general(value) : other;
+      const shown = show(code, value);
+      compared += 1;
+      // A text has the sign unless its condition is for negative numbers alone.
+      if (shown !== expected && shown !== '-text') differences.push(`${code} of ${value}: ${shown}, not ${expected}`);
+      if (shown === '-text' && expected !== 'text') differences.push(`${code} of ${value}: a text, not ${expected}`);
+    }
+  }
+  assert.deepEqual(differences, []);
+  assert.equal(compared, 5_880);
+});
+
+test('a later section keeps the sign of a negative number unless its condition excludes all others', () => {
+  const cells: ReadonlyArray<readonly [code: string, value: number, shown: string]> = [
+    ['[=0]"-";General', -50, '-50'],
+    ['[=0]"";General', -1234.5, '-1234.5'],
+    ['[>=100]"many";General', -1234567890123, '-1234567890123'],
+    ['[=0]"-";[h]:mm', -1.5, '-36:00'],
+    ['[=0]"-";yyyy-mm-dd;0', -5, '-5'],
+    ['[>5]yyyy-mm-dd;0', -5, '-5'],
+    ['[>5]yyyy-mm-dd;[<0]0;General', -5, '5'],
+    ['[>5]"a";[=0]"b"', -5, '-5'],
+    ['[>5]0;', -5, ''],
+    ['0;General', -50, '50'],
+    ['General;@', -50, '-50'],
+    ['[=0]"-";@', -50, '-50'],
+  ];
+  assert.deepEqual(
+    cells.map(([code, value]) => [code, value, show(code, value)]),
+    cells,
+  );
+});
+
 test('a code of more than 255 characters, or one that is not a format, shows the number itself', () => {
   assert.equal(show(`${'"'.padEnd(longestCode - 2, 'x')}"0`, 1.5).at(-1), '2');
   for (const code of [`${'"'.padEnd(longestCode - 1, 'x')}"0`, '0"', '[', '0;0;0;0;0', '\\'])
     assert.equal(show(code, 1.5), '1.5', code.slice(0, 20));
 });
+
+type Condition = (typeof conditions)[number];
+
+function* combinations(all: readonly Condition[], kinds: readonly string[]) {
+  const seconds: readonly Condition[] = [...all, ['', () => true]];
+  for (const one of all) {
+    for (const two of seconds) {
+      for (const first of kinds) {
+        for (const second of kinds) {
+          for (const third of [[], ['General'], ['"text"']]) yield [one, two, first, second, third] as const;
+        }
+      }
+    }
+  }
+}

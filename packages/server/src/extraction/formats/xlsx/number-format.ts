@@ -68,8 +68,7 @@ export const longestCode = 255;
  */
 export function createFormat(code: string, system: DateSystem): Format {
   if (code.length > longestCode) return general;
-  const sections = splitSections(code).map((text) => createSection(text, system));
-  const shown = sections.every(({ kind }) => kind === 'number') ? createNumberFormat(code) : bySections(sections);
+  const shown = createSections(splitSections(code), system);
   return (value) => (Number.isFinite(value) ? shown(value) : String(value));
 }
 
@@ -84,74 +83,68 @@ export function general(value: number): string {
 /** The parts of a code: a text in quotes, an escaped or filling character, a bracket, or a character. */
 const parts = /"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]|[\s\S]/g; // bounded: at most 255 characters (a format code)
 
-/** Returns the sections for numbers; a fourth one is for texts. */
 function splitSections(code: string): string[] {
   const sections = [''];
   for (const part of code.match(parts) ?? []) {
     if (part === ';') sections.push('');
     else sections[sections.length - 1] += part;
   }
-  return sections.slice(0, 3);
+  return sections;
 }
 
-interface Section {
-  /** A code whose sections are all `number` is passed to `numfmt` as a whole. */
-  readonly kind: 'general' | 'date' | 'elapsed' | 'number';
-  readonly condition: ((value: number) => boolean) | undefined;
-  readonly show: Format;
+/** A condition of a section, such as `[>=100]`. */
+const conditionOf = (section: string) => /\[(?:[<>]=?|<>|=)\s*-?[\d.]+\]/.exec(section)?.[0] ?? '';
+
+/** @param signed the value, without its sign if the section contains the sign */
+type OwnFormat = (value: number, signed: number) => string;
+
+/** Characters that no XML document contains, for the sections for numbers. A fourth section is for texts. */
+const marks = ['\u0001', '\u0002', '\u0003'];
+
+/**
+ * Dates and General have formats of their own. `numfmt` gets a mark in their place, and chooses the section and its sign. A number that
+ * fits no condition is shown as General.
+ */
+function createSections(sections: readonly string[], system: DateSystem): Format {
+  const isLastConditional = sections.length < marks.length && conditionOf(sections.at(-1) ?? '') !== '';
+  const all = isLastConditional ? [...sections, 'General'] : sections;
+  const hasConditions = all.some((section) => conditionOf(section) !== '');
+  const own = all.map((section, at) => {
+    const isForTexts = !hasConditions && at > 0 && at === all.length - 1 && section.includes('@');
+    return isForTexts || at >= marks.length ? undefined : createOwnFormat(section, { system, hasConditions });
+  });
+  const [single] = own;
+  if (all.length === 1 && single !== undefined) return (value) => single(value, value);
+  const marked = all.map((section, at) =>
+    own[at] === undefined ? section : `${conditionOf(section)}"${marks[at] ?? ''}"`,
+  );
+  const shown = createNumberFormat(marked.join(';'));
+  return (value) => {
+    const text = shown(value);
+    const show = own[marks.indexOf(text.at(-1) ?? '')];
+    return show === undefined ? text : show(value, text.startsWith('-') ? value : Math.abs(value));
+  };
 }
 
-function createSection(text: string, system: DateSystem): Section {
-  const condition = readCondition(text);
-  const bare = text.replace(parts, (part) => (part.length === 1 ? part : ''));
-  if (/^(?:general|@)$/i.test(bare.trim()) && !/["\\]/.test(text)) return { kind: 'general', condition, show: general };
-  const own = text.replace(conditions, '');
-  if (/\[([hms])\1*\]/i.test(text)) return { kind: 'elapsed', condition, show: createNumberFormat(own) };
+/** @returns undefined for a section that `numfmt` shows */
+function createOwnFormat(
+  section: string,
+  { system, hasConditions }: { readonly system: DateSystem; readonly hasConditions: boolean },
+): OwnFormat | undefined {
+  const bare = section.replace(parts, (part) => (part.length === 1 ? part : ''));
+  if (/^(?:general|@)$/i.test(bare.trim()) && !/["\\]/.test(section)) {
+    return (value, signed) => general(hasConditions ? value : signed);
+  }
+  // Without a text, no sign is shown either.
+  if (hasConditions && section.replace(/\[[^[\]]*\]/g, '') === '') return () => '';
+  if (/\[([hms])\1*\]/i.test(section)) {
+    const elapsed = createNumberFormat(section.replace(conditionOf(section), ''));
+    return (_, signed) => (signed < 0 ? '-' : '') + elapsed(Math.abs(signed));
+  }
   const tokens = bare.replace(/am\/pm|a\/p/gi, 'h').replace(/general/gi, '');
   // A date has digits only after the seconds.
   const isDate = /[ymdhsgeb]/i.test(tokens) && !/[0#?]/.test(tokens.replace(/s\.0+/gi, ''));
-  if (isDate) return { kind: 'date', condition, show: createDateFormat(tokens, system) };
-  return { kind: 'number', condition, show: createNumberFormat(own) };
-}
-
-const conditions = /\[([<>]=?|<>|=)\s*(-?[\d.]+)\]/g;
-
-function readCondition(text: string): Section['condition'] {
-  const [, operator = '', limit = ''] = [...text.matchAll(conditions)][0] ?? [];
-  const bound = Number(limit);
-  switch (operator) {
-    case '<':
-      return (value) => value < bound;
-    case '>':
-      return (value) => value > bound;
-    case '<=':
-      return (value) => value <= bound;
-    case '>=':
-      return (value) => value >= bound;
-    case '<>':
-      return (value) => value !== bound;
-    case '=':
-      return (value) => value === bound;
-    default:
-      return undefined;
-  }
-}
-
-/** Chooses the section for a number. The first section gets the sign of a negative number. Other sections contain their own sign. */
-function bySections(sections: readonly Section[]): Format {
-  const hasConditions = sections.some(({ condition }) => condition !== undefined);
-  const fits = ({ condition }: Section, at: number, value: number) => {
-    if (condition !== undefined) return condition(value);
-    if (at === sections.length - 1 && (at !== 1 || hasConditions)) return true;
-    return at === 1 ? value < 0 : value > 0 || (sections.length === 2 && value === 0);
-  };
-  return (value) => {
-    const index = sections.findIndex((section, at) => fits(section, at, value));
-    const section = sections[index];
-    if (section === undefined) return general(value);
-    if (index > 0 && section.kind !== 'date') return section.show(Math.abs(value));
-    return section.kind === 'elapsed' && value < 0 ? `-${section.show(-value)}` : section.show(value);
-  };
+  return isDate ? createDateFormat(tokens, system) : undefined;
 }
 
 /** `numfmt` uses the separators of the locale of a currency or of digits. Spreadsheets do not. */
