@@ -88,3 +88,9 @@ test('a question matches other forms of the words of a text', () => {
     'generate',
   ]);
 });
+
+test('the matched words have no stop words, also where punctuation joins them', () => {
+  const question = [...countWords('status:is the_and error-code A+').keys()];
+  const matched = matchWords(question, countWords('The status is an error, and the code is the_and, status:is, A+.'));
+  assert.deepEqual(matched.toSorted(), ['a+', 'code', 'error', 'status', 'status:is']);
+});

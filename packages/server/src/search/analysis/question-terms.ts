@@ -13,6 +13,8 @@ export interface QuestionWord {
   readonly terms: readonly string[];
   /** How much the word counts: less for stop words. */
   readonly factor: number;
+  /** Whether it is a stop word, or consists of stop words. */
+  readonly isStop: boolean;
   /** Whether a word that is in no chunk counts as missing. */
   readonly isOptional: boolean;
 }
@@ -45,7 +47,7 @@ export function analyseQuestion(words: readonly string[], languages: readonly La
   const stemmed: readonly Language[] = ['en', ...languages];
   const language = detectLanguage(new Map(words.map((word) => [word, 1])));
   const spoken = new Set<Language>(['ru', ...(language === null ? stemmed : [language])]);
-  const isStop = (word: string) =>
+  const isStopWord = (word: string) =>
     stopLanguagesOf(word).some((each) => spoken.has(each)) ||
     stopCharacters.test(word) ||
     otherStopWords.has(toTerm(word));
@@ -57,19 +59,21 @@ export function analyseQuestion(words: readonly string[], languages: readonly La
   const addWord = (word: string, share: number, isOptional: boolean): void => {
     const term = toTerm(word);
     const parts = partsOf(word);
-    const isCommon = isStop(word) || (parts.length > 0 && parts.every(isStop));
+    const isCommon = isStopWord(word) || (parts.length > 0 && parts.every(isStopWord));
+    // "A+" is common, but no stop word.
+    const isStop = isCommon && (parts.length !== 1 || isStopWord(word));
     const factor = share * (isCommon ? stopFactor : 1);
     if (isHangul(word)) {
-      for (const pair of pairsOf(word)) add({ word: pair, terms: [pair], factor: share, isOptional });
-      add({ word: term, terms: [term], factor, isOptional: true });
+      for (const pair of pairsOf(word)) add({ word: pair, terms: [pair], factor: share, isStop, isOptional });
+      add({ word: term, terms: [term], factor, isStop, isOptional: true });
       return;
     }
-    add({ word: term, terms: termsOf(word), factor, isOptional: isOptional || parts.length > 0 });
+    add({ word: term, terms: termsOf(word), factor, isStop, isOptional: isOptional || parts.length > 0 });
     for (const part of parts) addWord(part, share * partFactor, true);
   };
   for (const word of words) {
     if (formOf(word) === null) addWord(word, 1, false);
-    else add({ word, terms: [word], factor: formFactor, isOptional: true });
+    else add({ word, terms: [word], factor: formFactor, isStop: false, isOptional: true });
   }
   return [...found.values()];
 }
@@ -97,12 +101,12 @@ export function toAskedWords(question: string, words: ReadonlyMap<string, number
 export function matchWords(question: readonly string[], text: ReadonlyMap<string, number>): string[] {
   const has = toTermFrequencies(text);
   const found = analyseQuestion(question, [languageOf(text)]).filter(
-    ({ factor, terms }) => factor !== stopFactor && terms.some((term) => has.has(term)),
+    ({ isStop, terms }) => !isStop && terms.some((term) => has.has(term)),
   );
   return found.flatMap(({ word }) => (formOf(word) === null ? word : []));
 }
 
 /** Returns words that the index is searched for as they are. */
 export function takeWords(words: readonly string[]): QuestionWord[] {
-  return words.map((word) => ({ word, terms: [word], factor: 1, isOptional: false }));
+  return words.map((word) => ({ word, terms: [word], factor: 1, isStop: false, isOptional: false }));
 }

@@ -12,6 +12,7 @@ function knownShareOf(
     word,
     terms: [word],
     factor: factors[word] ?? 1,
+    isStop: false,
     isOptional: false,
   }));
   const query = weighTerms(words, (term) => counts[term] ?? 0, { chunks, words: chunks * 100 });
