@@ -41,6 +41,36 @@ test('a text without long numbers is parsed as usual, and wrong JSON has the sam
   assert.equal(parseExactJson('"1234567890123456789"'), '1234567890123456789');
 });
 
+test('a number of many digits in the place of a name is wrong JSON, and no error or name shows how it is kept', () => {
+  for (const name of ['12345678901234567890', '-12345678901234567890', '1e999', '9'.repeat(400)]) {
+    for (const blanks of ['', ' ', ' \t\r\n'.repeat(3)]) {
+      for (const text of [`{${name}${blanks}:1}`, `[{"a":12345678901234567890,${name}${blanks}:{}}]`]) {
+        assert.throws(() => parseExactJson(text), wrongJson(text), text.slice(0, 40));
+      }
+    }
+  }
+  for (const text of [
+    '1:2',
+    '[12345678901234567890 1]',
+    '12345678901234567890"a"',
+    '"a"12345678901234567890',
+    '{"a"12345678901234567890}',
+  ]) {
+    assert.throws(() => parseExactJson(text), wrongJson(text), text);
+  }
+  assert.equal(JSON.stringify(parseExactJson('{":":12345678901234567890}')), '{":":12345678901234567890}');
+});
+
+/** The error of the parser for the original text. */
+function wrongJson(text: string): { readonly name: string; readonly message: string } {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return { name: error.name, message: error.message };
+  }
+  assert.fail(`valid JSON: ${text}`);
+}
+
 test('each BigInt of a value is converted, and a value without any is returned itself', () => {
   const value = { a: [1, { b: 2 }] };
   assert.equal(convertBigInts(value, String), value);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseJson, withPlainNames } from './parse-json.ts';
+import { isBeforeColon, parseJson, withPlainNames } from './parse-json.ts';
 
 // JSON.stringify writes a BigInt as an integer with all its digits, and so does every serializer that uses it.
 Object.defineProperty(BigInt.prototype, 'toJSON', {
@@ -66,6 +66,8 @@ function markNumbers(text: string, most: number): string | null {
     end = place.end;
     const found = text.slice(place.start, end);
     if (!losesDigits(found)) continue;
+    // A number is no name. The whole text is parsed for its error.
+    if (isBeforeColon(text, end)) return null;
     if (parts.length >= 2 * most) throw new TooManyLargeNumbers();
     parts.push(text.slice(copied, place.start), `"${mark}${found}"`);
     copied = end;
