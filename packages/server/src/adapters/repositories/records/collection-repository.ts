@@ -111,18 +111,6 @@ export function createCollectionRepository(database: Database): CollectionReposi
   };
 }
 
-/** Counts how many of these ids are live collections of the project. */
-async function _countLive(read: Kysely<Tables>, projectId: string, ids: readonly string[]): Promise<number> {
-  const row = await read
-    .selectFrom('collection')
-    .select(sql<number>`count(*)`.as('found'))
-    .where('id', 'in', ids)
-    .where('project_id', '=', projectId)
-    .where('status', '=', 'ready')
-    .executeTakeFirstOrThrow();
-  return Number(row.found);
-}
-
 /**
  * Adds the counts with three queries, whatever the number of collections. Deleted records are not counted, because their
  * chunks are no longer visible.
