@@ -292,12 +292,12 @@ print(json.dumps(found))
     assert.equal(forbidden.error.details[0]?.message, 'Wrong key');
   });
 
-  test('[execute] an HTML page gives only the status, XML gives its message, and 401 needs no declared credentials', async () => {
+  test('[execute] an HTML page gives only the status, XML gives its message, and 401 rejects the request of a bundle without credentials', async () => {
     const page = await execute(service, 'page');
     assert.equal(page.error.details[0]?.message, 'The API answered with status 404.');
     const [xml] = (await execute(service, 'xml')).error.details;
     assert.deepEqual([xml?.upstream_code, xml?.message], ['NoSuchKey', 'No such key.']);
-    assert.equal((await execute(service, '401', 'ask', 'free')).error.code, 'CREDENTIALS_VALIDATION_ERROR');
+    assert.equal((await execute(service, '401', 'ask', 'free')).error.code, 'PROVIDER_REJECTED');
   });
 
   test('[execute] verify_credentials tells a rate limit from rejected credentials', async () => {

@@ -194,6 +194,20 @@ describe('POST /v1/execute', () => {
     });
   }
 
+  for (const [plugin_id, status] of [
+    ['say', 401],
+    ['judge', 400],
+    ['judge', 200],
+    ['handle', 401],
+  ] as const) {
+    it(`answers 422 when a bundle without credentials calls ${plugin_id} and the upstream answers ${status}`, async (t) => {
+      const { execute } = await openBench(t, json(status, { bad_key: true, message: 'Sign in' }));
+      const answer = await execute({ bundle_id: 'free', plugin_id, credentials: {} });
+      assert.deepEqual([answer.status, answer.body.error?.code], [422, 'PROVIDER_REJECTED'], answer.text);
+      assert.match(answer.body.error.message, /^The third party rejected the request \(status \d+\): Sign in\.$/);
+    });
+  }
+
   it('returns the status and the beginning of the response of the upstream', async (t) => {
     const { execute } = await openBench(t, (_q, response) => response.writeHead(503).end(`closed ${'x'.repeat(5000)}`));
     const [detail] = (await execute({ plugin_id: 'say' })).body.error.details;

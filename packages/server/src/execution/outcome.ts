@@ -51,7 +51,7 @@ export type Outcome =
     } & UpstreamAnswer &
       WithAnswer)
   /** The upstream rejected the credentials: 401. */
-  | ({ readonly kind: 'credentials_rejected' } & UpstreamAnswer)
+  | ({ readonly kind: 'credentials_rejected'; readonly message: string } & UpstreamAnswer)
   /** The egress policy forbids the address: 502. */
   | ({ readonly kind: 'egress_refused'; readonly message: string } & WithAnswer)
   /** `of` names the limit: processor time, or by default elapsed time. */

@@ -78,7 +78,8 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
     const { maxOutputBytes } = limits;
     const owner = { projectId: caller.projectId, keyId: caller.keyId ?? null };
     const errors = deps.errorRules(bundle);
-    return await start({ broker, reader, owner, policy: policy.egress, maxOutputBytes, signal, errors });
+    const outcome = await start({ broker, reader, owner, policy: policy.egress, maxOutputBytes, signal, errors });
+    return withoutBlame(outcome, bundle);
   }
 
   /** Uses the rules of the verification call to recognise rejected credentials; without that call, status 401. */
@@ -139,9 +140,15 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       }
       const failure: RawOutcome =
         outcome.kind === 'failed' ? { ...(handlerFetch.blame() ?? outcome), isUnusable: true } : outcome;
-      return withUnusedAnswer(failure, handlerFetch.lastAnswer());
+      return withoutBlame(withUnusedAnswer(failure, handlerFetch.lastAnswer()), bundle);
     },
   };
+}
+
+/** A bundle that takes no credentials has none to check. The third party rejected the request. */
+function withoutBlame(outcome: RawOutcome, { manifest }: CompiledBundle): RawOutcome {
+  if (outcome.kind !== 'credentials_rejected' || manifest.credentials_schema !== undefined) return outcome;
+  return { ...outcome, kind: 'upstream_rejected' };
 }
 
 const maxLogBytes = 4096;

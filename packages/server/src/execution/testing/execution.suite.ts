@@ -121,6 +121,12 @@ response: {output: '{said: body.said}'}`,
   };`,
   'free/bundle.yaml': bundleYaml.replace('id: echo', 'id: free').replace(/credentials_schema:[\s\S]*(?=limits)/, ''),
   'free/say.yaml': plugin('say', get('/say')),
+  'free/judge.yaml': plugin('judge', `${get('/say')}\nresponse: {credentials_rejected_when: body.bad_key}`),
+  'free/handle.yaml': plugin('handle', 'handler: handle.mjs'),
+  'free/handle.mjs': `export const run = async (_input, context) => {
+    const { status } = await context.fetch({ url: 'https://api.example.com/say' });
+    throw new Error('status ' + status);
+  };`,
   'wide/bundle.yaml': bundleYaml
     .replace('id: echo', 'id: wide')
     .replace('maxLength: 100', 'maxLength: 10000')

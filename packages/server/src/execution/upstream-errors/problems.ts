@@ -7,7 +7,7 @@ type Of<K extends UpstreamFailure['kind']> = Extract<Outcome, { kind: K }>;
 /** The error for an answer of a third party. `details[0]` has its status, code and message. Source: docs/contract.md. */
 export function upstreamProblem(outcome: UpstreamFailure, runId: string): Problem {
   const { upstreamStatus, upstreamCode, upstreamMessage, excerpt } = outcome;
-  const message = upstreamMessage ?? ('message' in outcome ? outcome.message : null);
+  const message = upstreamMessage ?? outcome.message;
   const said = { run_id: runId, upstream_status: upstreamStatus, upstream_code: upstreamCode, message };
   switch (outcome.kind) {
     case 'upstream_failed':
@@ -26,7 +26,7 @@ export function upstreamProblem(outcome: UpstreamFailure, runId: string): Proble
       });
     }
     case 'credentials_rejected': {
-      const text = `The third party rejected the credentials${quote({ upstreamStatus, message })}`;
+      const text = `The third party rejected the credentials${quote(outcome)}`;
       return new Problem('CREDENTIALS_VALIDATION_ERROR', `${text} Check them and run the plugin again.`, {
         details: [{ ...said, retryable: false, excerpt }],
       });

@@ -76,6 +76,21 @@ test('the errors of a call replace single members of those of its bundle', () =>
   assert.match(upstreamProblem(failureOf(answerOf(409, {}), { rules }), 'r').message, /Twice\.$/);
 });
 
+test('a message of the manifest for a status is also the message of rejected credentials', () => {
+  const rules = rulesOf({ statuses: { 401: 'Renew the key in the portal.', 403: 'Ask for the scope.' } });
+  for (const [status, blamesCredentials, message] of [
+    [401, undefined, /\(status 401\): Renew the key in the portal\. Check them/],
+    [403, true, /rejected the credentials \(status 403\): Ask for the scope\. Check them/],
+    [403, false, /rejected the request \(status 403\): Ask for the scope\.$/],
+  ] as const) {
+    const options = blamesCredentials === undefined ? { rules } : { rules, blamesCredentials };
+    const failure = failureOf(answerOf(status, { message: 'No' }), options);
+    const problem = upstreamProblem(failure, 'r');
+    assert.match(problem.message, message);
+    assert.equal(failure.upstreamMessage, 'No');
+  }
+});
+
 test('an expression that takes too many steps leaves the usual places', () => {
   const rules = rulesOf({ message: `${'[@, @] | '.repeat(60)}to_string(@)` });
   assert.equal(failureOf(answerOf(404, { message: 'No order' }), { rules }).upstreamMessage, 'No order');

@@ -56,8 +56,8 @@ export function failureOf(answer: Answer, options: FailureOptions): UpstreamFail
     upstreamMessage: reason.message,
     excerpt: excerptOf(answer),
   };
-  if (blamesCredentials) return { kind: 'credentials_rejected', ...said };
   const message = rules.statuses.get(status) ?? reason.message ?? `The API answered with status ${status}.`;
+  if (blamesCredentials) return { kind: 'credentials_rejected', ...said, message };
   return classify(status, { ...said, message }, answer.headers);
 }
 
