@@ -1,7 +1,14 @@
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
 import { createExpressionBudget, type ExpressionBudget, membersCost } from './expression-budget.ts';
 import { spendCall } from './expression-functions.ts';
-import { callWithIntegers, compareIntegers, orderByNumbers } from './expression-integers.ts';
+import {
+  areEqualNumbers,
+  calculate,
+  calculateSign,
+  callWithIntegers,
+  compareIntegers,
+  orderByNumbers,
+} from './expression-integers.ts';
 import { compareTexts, countCodePoints, trimText } from './expression-texts.ts';
 
 export type Expression = ReturnType<typeof jmespath.compile>;
@@ -83,6 +90,10 @@ class BoundedInterpreter extends Base {
         return super.visit(node, value);
       case 'Comparator':
         return this.compare(node.name, this.visit(node.left, value), this.visit(node.right, value));
+      case 'Arithmetic':
+        return calculate(node.operator, this.visit(node.left, value), this.visit(node.right, value));
+      case 'Unary':
+        return calculateSign(node.operator, this.visit(node.operand, value));
       case 'Function': {
         const args = node.children.map((child) => this.visit(child, value));
         spendCall(node.name, args, this.budget);
@@ -140,7 +151,7 @@ class BoundedInterpreter extends Base {
     if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {
       this.budget.spendCharacters(left.length);
     }
-    if (left === right) return true;
+    if (left === right || areEqualNumbers(left, right)) return true;
     if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
     if (Array.isArray(left) && Array.isArray(right)) {
       return left.length === right.length && left.every((item, index) => this.equals(item, right[index]));

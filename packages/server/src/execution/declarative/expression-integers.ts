@@ -17,6 +17,56 @@ export function compareIntegers(name: string, left: unknown, right: unknown): bo
   return name === 'LTE' ? order <= 0 : undefined;
 }
 
+/** Whether a number and a BigInt are equal, which `===` never says. */
+export function areEqualNumbers(left: unknown, right: unknown): boolean {
+  return isNumber(left) && isNumber(right) && compare(left, right) === 0;
+}
+
+const exactOperators: Readonly<Record<string, (left: bigint, right: bigint) => bigint>> = {
+  Plus: (left, right) => left + right,
+  Minus: (left, right) => left - right,
+  Multiply: (left, right) => left * right,
+  Star: (left, right) => left * right,
+};
+
+/**
+ * Calculates with numbers of which one may be a BigInt; the library knows only doubles. Sums, differences and products of integers
+ * are exact, other results are doubles.
+ * @throws Error with the type that the specification of JMESPath names, when an operand is not a number
+ */
+export function calculate(operator: string, left: unknown, right: unknown): JsonNumber {
+  assertNumber(left);
+  assertNumber(right);
+  const exact = typeof left === 'bigint' || typeof right === 'bigint' ? exactOperators[operator] : undefined;
+  if (exact !== undefined && isInteger(left) && isInteger(right)) return shortest(exact(BigInt(left), BigInt(right)));
+  const [a, b] = [Number(left), Number(right)];
+  if (operator === 'Plus') return a + b;
+  if (operator === 'Minus') return a - b;
+  if (operator === 'Modulo') return a % b;
+  if (operator !== 'Divide' && operator !== 'Div') return a * b;
+  if (b === 0 || Number.isNaN(b)) throw new Error('not-a-number: divide by zero');
+  return operator === 'Divide' ? a / b : Math.floor(a / b);
+}
+
+/** The value of an operator with one operand: plus or minus. @throws Error when the operand is not a number */
+export function calculateSign(operator: string, operand: unknown): JsonNumber {
+  assertNumber(operand);
+  return operator === 'Minus' ? -operand : operand;
+}
+
+function assertNumber(value: unknown): asserts value is JsonNumber {
+  if (!isNumber(value))
+    throw new Error(value === null || value === undefined ? 'not-a-number: undefined' : 'not-a-number');
+}
+
+const isInteger = (number: JsonNumber) => typeof number === 'bigint' || Number.isInteger(number);
+
+/** A BigInt only beyond 2^53, as parsed JSON has it. Above the largest double it is infinity, which bounds the digits of products. */
+function shortest(integer: bigint): JsonNumber {
+  const double = Number(integer);
+  return Number.isSafeInteger(double) || !Number.isFinite(double) ? double : integer;
+}
+
 /** Functions whose first argument is a BigInt. */
 const ofInteger: Readonly<Record<string, (integer: bigint) => unknown>> = {
   abs: (integer) => (integer < 0n ? -integer : integer),
@@ -37,12 +87,10 @@ const ofIntegers: Readonly<Record<string, (numbers: readonly JsonNumber[]) => un
 
 /** The sum of integers is exact. With a fraction, it is a double. */
 function sum(numbers: readonly JsonNumber[]): JsonNumber {
-  if (!numbers.every((number) => typeof number === 'bigint' || Number.isInteger(number))) {
+  if (!numbers.every(isInteger)) {
     return numbers.reduce((total: number, number) => total + Number(number), 0);
   }
-  const total = numbers.reduce((total: bigint, number) => total + BigInt(number), 0n);
-  const double = Number(total);
-  return Number.isSafeInteger(double) ? double : total;
+  return shortest(numbers.reduce((total: bigint, number) => total + BigInt(number), 0n));
 }
 
 /** Calls a function of numbers that the library has only for doubles. @returns undefined for other arguments */

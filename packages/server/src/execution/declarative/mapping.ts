@@ -1,6 +1,7 @@
-import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
+import type { JSONValue } from '@jmespath-community/jmespath';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { evaluateExpression } from './bounded-interpreter.ts';
+import { compileExactly } from './exact-literals.ts';
 import { type ExpressionBudget, ExpressionTooExpensive } from './expression-budget.ts';
 
 /** The data that the expressions of a mapping can read. */
@@ -52,7 +53,7 @@ export function compileExpression(name: string, source: string | undefined): Eva
 
 function parse(name: string, source: string) {
   try {
-    return jmespath.compile(source);
+    return compileExactly(source);
   } catch (error) {
     throw new Error(`response.${name}: ${error instanceof Error ? error.message : String(error)}`);
   }

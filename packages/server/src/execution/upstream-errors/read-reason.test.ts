@@ -76,6 +76,14 @@ test('the errors of a call replace single members of those of its bundle', () =>
   assert.match(upstreamProblem(failureOf(answerOf(409, {}), { rules }), 'r').message, /Twice\.$/);
 });
 
+test('a code and a message beyond 2^53 keep their digits, at the usual places and at those of the manifest', () => {
+  const body = '{"code": 12345678901234567890, "message": 98765432109876543210, "own": 1234567890123456789}';
+  const usual = failureOf(answerOf(404, body), { rules: rulesOf() });
+  assert.deepEqual([usual.upstreamCode, usual.upstreamMessage], ['12345678901234567890', '98765432109876543210']);
+  const named = failureOf(answerOf(404, body), { rules: rulesOf({ code: 'body.own', message: 'body.own' }) });
+  assert.deepEqual([named.upstreamCode, named.upstreamMessage], ['1234567890123456789', '1234567890123456789']);
+});
+
 test('a message of the manifest for a status is also the message of rejected credentials', () => {
   const rules = rulesOf({ statuses: { 401: 'Renew the key in the portal.', 403: 'Ask for the scope.' } });
   for (const [status, blamesCredentials, message] of [

@@ -45,7 +45,7 @@ export function findXmlReason(root: XmlElement): Reason {
 
 /** Turns the value of a manifest's expression into a bounded line; null for a value that is neither text nor number. */
 export function lineOf(value: unknown, longest: number): string | null {
-  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  if (!isTextOrNumber(value)) return null;
   // Cut twice, because collapsing blanks in a long text costs time that grows with it.
   const line = String(value)
     .slice(0, longest * 4)
@@ -60,6 +60,11 @@ export function boundedMessage(value: unknown): string | null {
   return lineOf(value, reasonLimits.message);
 }
 
+/** Integers beyond 2^53 are BigInt. */
+function isTextOrNumber(value: unknown): value is string | number | bigint {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint';
+}
+
 const blanks = /[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
 function firstText(
@@ -70,7 +75,7 @@ function firstText(
   if (typeof body === 'string') return places === messagePlaces ? body : null;
   for (const place of places) {
     const value = valueAt(body, place);
-    if (typeof value !== 'string' && typeof value !== 'number') continue;
+    if (!isTextOrNumber(value)) continue;
     const text = String(value).trim();
     if (text !== '' && isMeant(text)) return text;
   }
