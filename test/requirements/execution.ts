@@ -162,7 +162,7 @@ export const executionRequirements: Requirements = {
       '[client] the TypeScript client throws its class for ${expected.status} when the third party answers ${name}',
       '[client] the Python client raises its class for each status of a third party',
       '[execute] a manifest locates the reason of an error, gives messages for statuses and lists statuses that reject credentials',
-      '[execute] an HTML page gives only the status, XML gives its message, and 401 needs no declared credentials',
+      '[execute] an HTML page gives only the status, XML gives its message, and 401 rejects the request of a bundle without credentials',
       '[execute] verify_credentials tells a rate limit from rejected credentials',
       '[runs] the metric of runs has a label for each outcome of a third party',
     ],
