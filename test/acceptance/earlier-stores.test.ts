@@ -10,7 +10,7 @@ import { runCommand } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 /** The name of the first migration in stores of unreleased versions. */
-const makeEarlier = "update schema_migration set name = '0001-first'";
+const renameBaseline = "update schema_migration set name = '0001-first'";
 
 for (const database of ['SQLite', 'PostgreSQL'] as const) {
   test(`[upgrade] a store or backup of an unreleased version is refused with the remedy: ${database}`, async (t) => {
@@ -28,11 +28,11 @@ for (const database of ['SQLite', 'PostgreSQL'] as const) {
 
     if (url === null) {
       using file = new DatabaseSync(join(folder, 'quartermaster.db'));
-      file.exec(makeEarlier);
+      file.exec(renameBaseline);
     } else {
       const client = new pg.Client({ connectionString: url });
       await client.connect();
-      await client.query(makeEarlier);
+      await client.query(renameBaseline);
       await client.end();
     }
     for (const command of ['start', 'fsck', 'project list', `backup ${join(into, 'again')}`]) {

@@ -15,7 +15,7 @@ import { createIndexMerger } from '../index-merger.ts';
 import { createIndexRebuilder } from '../index-rebuilder.ts';
 import type { SegmentTimes } from '../merge-claims.ts';
 import { createRebuildMetrics } from '../merge-metrics.ts';
-import { makeRebuildDue } from '../testing/changing-collection.suite.ts';
+import { markRebuildDue } from '../testing/changing-collection.suite.ts';
 import {
   assertSameRanking,
   createCorpus,
@@ -276,7 +276,7 @@ test('the same is true while both nodes rebuild the index again and again', asyn
 test('a node leaves the rebuilds to another one that does a step', async () => {
   const collectionId = await insertCollection(nodes[0]);
   await createCorpus(nodes[0], collectionId).add('red');
-  await makeRebuildDue(nodes[0], collectionId);
+  await markRebuildDue(nodes[0], collectionId);
   const [one, other] = nodes.map((node) =>
     createIndexRebuilder({
       ...{ ...node, logger: createLogger('silent') },

@@ -38,7 +38,7 @@ export async function createChangingCollection(database: Database, { seed, proje
 }
 
 /** Makes the index of a collection one of an earlier version of the analysis, so that a rebuild is due. */
-export async function makeRebuildDue({ write }: Pick<Database, 'write'>, collectionId: string): Promise<void> {
+export async function markRebuildDue({ write }: Pick<Database, 'write'>, collectionId: string): Promise<void> {
   await write.updateTable('index_segment').set({ analysis: 0 }).where('collection_id', '=', collectionId).execute();
 }
 

@@ -7,7 +7,7 @@ import { findWork, passMinutes } from './background-work.ts';
 import {
   type ChangingCollection,
   createChangingCollection,
-  makeRebuildDue,
+  markRebuildDue,
   openChangingCollection,
   type Texts,
 } from './changing-collection.suite.ts';
@@ -60,7 +60,7 @@ export async function createChangingStore({ folder, url, ...project }: NewStore)
     await kept.add(1200);
     const rebuilt = await createChangingCollection(database, { seed: 6, ...project });
     await rebuilt.add(600);
-    for (const { id } of [kept, rebuilt]) await makeRebuildDue(database, id);
+    for (const { id } of [kept, rebuilt]) await markRebuildDue(database, id);
     const merged = await createChangingCollection(database, { seed: 7, ...project });
     for (let n = 0; n < 20; n++) await merged.add(30);
     await merged.remove(40);

@@ -12,7 +12,7 @@ import {
   type ChangingCollection,
   createChangingCollection,
   earlierTerm,
-  makeRebuildDue,
+  markRebuildDue,
 } from './changing-collection.suite.ts';
 
 let temporary: TemporaryDatabase;
@@ -107,7 +107,7 @@ function testCauses(): void {
     const asBefore = new Map([...collection.texts].map(([seq, words]) => [seq, [...words, earlierTerm]]));
     const findRebuilt = await createFinder();
     assert.equal(await findRebuilt(), undefined);
-    await makeRebuildDue(database, collection.id);
+    await markRebuildDue(database, collection.id);
     for (let steps = 0; (await collection.ask([earlierTerm])).length > 0; steps++) {
       assert.ok(steps < 10);
       await collection.compare(asBefore);
