@@ -103,7 +103,7 @@ export interface FileRepository {
   ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
   /** Returns the bytes of the project's files and of what is stored for its records, from stored sums. */
   bytesKept(projectId: string): Promise<number>;
-  /** Returns projects whose stored sums differ from those of their files. */
+  /** Returns projects whose stored sums differ from those of their files, records and chunks. */
   wrongUsages(): Promise<readonly WrongUsage[]>;
   /** Recomputes the stored usage of a project. It is safe during uploads and deletes. */
   correctUsage(projectId: string): Promise<void>;
@@ -135,6 +135,12 @@ export interface WrongUsage {
   readonly expectedChunkBytes: number;
   /** The stored sum of these bytes. */
   readonly foundChunkBytes: number;
+  /** Total bytes of the project's records, as stored with each of them. */
+  readonly expectedRecordBytes: number;
+  /** The stored sum of these bytes. */
+  readonly foundRecordBytes: number;
+  /** The number of records whose stored bytes differ from those of their chunks and rows. */
+  readonly wrongRecords: number;
 }
 
 /** Identifies content, which is stored once within a project. */

@@ -30,8 +30,6 @@ export interface ProcessDeps {
   readonly newId: NewId;
   /** The duration of a lease in milliseconds. */
   readonly leaseMs: number;
-  /** Returns the bytes that a project may still store; null without a limit. Default: no limit. */
-  readonly bytesLeft?: ((projectId: string) => Promise<number | null>) | undefined;
   /** Default: no metrics are recorded. */
   readonly metrics?: RecordMetrics | undefined;
   /** Assigns the model in use to a collection without one, so that its chunks are embedded. Default: no model is in use. */
@@ -57,7 +55,6 @@ export interface Extracted {
   readonly outcome: ExtractionOutcome;
   /** The number of chunks stored. */
   readonly numChunks: number;
-  readonly storedBytes: number;
   /** Pairs left out because the collection already has them. */
   readonly skipped: number;
 }
@@ -95,9 +92,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
     });
     return written;
   }
-  const bytesLeft = (await deps.bytesLeft?.(job.projectId)) ?? null;
-  const stored = countStoredBytes(source, bytesLeft);
-  const store = createStore(deps, { job, stored }, work);
+  const store = createStore(deps, { job, stored: countStoredBytes(source) }, work);
   const task: ExtractionTask = {
     ...taskOf(job, job.chunking),
     projectId: job.projectId,
@@ -114,7 +109,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
     const outcome = await deps.extractor.extract(task, AbortSignal.any([work.signal, stop.signal]));
     await writing;
     if (failure !== undefined) throw failure;
-    return { outcome, ...store.counts, storedBytes: stored.total() };
+    return { outcome, ...store.counts };
   } catch (error) {
     throw failure ?? error;
   } finally {

@@ -23,13 +23,18 @@ const chunksPerSweep = 500;
 
 /**
  * Creates the chunks of one record and switches to them. The record ends in `ready`, `partial` or, when its document
- * cannot be read, in `error`. Throws LeaseLost, the reason of the signal, or an error after which an attempt may succeed.
+ * cannot be read or exceeds a limit, in `error`. Throws LeaseLost, the reason of the signal, or an error after which an
+ * attempt may succeed.
  */
 export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<void> {
-  // A checkpoint means that an earlier attempt has read the whole source.
-  const ingested = job.checkpoint ?? (await readRecord(deps, job, work));
-  if (ingested === undefined) return;
-  await publishRecord(deps, { job, ingested }, work);
+  try {
+    // A checkpoint means that an earlier attempt has read the whole source.
+    const ingested = job.checkpoint ?? (await readRecord(deps, job, work));
+    if (ingested !== undefined) await publishRecord(deps, { job, ingested }, work);
+  } catch (error) {
+    if (!(error instanceof StoredTooMuch)) throw error;
+    await fail(deps, job, error.failure);
+  }
 }
 
 /** Reads the source and writes the next generation. @returns undefined when the record has ended in `error`. */
@@ -47,12 +52,7 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
 
   const since = clock.now();
   const extraction = { job, source, password, capacity };
-  const extracted = await extractRecord(deps, extraction, work).catch((error: unknown) => {
-    if (error instanceof StoredTooMuch) return error;
-    throw error;
-  });
-  if (extracted instanceof StoredTooMuch) return fail(deps, job, extracted.failure);
-  const { outcome, numChunks, storedBytes, skipped } = extracted;
+  const { outcome, numChunks, skipped } = await extractRecord(deps, extraction, work);
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
@@ -63,7 +63,6 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
   const ingested = {
     status,
     numChunks,
-    storedBytes,
     report: { ...report },
     now: clock.now(),
     since,

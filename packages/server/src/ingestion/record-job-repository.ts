@@ -65,8 +65,6 @@ export type Publication =
 export interface IngestedRecord {
   readonly status: 'ready' | 'partial';
   readonly numChunks: number;
-  /** The bytes stored for the record. Default: 0. */
-  readonly storedBytes?: number;
   readonly report: Readonly<Record<string, unknown>>;
   /** The time at which the record becomes visible. */
   readonly now: number;
@@ -96,6 +94,7 @@ export interface RecordJobRepository {
    * Writes chunks of the next generation, in order, with their terms. Queries return them after the publication.
    * Extends the lease to `leaseUntil`, because a renewal skips the row that this transaction locks.
    * @returns false when the lease is lost
+   * @throws StoredTooMuch, as `addRows` and `publish` do, when the project would exceed its quota; nothing is stored then
    */
   addChunks(job: RecordJob, chunks: readonly NewChunk[], leaseUntil?: number): Promise<boolean>;
   /**

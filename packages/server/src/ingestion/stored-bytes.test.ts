@@ -59,7 +59,7 @@ test('a record that would store too much ends in storage_limit and stores nothin
 });
 
 test('a record that exceeds the quota of its project ends in quota_exceeded, and one within the quota does not', async (t) => {
-  const steps = await openSteps(t, { bytesLeft: async () => 1_000 });
+  const steps = await openSteps(t, { maxProjectBytes: 1_000 });
   for (const [length, expected] of [
     [2_000, 'error'],
     [100, 'ready'],

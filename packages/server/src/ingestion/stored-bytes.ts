@@ -11,7 +11,7 @@ export const storedLimits = {
   textPerByte: 8,
 } as const;
 
-/** The data of the record is too large in proportion to its text, or exceeds the rest of the project's quota. */
+/** The data of the record is too large in proportion to its text, or exceeds the quota of its project. */
 export class StoredTooMuch extends Error {
   readonly failure;
   constructor(code: 'storage_limit' | 'quota_exceeded') {
@@ -21,24 +21,20 @@ export class StoredTooMuch extends Error {
 }
 
 export interface StoredBytes {
-  /** The bytes so far. */
-  total(): number;
   /** @throws StoredTooMuch when the record would then exceed its bound */
   add(chunks: readonly ExtractedChunk[], rows: readonly ReportedRow[]): void;
 }
 
 /**
  * Counts the bytes stored for a record. The extractor is not trusted, so the text is counted by the chunks as well.
- * @param bytesLeft the bytes that the project may still store; null without a limit
  */
-export function countStoredBytes(source: ExtractionSource, bytesLeft: number | null = null): StoredBytes {
+export function countStoredBytes(source: ExtractionSource): StoredBytes {
   const sourceBytes = source.kind === 'text' ? Buffer.byteLength(source.text) : source.bytes;
   const mostText = storedLimits.textPerByte * sourceBytes;
   let bytes = 0;
   let text = 0;
   let textEnd = 0;
   return {
-    total: () => bytes,
     add(chunks, rows) {
       for (const chunk of chunks) {
         bytes += bytesOf(chunk);
@@ -56,11 +52,11 @@ export function countStoredBytes(source: ExtractionSource, bytesLeft: number | n
       if (bytes > storedLimits.bytes + storedLimits.bytesPerCharacter * Math.min(text, mostText)) {
         throw new StoredTooMuch('storage_limit');
       }
-      if (bytesLeft !== null && bytes > bytesLeft) throw new StoredTooMuch('quota_exceeded');
     },
   };
 }
 
+/** The content of a pair contains its answer. */
 function bytesOf({ content, question, words, locator, metadata, boxes = [] }: ExtractedChunk): number {
   const texts = Buffer.byteLength(content) + Buffer.byteLength(question ?? '') + Buffer.byteLength(words);
   return texts + Buffer.byteLength(JSON.stringify([locator, metadata])) + JSON.stringify(boxes).length;

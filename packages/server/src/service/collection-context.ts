@@ -45,8 +45,6 @@ export interface CollectionContext {
   /** Without it, no metrics are recorded. */
   readonly metrics?: RecordMetrics | undefined;
   readonly files: FileAccess;
-  /** Returns the bytes that a project may still store; null without a limit. Default: no limit. */
-  readonly bytesLeft?: ((projectId: string) => Promise<number | null>) | undefined;
   /** Encrypts the passwords of files. Null without an encryption key. */
   readonly encrypter: PasswordEncrypter | null;
   /** Delays work while the disk is nearly full. Default: no delay. */

@@ -56,7 +56,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     ...tools,
     jobs: repositories.jobs,
     extractor: deps.extractor,
-    ...{ pages: deps.pages, bytesLeft: deps.bytesLeft },
+    pages: deps.pages,
     logger,
     concurrency: deps.extractionProcesses,
     alone: deps.alone ?? false,
@@ -88,7 +88,6 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
   const items = createChunkItems(records);
   const chunks = createChunks({
     ...{ collections, records, items, chunks: repositories.chunks, countTokens, clock, newId },
-    bytesLeft: deps.bytesLeft,
     answerQuestion: openQuestions(deps, { items, vectors: searching?.deps ?? null }),
     onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
   });

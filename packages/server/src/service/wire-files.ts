@@ -69,7 +69,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     logger,
   );
   resources.defer(() => tasks.close());
-  const collections = await openCollections(context, { ...filesOf(stored, config), encrypter });
+  const collections = await openCollections(context, { files: createFileAccess(stored), encrypter });
 
   const access = openAccess(context);
   const { guard } = access;
@@ -174,13 +174,9 @@ function openPages({ config, registry, admission, logger }: ServiceContext, isol
   });
 }
 
-function filesOf(stored: StoredFiles, config: ServiceContext['config']) {
-  return { files: createFileAccess(stored), bytesLeft: createQuota(stored.files, config).bytesLeft };
-}
-
 async function openCollections(
   context: ServiceContext,
-  { files, encrypter, bytesLeft }: Pick<CollectionContext, 'files' | 'encrypter' | 'bytesLeft'>,
+  { files, encrypter }: Pick<CollectionContext, 'files' | 'encrypter'>,
 ): Promise<CollectionServices & { readonly extractor: Extractor }> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = onceRetried(() => findReaderIsolation(logger));
@@ -206,7 +202,7 @@ async function openCollections(
   // A separate broker without credentials, because pages may come from any public address.
   const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => broker.close());
-  const repositories = createCollectionRepositories(database);
+  const repositories = createCollectionRepositories(database, config.maxProjectBytes);
   database.startMaintenance(() => context.space.hasFreeSpace());
   const services = openCollectionServices({
     ...{ admission: context.admission, shares: context.shares },
@@ -214,7 +210,7 @@ async function openCollections(
     repositories,
     embedding: await openEmbedding(context, countTokens),
     reranking: openReranking(context),
-    ...{ files, encrypter, bytesLeft },
+    ...{ files, encrypter },
     space: context.space,
     extractor,
     pageReader: openPages(context, isolation),

@@ -86,8 +86,12 @@ export interface RecordTable {
   chunking_kept: Generated<string | null>;
   /** 1 when a request has changed or deleted a visible chunk. */
   chunks_changed: Generated<0 | 1>;
-  /** Bytes of the visible chunks and the reported rows, as counted when they were written. */
+  /** Bytes of the visible chunks. They remain until a record that is being deleted is removed. */
   stored_bytes: Generated<number>;
+  /** Bytes of the chunks of the next generation. A claim resets them, unless the generation is complete. */
+  next_bytes: Generated<number>;
+  /** Bytes of the stored rows of all generations. */
+  row_bytes: Generated<number>;
   /** Total working time of all attempts in milliseconds. */
   worked_ms: number;
   created_at: number;

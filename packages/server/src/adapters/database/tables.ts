@@ -182,6 +182,8 @@ export interface ProjectUsageTable {
   file_count: number;
   /** Total bytes of the project's chunks without a record. */
   chunk_bytes: Generated<number>;
+  /** Total `stored_bytes` and `row_bytes` of the project's records. */
+  record_bytes: Generated<number>;
 }
 
 /** One row for each remembered or running request. Primary key (project_id, operation, key, caller_id). */

@@ -10,7 +10,7 @@ import type {
 import type { Tables } from '../database/tables.ts';
 import { artifactPurpose } from './artifact-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
-import { changeUsage, findRecordBytes } from './project-usage.ts';
+import { changeUsage, totalOf } from './project-usage.ts';
 
 type NewRow = NewFile['file'];
 type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
@@ -68,8 +68,7 @@ async function addUsage(transaction: Transaction<Tables>, files: readonly NewFil
   for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const wanted = { bytes: own.reduce((sum, { bytes }) => sum + bytes, 0), files: own.length };
     const sums = await changeUsage(transaction, projectId, wanted);
-    const recordBytes = maxProjectBytes === null ? 0 : await findRecordBytes(transaction, projectId);
-    let [bytes, count] = [sums.bytes - wanted.bytes + recordBytes, sums.files - wanted.files];
+    let [bytes, count] = [totalOf(sums) - wanted.bytes, sums.files - wanted.files];
     for (const file of own) {
       // An empty file uses no bytes, so the limit never refuses it, even when the project already exceeds it.
       if (maxProjectBytes !== null && file.bytes > 0 && bytes + file.bytes > maxProjectBytes) {

@@ -88,12 +88,14 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       .insertInto('project_usage')
       .values({ project_id: 'gone', file_bytes: -1, file_count: 0 })
       .execute();
+    const chunks = { expectedChunkBytes: 0, foundChunkBytes: 0 };
+    const right = { ...chunks, expectedRecordBytes: 0, foundRecordBytes: 0, wrongRecords: 0 };
     const faults = [
       { projectId: 'a', expected: 30, found: 5_000_000_000, expectedFiles: 1, foundFiles: 1 },
       { projectId: 'b', expected: 5, found: 0, expectedFiles: 1, foundFiles: 0 },
       { projectId: 'd', expected: 0, found: 0, expectedFiles: 1, foundFiles: 9 },
       { projectId: 'gone', expected: 0, found: -1, expectedFiles: 0, foundFiles: 0 },
-    ].map((usage) => ({ kind: 'usage_differs', ...usage, expectedChunkBytes: 0, foundChunkBytes: 0 }));
+    ].map((usage) => ({ kind: 'usage_differs', ...usage, ...right }));
     const usagesIn = ({ faults, mended }: StoreReport) =>
       [faults, mended].map((list) => list.filter(({ kind }) => kind === 'usage_differs'));
     assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: false })), [faults, []]);

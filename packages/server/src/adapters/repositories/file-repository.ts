@@ -51,7 +51,7 @@ export function createFileRepository(database: Database): FileRepository {
     },
     bytesKept: (projectId) => findUsage(read, projectId),
     wrongUsages: () => findWrongUsages(read),
-    correctUsage: (projectId) => write.transaction().execute((transaction) => correctUsage(transaction, projectId)),
+    correctUsage: (projectId) => correctUsage(database, projectId),
     startDelete: (projectId, fileId, kind) =>
       write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId, kind)),
     finishDelete: (deleting) => write.transaction().execute((transaction) => finishDelete(transaction, deleting)),

@@ -40,14 +40,12 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
 });
 
 test('a chunk that exceeds the quota of its project is refused with 429, and one that fits or shrinks is stored', async (t) => {
-  let left = 30;
-  const { call, collection } = (await openTestService(t, { bytesLeft: async () => left })).createProject();
+  const { call, collection } = (await openTestService(t, { maxProjectBytes: 30 })).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
   const refused = await call('POST', url, { content: 'x'.repeat(29) });
   assert.deepEqual([refused.status, refused.body.error.code], [429, 'RESOURCE_LIMIT_REACHED']);
   const { status, body } = await call('POST', url, { content: 'x'.repeat(28) });
   assert.equal(status, 200);
-  left = 0;
   const change = async (change: object) => (await call('POST', `${url}/${body.data.chunk_id}`, change)).status;
   assert.equal(await change({ content: 'x'.repeat(29) }), 429);
   assert.equal(await change({ metadata: { a: 1 } }), 429);

@@ -8,7 +8,7 @@ import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
 import type { Collections } from '../collections.ts';
-import { chunkNotFound, collectionFull, collectionNotFound, noRoomForChunk, pairContentFixed } from '../problems.ts';
+import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
 import type { Records } from '../records/records.ts';
 import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } from './answer-question.ts';
 import type { ChunkItems } from './chunk-items.ts';
@@ -24,8 +24,6 @@ export interface ChunksDeps {
   /** Called when a chunk was created or changed directly and has no vector. */
   readonly onVectorMissing: (collectionId: string) => void;
   readonly countTokens: CountTokens;
-  /** Returns the bytes that a project may still store; null without a limit. Default: no limit. */
-  readonly bytesLeft?: ((projectId: string) => Promise<number | null>) | undefined;
   readonly clock: Clock;
   readonly newId: NewId;
 }
@@ -69,12 +67,6 @@ export function createChunks(deps: ChunksDeps): Chunks {
     return undefined;
   }
 
-  /** @throws RESOURCE_LIMIT_REACHED when the quota of the project has fewer than `bytes` bytes left */
-  async function checkRoom(projectId: string, bytes: number) {
-    const left = bytes <= 0 ? null : ((await deps.bytesLeft?.(projectId)) ?? null);
-    if (left !== null && bytes > left) throw noRoomForChunk(left);
-  }
-
   async function measure(content: string) {
     const { numTokens, words: folded } = await measureText(content, countTokens);
     return { numTokens, folded };
@@ -85,7 +77,6 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const { capacity } = await collections.find(projectId, collectionId);
       const content = readContent(body.content);
       const metadata = readMetadata(body.metadata ?? {});
-      await checkRoom(projectId, Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(metadata)));
       const { numTokens, folded } = await measure(content);
       const words = countFieldTerms({ content }, { content: folded });
       const text = { content, numTokens, words, question: null, answer: null, locator: null };
@@ -113,10 +104,6 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
       const content = body.content === undefined ? undefined : readContent(body.content);
       const locator = withoutOffsets(before.locator);
-      const grows = (now: string | undefined, then: string) =>
-        now === undefined ? 0 : Buffer.byteLength(now) - Buffer.byteLength(then);
-      const metadataBytes = grows(metadata && JSON.stringify(metadata), JSON.stringify(before.metadata));
-      await checkRoom(key.projectId, grows(content, before.content) + metadataBytes);
       const text = content === undefined ? undefined : { content, ...(await measure(content)), locator };
       const change = {
         updatedAt: clock.now(),

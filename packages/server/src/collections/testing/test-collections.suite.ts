@@ -58,7 +58,8 @@ export interface TestCollectionsOptions {
   readonly encrypter?: CollectionContext['encrypter'];
   readonly alone?: boolean;
   readonly limits?: Partial<CollectionContext['limits']>;
-  readonly bytesLeft?: CollectionContext['bytesLeft'];
+  /** The quota of each project. */
+  readonly maxProjectBytes?: number;
   /** Replaces the repository with a defective one. */
   readonly jobs?: RecordJobRepository;
   readonly embedder?: Embedder;
@@ -140,11 +141,10 @@ export function openTestCollections(
   const extractor = options.extractor ?? openExtractor({ processes: 1, logger: silent });
   const services = openCollectionServices({
     repositories: {
-      ...createCollectionRepositories(database),
+      ...createCollectionRepositories(database, options.maxProjectBytes),
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
     files: options.files,
-    bytesLeft: options.bytesLeft,
     encrypter: options.encrypter ?? null,
     metrics: options.metrics,
     reranking: options.reranking,

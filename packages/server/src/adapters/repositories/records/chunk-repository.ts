@@ -8,14 +8,15 @@ import type {
   Neighbour,
   NewChunk,
 } from '../../../collections/chunks/chunk-repository.ts';
+import { noRoomForChunk } from '../../../collections/problems.ts';
 import type { ScanBox } from '../../../extraction/pages/page-protocol.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import type { DescribedChunk } from '../../../search/chunk-index.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
-import { bytesOfChunk } from '../../database/chunk-bytes.ts';
 import { columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf } from '../../database/chunk-content.ts';
+import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
@@ -28,11 +29,14 @@ import { removeKeys } from './pair-keys.ts';
 import { dropVectors } from './vector-counts.ts';
 import { wantVectors } from './vector-repository.ts';
 
-/** Stores chunks in either database. */
-export function createChunkRepository(database: Database): ChunkRepository {
+/**
+ * Stores chunks in either database.
+ * @param quota the maximum number of bytes of a project; null without a limit
+ */
+export function createChunkRepository(database: Database, quota: number | null = null): ChunkRepository {
   const { read, searchIndex } = database;
   return {
-    add: (projectId, collectionId, chunk) => addDirect(database, { projectId, collectionId }, chunk),
+    add: (projectId, collectionId, chunk) => addDirect(database, { projectId, collectionId, quota }, chunk),
     async find(key) {
       const row = await visibleIn(read, key).where('chunk.id', '=', key.chunkId).executeTakeFirst();
       return row === undefined ? undefined : toChunk(row);
@@ -43,7 +47,7 @@ export function createChunkRepository(database: Database): ChunkRepository {
       return row?.scan_boxes == null ? [] : (parseJson(row.scan_boxes) as readonly ScanBox[]); // written by toRow
     },
     list: (of, query) => list(read, of, query),
-    change: (key, change) => changeChunk(database, key, change),
+    change: (key, change) => changeChunk(database, { ...key, quota }, change),
     remove: (key) => removeChunk(database, key),
     async rank(search) {
       const found = await searchIndex.ask(read, search);
@@ -60,6 +64,11 @@ export function createChunkRepository(database: Database): ChunkRepository {
       return new Map(rows.map((row) => [row.seq, toChunk(row)]));
     },
   };
+}
+
+interface WithQuota {
+  /** Bytes; null without a limit. */
+  readonly quota: number | null;
 }
 
 /** Selects chunks that were created directly, and those of the generation that their record shows. */
@@ -161,7 +170,7 @@ async function describeNeighbours(
 
 function addDirect(
   database: Database,
-  { projectId, collectionId }: { projectId: string; collectionId: string },
+  { projectId, collectionId, quota }: { projectId: string; collectionId: string } & WithQuota,
   chunk: NewChunk,
 ): Promise<'added' | 'gone' | 'full'> {
   return database.write.transaction().execute(async (transaction) => {
@@ -170,15 +179,18 @@ function addDirect(
     const target = { collectionId, capacity: collection.capacity };
     if (!(await fitsCapacity(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
     const place = { projectId, collectionId, recordId: null, generation: 0 };
-    await insertChunks(transaction, database, { place, chunks: [chunk] });
-    const seen = await findPlace(transaction, { projectId, collectionId, chunkId: chunk.id });
-    await changeChunkBytes(transaction, place, Number(seen?.bytes ?? 0));
+    const bytes = await insertChunks(transaction, database, { place, chunks: [chunk] });
     await wantVectors(transaction, collectionId, chunk.id);
+    await growWithin(transaction, { ...place, quota }, bytes);
     return 'added';
   });
 }
 
-function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: ChunkChange): Promise<boolean> {
+function changeChunk(
+  { write, searchIndex }: Database,
+  { quota, ...key }: ChunkKey & WithQuota,
+  change: ChunkChange,
+): Promise<boolean> {
   return write.transaction().execute(async (transaction) => {
     const found = await findPlace(transaction, key);
     // Locks the record before the collection, as a publication does, to prevent a deadlock.
@@ -201,8 +213,6 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
       .executeTakeFirst();
     // In PostgreSQL the chunk may have been swept since it was read. Its words must not return to the index.
     if (changed === undefined) return false;
-    const of = { projectId: key.projectId, recordId: changed.record_id };
-    await changeChunkBytes(transaction, of, Number(changed.bytes) - Number(seen.bytes));
     const owner = await readOwner(transaction, changed.record_id);
     const { question } = changed;
     const filterTerms = listFilterTerms({
@@ -218,6 +228,8 @@ function changeChunk({ write, searchIndex }: Database, key: ChunkKey, change: Ch
       await dropVectors(transaction, key.collectionId, [seen.seq]);
       await wantVectors(transaction, key.collectionId, key.chunkId);
     }
+    const of = { projectId: key.projectId, recordId: changed.record_id, quota };
+    await growWithin(transaction, of, Number(changed.bytes) - Number(seen.bytes));
     return true;
   });
 }
@@ -232,7 +244,6 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
     const gone = transaction.deleteFrom('chunk').where('seq', '=', seen.seq).returning(bytesOfChunk.as('bytes'));
     const removed = await gone.executeTakeFirst();
     if (removed === undefined) return false;
-    await changeChunkBytes(transaction, { projectId: key.projectId, recordId: seen.record_id }, -Number(removed.bytes));
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await removeKeys(transaction, dialect, [seen]);
     if (seen.record_id !== null) {
@@ -242,8 +253,19 @@ function removeChunk({ write, dialect, searchIndex }: Database, key: ChunkKey): 
         .where('id', '=', seen.record_id)
         .execute();
     }
+    await changeChunkBytes(transaction, { projectId: key.projectId, recordId: seen.record_id }, -Number(removed.bytes));
     return true;
   });
+}
+
+/** @throws RESOURCE_LIMIT_REACHED when the project then exceeds its quota */
+async function growWithin(
+  transaction: Transaction<Tables>,
+  { quota, ...of }: { readonly projectId: string; readonly recordId: string | null } & WithQuota,
+  bytes: number,
+): Promise<void> {
+  const used = await changeChunkBytes(transaction, of, bytes);
+  if (quota !== null && bytes > 0 && used > quota) throw noRoomForChunk(Math.max(0, quota - used + bytes));
 }
 
 /** Returns the columns that a request needs to change or remove a chunk. */

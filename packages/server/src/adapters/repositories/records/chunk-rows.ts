@@ -5,6 +5,7 @@ import { readFileName } from '../../../collections/records/record-file-name.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
 import { contentOf, toStoredContent } from '../../database/chunk-content.ts';
+import { countChunkBytes } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
@@ -27,15 +28,19 @@ interface Added {
   readonly chunks: readonly NewChunk[];
 }
 
-/** Inserts chunks and adds their words to the index. */
+/**
+ * Inserts chunks and adds their words to the index.
+ * @returns the bytes of the chunks
+ */
 export async function insertChunks(
   transaction: Transaction<Tables>,
   { dialect, searchIndex }: Pick<Database, 'dialect' | 'searchIndex'>,
   { place, chunks }: Added,
-): Promise<void> {
-  if (chunks.length === 0) return;
+): Promise<number> {
+  if (chunks.length === 0) return 0;
+  const rows = chunks.map((chunk) => toRow(place, chunk));
   const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
-  const seqs = await insert(transaction, { place, chunks });
+  const seqs = await insert(transaction, rows);
   const owner = await readOwner(transaction, place.recordId);
   const indexed = chunks.map(({ words, metadata, question }, at) => ({
     seq: seqs[at] as number, // as many as rows
@@ -43,7 +48,10 @@ export async function insertChunks(
     filterTerms: listFilterTerms({ ...owner, question, metadata }),
   }));
   await searchIndex.add(transaction, place.collectionId, indexed);
+  return countChunkBytes(rows);
 }
+
+type NewChunkRow = ReturnType<typeof toRow>;
 
 /** Reads what the filter terms of chunks need of their record. */
 export async function readOwner(transaction: Transaction<Tables>, recordId: string | null) {
@@ -62,8 +70,7 @@ export async function readOwner(transaction: Transaction<Tables>, recordId: stri
  * Inserts the rows in SQLite.
  * @returns their `seq`, in order
  */
-async function insertRows(transaction: Transaction<Tables>, { place, chunks }: Added): Promise<readonly number[]> {
-  const rows = chunks.map((chunk) => toRow(place, chunk));
+async function insertRows(transaction: Transaction<Tables>, rows: readonly NewChunkRow[]): Promise<readonly number[]> {
   return runMany(
     transaction,
     insertInto('chunk', Object.keys(rows[0] ?? {})),
@@ -75,14 +82,13 @@ async function insertRows(transaction: Transaction<Tables>, { place, chunks }: A
  * Inserts the rows in PostgreSQL.
  * @returns their `seq`, in order
  */
-async function insertByStatements(transaction: Transaction<Tables>, { place, chunks }: Added): Promise<number[]> {
+async function insertByStatements(transaction: Transaction<Tables>, rows: readonly NewChunkRow[]): Promise<number[]> {
   const seqs = new Map<string, number>();
-  for (let from = 0; from < chunks.length; from += rowsAtOnce) {
-    const rows = chunks.slice(from, from + rowsAtOnce).map((chunk) => toRow(place, chunk));
-    const some = transaction.insertInto('chunk').values(rows);
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const some = transaction.insertInto('chunk').values(rows.slice(from, from + rowsAtOnce));
     for (const { id, seq } of await some.returning(['id', 'seq']).execute()) seqs.set(id, seq);
   }
-  return chunks.map(({ id }) => seqs.get(id) as number); // every row was returned
+  return rows.map(({ id }) => seqs.get(id) as number); // every row was returned
 }
 
 export function toChunk(row: ChunkRow): StoredChunk {

@@ -86,6 +86,7 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
       ...claimedBy(claim),
       // An incomplete generation is created again, including its keys.
       keyed_to: sql<number | null>`case when made is null then null else keyed_to end`,
+      next_bytes: sql<number>`case when made is null then 0 else next_bytes end`,
     }))
     .where('id', '=', id)
     .returningAll()

@@ -31,14 +31,17 @@ export interface CollectionRepositories {
   readonly scales: SimilarityScaleRepository;
 }
 
-/** Creates all of them over one database. */
-export function createCollectionRepositories(database: Database): CollectionRepositories {
+/**
+ * Creates all of them over one database.
+ * @param quota the maximum number of bytes of a project; null without a limit
+ */
+export function createCollectionRepositories(database: Database, quota: number | null = null): CollectionRepositories {
   return {
     collections: createCollectionRepository(database),
     records: createRecordRepository(database),
-    jobs: createRecordJobRepository(database),
+    jobs: createRecordJobRepository(database, quota),
     rechunking: createRechunkRepository(database),
-    chunks: createChunkRepository(database),
+    chunks: createChunkRepository(database, quota),
     rows: createRecordRowRepository(database),
     texts: createRecordTextRepository(database),
     vectors: createVectorRepository(database),

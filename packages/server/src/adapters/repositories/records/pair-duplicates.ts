@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
+import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { Tables } from '../../database/tables.ts';
 import { findKeys, pairKeyOf } from './pair-keys.ts';
 
@@ -105,12 +106,13 @@ export async function countReplaced(transaction: Transaction<Tables>, job: Recor
 /**
  * Hides the replaced pairs and leaves them to the sweep. It locks the records first and then their chunks, as the sweep
  * does.
+ * @returns the bytes of the replaced pairs
  */
 export async function replaceRivals(
   transaction: Transaction<Tables>,
   job: RecordJob,
   { counts, now }: { counts: ReadonlyMap<string, number>; now: number },
-): Promise<void> {
+): Promise<number> {
   for (const [id, chunks] of counts) {
     await transaction
       .updateTable('record')
@@ -122,12 +124,20 @@ export async function replaceRivals(
       .where('id', '=', id)
       .execute();
   }
-  if (counts.size === 0) return;
+  if (counts.size === 0) return 0;
+  const replacedBytes = new Map<string | null, number>();
   for (const from of await rangesOf(transaction, job)) {
-    await transaction
+    const pairs = await transaction
       .updateTable('chunk')
       .set({ generation: replaced })
       .where('seq', 'in', rivalsFrom(transaction, job, from).select('other.seq'))
+      .returning(['record_id', bytesOfChunk.as('bytes')])
       .execute();
+    for (const { record_id: id, bytes } of pairs) replacedBytes.set(id, (replacedBytes.get(id) ?? 0) + Number(bytes));
   }
+  for (const [id, bytes] of replacedBytes) {
+    const rival = transaction.updateTable('record').where('id', '=', id ?? '');
+    await rival.set((record) => ({ stored_bytes: record('stored_bytes', '-', bytes) })).execute();
+  }
+  return replacedBytes.values().reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -11,6 +11,7 @@ import type { Claim } from '../../../jobs/job.ts';
 import type { Database } from '../../database/database.ts';
 import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
+import { changeUsage, findUsage, totalOf } from '../project-usage.ts';
 import { insertChunks } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
 import { areChunksEqual, copyVectors } from './equal-chunks.ts';
@@ -18,12 +19,16 @@ import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts'
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
 import { failedColumns, keptColumns } from './rechunking.ts';
+import { checkQuota, type HeldSums } from './record-quota.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import { dropVectors } from './vector-counts.ts';
 import { wantVectors } from './vector-repository.ts';
 
-/** Stores the jobs of records in either database. Only the claim differs by dialect. */
-export function createRecordJobRepository(database: Database): RecordJobRepository {
+/**
+ * Stores the jobs of records in either database. Only the claim differs by dialect.
+ * @param quota the maximum number of bytes of a project; null without a limit
+ */
+export function createRecordJobRepository(database: Database, quota: number | null = null): RecordJobRepository {
   const { write } = database;
   return {
     claim: (claim) => claimRecord(database, claim),
@@ -39,11 +44,15 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
       const set = { stage, percent, lease_until: leaseUntil, worked_ms: workedMs };
       return renewLease(database, { table: 'record', key: 'id' }, held, set);
     },
-    addChunks: (job, chunks, leaseUntil) => addChunks(database, job, { chunks, leaseUntil }),
+    addChunks: (job, chunks, leaseUntil) => addChunks(database, job, { chunks, leaseUntil, quota }),
     addRows: (job, rows, leaseUntil) =>
       write.transaction().execute(async (transaction) => {
         if ((await hold(transaction, job, leaseUntil)) === undefined) return false;
-        await insertRows(transaction, job, rows);
+        const bytes = await insertRows(transaction, job, rows);
+        const held = await updateHeld(transaction, job, { row_bytes: sql<number>`row_bytes + ${bytes}` });
+        if (held === undefined) return false;
+        const used = totalOf(await changeUsage(transaction, job.projectId, { recordBytes: bytes }));
+        await checkQuota(transaction, { job, held, limit: quota }, { used, chunks: 0 });
         return true;
       }),
     saveCheckpoint: async (job, ingested) =>
@@ -58,7 +67,8 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
         if (job.onDuplicate === 'replace') return collection.capacity;
         return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
       }),
-    publish: (job, ingested) => write.transaction().execute((transaction) => publish(transaction, job, ingested)),
+    publish: (job, ingested) =>
+      write.transaction().execute((transaction) => publish(transaction, job, { ...ingested, quota })),
     fail: async (job, failure, { report, now }) =>
       (await updateHeld(write, job, {
         ...idle(now),
@@ -93,6 +103,7 @@ export function createRecordJobRepository(database: Database): RecordJobReposito
 interface ChunkBatch {
   readonly chunks: readonly NewChunk[];
   readonly leaseUntil: number | undefined;
+  readonly quota: number | null;
 }
 
 async function addChunks(database: Database, job: RecordJob, batch: ChunkBatch): Promise<boolean> {
@@ -109,14 +120,19 @@ async function addChunks(database: Database, job: RecordJob, batch: ChunkBatch):
 
 /** @returns undefined when the lease is lost */
 async function writeChunks({ dialect, write, searchIndex }: Database, job: RecordJob, batch: ChunkBatch) {
-  const { chunks, leaseUntil } = batch;
+  const { chunks, leaseUntil, quota } = batch;
   const { projectId, collectionId, id: recordId } = job;
   const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
   const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
   const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys ? noKeys : null})`;
   return write.transaction().execute(async (transaction) => {
-    const held = await updateHeld(transaction, job, { ...holding(job, leaseUntil), keyed_to: keyedTo });
-    if (held !== undefined) await insertChunks(transaction, { dialect, searchIndex }, { place, chunks });
+    if ((await updateHeld(transaction, job, { ...holding(job, leaseUntil), keyed_to: keyedTo })) === undefined) return;
+    const bytes = await insertChunks(transaction, { dialect, searchIndex }, { place, chunks });
+    const held = await updateHeld(transaction, job, { next_bytes: sql<number>`next_bytes + ${bytes}` });
+    if (held === undefined || quota === null) return held;
+    // Stops a large record early. The publication checks again, because other records may use the same room.
+    const used = await findUsage(transaction, projectId);
+    await checkQuota(transaction, { job, held, limit: quota }, { used, chunks: growthOf(held) });
     return held;
   });
 }
@@ -151,13 +167,14 @@ function updateHeld(db: Kysely<Tables>, held: Claim, set: UpdateObject<Tables, '
     .where('id', '=', held.id)
     .where(isHeldBy(held))
     .returning(['status', 'generation', 'collection_id', 'keyed_to', 'rechunked_from', 'chunks_changed'])
+    .returning(['project_id', 'stored_bytes', 'next_bytes', 'row_bytes'])
     .executeTakeFirst();
 }
 
 async function publish(
   transaction: Transaction<Tables>,
   job: RecordJob,
-  ingested: IngestedRecord,
+  ingested: IngestedRecord & { readonly quota: number | null },
 ): Promise<Publication> {
   const row = await hold(transaction, job);
   const collection = row && (await lockCollection(transaction, row.collection_id));
@@ -175,7 +192,7 @@ async function publish(
   const gone = counts.values().reduce((sum, count) => sum + count, 0);
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
-  await replaceRivals(transaction, job, { counts, now: ingested.now });
+  const removed = await replaceRivals(transaction, job, { counts, now: ingested.now });
   if (row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
   await wantVectorsOf(transaction, job, row);
   const replaced = row.generation > 0;
@@ -186,7 +203,8 @@ async function publish(
     percent: 100,
     generation: row.generation + 1,
     num_chunks: ingested.numChunks,
-    stored_bytes: ingested.storedBytes ?? 0,
+    stored_bytes: Number(row.next_bytes),
+    next_bytes: 0,
     chunking_version: ingested.chunkingVersion ?? 0,
     chunking_kept: null,
     chunks_changed: 0,
@@ -194,10 +212,16 @@ async function publish(
     report: JSON.stringify(ingested.report),
     updated_at: ingested.now,
   });
+  const chunks = growthOf(row) - removed;
+  const used = totalOf(await changeUsage(transaction, job.projectId, { recordBytes: chunks }));
+  await checkQuota(transaction, { job, held: row, limit: ingested.quota }, { used, chunks, isCounted: true });
   return { kind: 'published', sweep: replaced || counts.size > 0 };
 }
 
 type HeldRecord = NonNullable<Awaited<ReturnType<typeof hold>>>;
+
+/** The bytes by which the visible chunks grow when the next generation replaces them. */
+const growthOf = ({ next_bytes: next, stored_bytes: stored }: HeldSums) => Number(next) - Number(stored);
 
 const generationsOf = (job: RecordJob, { collection_id: collectionId, generation }: HeldRecord) => ({
   recordId: job.id,
@@ -259,9 +283,14 @@ async function sweep(
   }
   if (removed.length === limit) return 'more';
   const shown = row.status === 'error' ? row.generation + 1 : row.generation;
-  if ((await sweepRows(transaction, { recordId: held.id, shown, limit })) === limit) return 'more';
-  if (row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
-  else if (row.status !== 'creating') {
+  const rows = await sweepRows(transaction, { recordId: held.id, shown, limit });
+  const isLast = rows.count < limit;
+  if (isLast && row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
+  else if (rows.bytes > 0) await updateHeld(transaction, held, { row_bytes: Number(row.row_bytes) - rows.bytes });
+  const gone = isLast && row.status === 'deleting' ? Number(row.stored_bytes) + Number(row.row_bytes) : rows.bytes;
+  if (gone > 0) await changeUsage(transaction, row.project_id, { recordBytes: -gone });
+  if (!isLast) return 'more';
+  if (row.status !== 'deleting' && row.status !== 'creating') {
     await updateHeld(transaction, held, { ...noLease, stage: 'done', attempt: 0 });
   }
   return 'done';

@@ -6,6 +6,7 @@ import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordRowTable } from '../../database/collection-tables.ts';
 import { countRows } from '../../database/count-rows.ts';
+import { bytesOfRow, countRowBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -42,12 +43,13 @@ function visibleRows(read: Kysely<Tables>, key: RecordKey, status: RowStatus) {
     .where('record.status', '<>', 'deleting');
 }
 
+/** @returns their bytes */
 export async function insertRows(
   transaction: Transaction<Tables>,
   job: RecordJob,
   rows: readonly NewRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
+): Promise<number> {
+  if (rows.length === 0) return 0;
   const values = rows.map(({ id, sheet, row, column, code, excerpt, fields }) => ({
     id,
     record_id: job.id,
@@ -62,17 +64,18 @@ export async function insertRows(
     fields: JSON.stringify(fields),
   }));
   await transaction.insertInto('record_row').values(values).execute();
+  return countRowBytes(values);
 }
 
 /**
  * Deletes up to `limit` rows of generations that are not listed.
- * @returns the number of deleted rows
+ * @returns the number of deleted rows and their bytes
  */
 export async function sweepRows(
   transaction: Transaction<Tables>,
   { recordId, shown, limit }: { recordId: string; shown: number; limit: number },
-): Promise<number> {
-  const result = await transaction
+): Promise<{ readonly count: number; readonly bytes: number }> {
+  const removed = await transaction
     .deleteFrom('record_row')
     .where('id', 'in', (select) =>
       select
@@ -82,8 +85,9 @@ export async function sweepRows(
         .where((where) => where.or([where('generation', '<', shown), where('generation', '>', shown)]))
         .limit(limit),
     )
-    .executeTakeFirst();
-  return Number(result.numDeletedRows);
+    .returning(bytesOfRow.as('bytes'))
+    .execute();
+  return { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + Number(bytes), 0) };
 }
 
 function toRow(row: RecordRowTable): StoredRow {

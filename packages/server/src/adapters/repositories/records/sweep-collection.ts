@@ -1,6 +1,6 @@
-import { bytesOfChunk } from '../../database/chunk-bytes.ts';
+import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import { changeChunkBytes } from '../project-usage.ts';
+import { changeChunkBytes, changeUsage } from '../project-usage.ts';
 import { removeKeys } from './pair-keys.ts';
 import { removePages } from './vector-page-repository.ts';
 
@@ -29,18 +29,22 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
   }
   await removeChunks(database, sweep, signal);
   while ((await removePages(write, collectionId, pagesAtOnce)) === pagesAtOnce) signal.throwIfAborted();
-  for (const table of ['record_row', 'record'] as const) {
-    let removed = BigInt(limit);
-    while (removed === BigInt(limit)) {
-      signal.throwIfAborted();
-      const result = await write
-        .deleteFrom(table)
-        .where('id', 'in', (select) =>
-          select.selectFrom(table).select('id').where('collection_id', '=', collectionId).limit(limit),
-        )
-        .executeTakeFirst();
-      removed = result.numDeletedRows;
-    }
+  const ids = (table: 'record_row' | 'record') =>
+    write.selectFrom(table).select('id').where('collection_id', '=', collectionId).limit(limit);
+  for (let removed = BigInt(limit); removed === BigInt(limit); ) {
+    signal.throwIfAborted();
+    const rows = write.deleteFrom('record_row').where('id', 'in', ids('record_row'));
+    removed = (await rows.executeTakeFirst()).numDeletedRows;
+  }
+  for (let removed = limit; removed === limit; ) {
+    signal.throwIfAborted();
+    removed = await write.transaction().execute(async (transaction) => {
+      const rows = transaction.deleteFrom('record').where('id', 'in', ids('record'));
+      const records = await rows.returning(['project_id', 'stored_bytes', 'row_bytes']).execute();
+      const bytes = records.reduce((sum, record) => sum + Number(record.stored_bytes) + Number(record.row_bytes), 0);
+      if (records[0] !== undefined) await changeUsage(transaction, records[0].project_id, { recordBytes: -bytes });
+      return records.length;
+    });
   }
   await write.deleteFrom('collection').where('id', '=', collectionId).where('status', '=', 'deleting').execute();
 }

@@ -64,10 +64,11 @@ export const collectionTables: readonly string[] = [
     chunks_changed integer not null default 0,
     encrypted_password text,
     stored_bytes $whole not null default 0,
+    next_bytes $whole not null default 0,
+    row_bytes $whole not null default 0,
     key_id $id not null default ''
   $end`,
   'create index record_being_rechunked on record (collection_id) where rechunked_from is not null',
-  'create index record_bytes_of_project on record (project_id, stored_bytes)',
   'create index record_in_work on record (lease_until, project_id) where lease_owner is not null',
   'create index record_of_changed_metadata on record (collection_id, id) where metadata_changed > 0',
   'create index record_of_chunking on record (collection_id, chunking_version, id)',

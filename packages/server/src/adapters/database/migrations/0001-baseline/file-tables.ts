@@ -55,7 +55,8 @@ export const fileTables: readonly string[] = [
     project_id $id primary key not null,
     file_bytes $whole not null,
     file_count $whole not null default 0,
-    chunk_bytes $whole not null default 0
+    chunk_bytes $whole not null default 0,
+    record_bytes $whole not null default 0
   $end_without_rowid`,
 
   `create table idempotency (
