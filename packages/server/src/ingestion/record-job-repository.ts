@@ -15,8 +15,8 @@ export const smallRecordBytes = 64 * 1024;
 
 export interface RecordClaim extends Lease {
   readonly kind: RecordJobKind;
-  /** Restricts the claim to small records of projects that have no record in progress. Default: any record. */
-  readonly reserved?: boolean;
+  /** Restricts the claim to small records of projects, or of keys, that have no record in progress. Default: any record. */
+  readonly reserved?: 'project' | 'key';
 }
 
 /** A claimed record. */

@@ -77,14 +77,17 @@ test('the keys of a project are served in turn, by the key of the request that q
   for (let n = 0; n < 6; n++) ids.push(await create(`many ${n}`));
   const readings = [await extractor.next(), await extractor.next()];
   const other = createProject(projectId, 'other');
-  await other.call('POST', page, { content: 'created' });
-  await other.call('POST', `${page}/${ids[5]}`, { content: 'updated' });
+  // These records are too large for the reserved workers, so they wait in the queue.
+  const large = 'ö'.repeat(40_000);
+  await other.call('POST', page, { content: `created ${large}` });
+  await other.call('POST', `${page}/${ids[5]}`, { content: `updated ${large}` });
   const texts: string[] = [];
   for (let n = 0; n < 4; n++) {
     readings.shift()?.end();
     const next = await extractor.next();
     readings.push(next);
-    texts.push(`${next.task.keyId} ${next.task.source.kind === 'text' ? next.task.source.text : ''}`);
+    const text = next.task.source.kind === 'text' ? next.task.source.text.replace(/ ö+$/, '') : '';
+    texts.push(`${next.task.keyId} ${text}`);
   }
   assert.deepEqual(texts, ['other created', 'apik many 2', 'other updated', 'apik many 3']);
   await other.call('POST', `${page}/${ids[0]}/retry`);

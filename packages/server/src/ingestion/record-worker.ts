@@ -4,6 +4,7 @@ import { BlobUnreadable } from '../files/blob-store.ts';
 import { StoredContentDamaged } from '../files/file-access.ts';
 import { type Lease, WorkerStopping } from '../jobs/job.ts';
 import { type JobControl, type JobHandler, openWorker, type Worker } from '../jobs/worker.ts';
+import { keptPlaces } from '../kernel/admission/admission-queue.ts';
 import { retryDelayMs } from '../kernel/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../kernel/disk/disk-space.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -11,14 +12,14 @@ import { isTemporary, type Problem } from '../kernel/problem.ts';
 import { readRetryAfter } from '../kernel/retry-after.ts';
 import type { ProcessDeps } from './extract-record.ts';
 import { processRecord, ReaderKilled } from './process-record.ts';
-import type { RecordJob } from './record-job-repository.ts';
+import type { RecordClaim, RecordJob } from './record-job-repository.ts';
 import { startDeadline } from './work-deadline.ts';
 
 export interface RecordWorkerDeps extends ProcessDeps {
   readonly logger: Logger;
   /**
-   * The maximum number of records ingested concurrently. One reserved worker is added for projects without a record in
-   * progress.
+   * The maximum number of records ingested concurrently. Two reserved workers are added: one for projects and one for keys
+   * without a record in progress.
    */
   readonly concurrency: number;
   /** The time limit for one record in milliseconds, over all attempts. Pauses between attempts do not count. */
@@ -56,8 +57,8 @@ export const workerDefaults = {
 const longestBackoffMs = 5 * 60_000;
 
 interface ClaimedRecord extends RecordJob {
-  /** Claimed by the worker that is reserved for small records of projects that have none in progress. */
-  readonly isReserved: boolean;
+  /** Set when a reserved worker claimed it. */
+  readonly reserved: RecordClaim['reserved'];
   /** It was not claimed in time although workers were running. */
   readonly isOverdue: boolean;
 }
@@ -69,7 +70,7 @@ export function openRecordWorker(deps: RecordWorkerDeps): Worker {
   const { leaseMs, pollMs, clock, newId, logger, space, onChanged, onEnded } = deps;
   return openWorker<ClaimedRecord>({
     name: 'records',
-    concurrency: deps.concurrency + 1,
+    concurrency: deps.concurrency + keptPlaces,
     mayClaim: async () => (await space?.hasFreeSpace()) ?? true,
     claim: createClaim(deps),
     handle: (job, control) => ingest(deps, job, control),
@@ -83,7 +84,7 @@ export function openRecordWorker(deps: RecordWorkerDeps): Worker {
   });
 }
 
-/** Decides whether the free worker is the reserved one, and whether the record waited too long. */
+/** Decides whether the free worker is a reserved one, and whether the record waited too long. */
 function createClaim({ jobs, concurrency, alone, maxWaitMs }: RecordWorkerDeps) {
   let hasOrphans = alone;
   /** Start of the current period in which claims succeed, by `performance.now()`. */
@@ -93,16 +94,25 @@ function createClaim({ jobs, concurrency, alone, maxWaitMs }: RecordWorkerDeps) 
     try {
       if (hasOrphans) await jobs.endLeases();
       hasOrphans = false;
-      const isReserved = running.filter((record) => !record.isReserved).length >= concurrency;
-      const job = await jobs.claim({ kind: 'ingest', ...lease, reserved: isReserved });
-      if (job === undefined) return undefined;
-      const isLate = job.attempt === 1 && job.deadlineAt <= lease.now;
-      return { ...job, isReserved, isOverdue: isLate && performance.now() - availableSince >= maxWaitMs };
+      for (const reserved of freeKinds(running, concurrency)) {
+        const job = await jobs.claim({ kind: 'ingest', ...lease, ...(reserved && { reserved }) });
+        if (job === undefined) continue;
+        const isLate = job.attempt === 1 && job.deadlineAt <= lease.now;
+        return { ...job, reserved, isOverdue: isLate && performance.now() - availableSince >= maxWaitMs };
+      }
+      return undefined;
     } catch (error) {
       availableSince = performance.now();
       throw error;
     }
   };
+}
+
+/** Returns the kinds of free workers; undefined for one that takes any record. */
+function freeKinds(running: readonly ClaimedRecord[], concurrency: number): ReadonlyArray<RecordClaim['reserved']> {
+  const isBusy = running.filter(({ reserved }) => reserved === undefined).length >= concurrency;
+  if (!isBusy) return [undefined];
+  return (['project', 'key'] as const).filter((kind) => running.every(({ reserved }) => reserved !== kind));
 }
 
 /** One attempt to ingest a record. */

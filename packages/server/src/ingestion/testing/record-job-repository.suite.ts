@@ -137,7 +137,7 @@ function testClaims(open: () => OpenedRepositories): void {
     const { jobs } = repositories;
     const [busy, idle] = [await queue(repositories, 2), await addCollection(repositories)];
     const held = await claim(repositories);
-    const reserved = (now = start) => jobs.claim(claimAt(now, { reserved: true }));
+    const reserved = (now = start) => jobs.claim(claimAt(now, { reserved: 'project' }));
     assert.equal(await reserved(), undefined, 'its project has one in work');
     await addRecord(repositories, idle, { content: 'x'.repeat(65_537) });
     assert.equal(await reserved(), undefined, 'it is large');
@@ -146,6 +146,21 @@ function testClaims(open: () => OpenedRepositories): void {
     await jobs.requeue(held, { runAfter: start + 999_999, attempt: 1 });
     assert.equal((await reserved())?.projectId, busy.projectId);
     for (const collection of [busy, idle]) await sweepAway(repositories, collection);
+  });
+
+  test('a claim that is reserved for keys takes only small records of keys without a record in progress', async () => {
+    const repositories = open();
+    const { jobs } = repositories;
+    const collection = await addCollection(repositories);
+    for (const keyId of ['a', 'a']) await addRecord(repositories, collection, { keyId });
+    await claim(repositories);
+    const reserved = () => jobs.claim(claimAt(start, { reserved: 'key' }));
+    assert.equal(await reserved(), undefined, 'its key has one in progress');
+    await addRecord(repositories, collection, { keyId: 'b', content: 'x'.repeat(65_537) });
+    assert.equal(await reserved(), undefined, 'it is large');
+    const small = await addRecord(repositories, collection, { keyId: 'b' });
+    assert.equal((await reserved())?.id, small.id);
+    await sweepAway(repositories, collection);
   });
 
   test('a claim returns the work to do, and counts the attempts', async () => {

@@ -48,11 +48,15 @@ interface Wanted {
  * so the cost does not depend on the number of waiting records.
  */
 async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
-  const isSmall = claim.reserved === true ? sql`and source_bytes <= ${smallRecordBytes}` : sql``;
-  const isIdle = claim.reserved === true ? sql`and project_id not in (${projectsInProgress(claim)})` : sql``;
+  const isSmall = claim.reserved === undefined ? sql`` : sql`and source_bytes <= ${smallRecordBytes}`;
+  const isIdle = claim.reserved === 'project' ? sql`and project_id not in (${inProgress('project_id', claim)})` : sql``;
+  const isOfIdleKey =
+    claim.reserved === 'key'
+      ? sql`and key_id not in (${inProgress('key_id', claim)} and project_id = waiting.project_id)`
+      : sql``;
   const firstOf = (keys: RawBuilder<boolean>) => sql<string | null>`(
     select id from record where record.project_id = waiting.project_id and status = 'creating' and ${keys}
-      and ${isClaimable(claim)} ${isSmall}
+      and ${isClaimable(claim)} ${isSmall} ${isOfIdleKey}
     order by key_id, claim_order, id limit 1 ${skipLocked(dialect)}
   )`;
   const lastKey = sql`(select key_id from record_key_turn where record_key_turn.project_id = waiting.project_id)`;
@@ -69,8 +73,9 @@ async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: W
   return rows[0]?.id;
 }
 
-function projectsInProgress(claim: RecordClaim): RawBuilder<string> {
-  return sql`select project_id from record
+/** Selects the projects or keys that have a record in progress. */
+function inProgress(column: 'project_id' | 'key_id', claim: RecordClaim): RawBuilder<string> {
+  return sql`select ${sql.ref(column)} from record
     where lease_owner is not null and not ${isFree('lease_until', claim)} and status = 'creating'`;
 }
 
