@@ -38,6 +38,13 @@ test('the index of the documentation links to every guide and page of the refere
   );
 });
 
+test('the change log lists in at most 120 lines what the first version has', () => {
+  const lines = readPage('CHANGELOG.md').trimEnd().split('\n');
+  const headings = lines.filter((line) => /^(?:## |### (?:Changed|Removed|Fixed)$)/.test(line));
+  assert.deepEqual(headings, ['## 0.1.0 (unreleased)'], 'a merge brought lines of an earlier log back: remove them');
+  assert.ok(lines.length <= 120, `${lines.length} lines`);
+});
+
 function brokenLinks(page: string, text: string): string[] {
   const prose = text.replace(/^ *```[\s\S]*?^ *```/gm, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^()\s]+)\)/g)]
