@@ -4,20 +4,37 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+const python = '/usr/bin/python3';
+const env = { PATH: '/usr/bin:/bin', SOURCE_DATE_EPOCH: '1700000000', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
+const offline = ['--no-index', '--no-build-isolation', '--no-deps', '--quiet'];
 
-/** Builds the Python client outside of the repository, without a network. @returns the paths of the wheel and of the source archive */
-export async function buildPython(root: string, folder: string): Promise<{ wheel: string; source: string }> {
+/**
+ * Builds the Python client outside of the repository, without a network: the wheel from the source archive.
+ * @returns the paths of the wheel, of the source archive and of the copied project
+ */
+export async function buildPython(root: string, folder: string) {
   const project = join(folder, 'project');
   const out = join(folder, 'out');
   await mkdir(out, { recursive: true });
-  const isSource = (path: string) => !/\/(?:__pycache__|\.mypy_cache|build|[^/]+\.egg-info)(?:\/|$)/.test(path);
+  const isSource = (path: string) => !/\/(?:__pycache__|\.mypy_cache|build|_sync|[^/]+\.egg-info)(?:\/|$)/.test(path);
   await cp(join(root, 'clients/python'), project, { recursive: true, filter: isSource });
-  const env = { PATH: '/usr/bin:/bin', SOURCE_DATE_EPOCH: '1700000000', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
   const build = 'import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])';
-  await run('/usr/bin/python3', ['-c', build, out], { cwd: project, env });
-  const wheel = ['-m', 'pip', 'wheel', '--no-index', '--no-build-isolation', '--no-deps', '--quiet'];
-  await run('/usr/bin/python3', [...wheel, '--wheel-dir', out, project], { env });
-  const names = await readdir(out);
-  const find = (ending: string) => join(out, names.find((name) => name.endsWith(ending)) ?? ending);
-  return { wheel: find('.whl'), source: find('.tar.gz') };
+  await run(python, ['-c', build, out], { cwd: project, env });
+  const source = await findFile(out, '.tar.gz');
+  return { wheel: await buildWheel(source, out), source, project };
+}
+
+/** Builds the wheel of a project or of its source archive. @returns the path of the wheel */
+export async function buildWheel(project: string, out: string): Promise<string> {
+  await run(python, ['-m', 'pip', 'wheel', ...offline, '--wheel-dir', out, project], { env });
+  return findFile(out, '.whl');
+}
+
+/** Installs a wheel, or the option `--editable` with a project, into a folder for PYTHONPATH. */
+export async function installPython(what: readonly string[], target: string): Promise<void> {
+  await run(python, ['-m', 'pip', 'install', ...offline, '--no-compile', '--target', target, ...what], { env });
+}
+
+async function findFile(folder: string, ending: string): Promise<string> {
+  return join(folder, (await readdir(folder)).find((name) => name.endsWith(ending)) ?? ending);
 }

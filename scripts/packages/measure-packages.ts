@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installInto } from '../../test/support/packed-archives.ts';
 import { type Ending, startService } from '../../test/support/service.ts';
-import { buildPython } from './build-python.ts';
+import { buildPython, installPython } from './build-python.ts';
 
 const run = promisify(execFile);
 const platform = `${process.platform}-${process.arch}`;
@@ -34,7 +34,7 @@ export async function measurePackages(root: string, archives: string): Promise<v
   try {
     const places = { t, archives, work };
     const sizes = await measureArchives(archives);
-    const python = await installPython(root, places);
+    const python = await measurePython(root, places);
     const server = await installServer(places);
     const stories = await runStories(places, server.launcher);
     print([...sizes, ...python, ...server.figures, ...stories]);
@@ -48,12 +48,9 @@ async function measureArchives(archives: string): Promise<Figure[]> {
   return Promise.all(names.map(async (name) => [`\`${name}\``, kib(await stat(join(archives, name)))] as const));
 }
 
-async function installPython(root: string, { work }: Places): Promise<Figure[]> {
+async function measurePython(root: string, { work }: Places): Promise<Figure[]> {
   const { wheel, source } = await buildPython(root, join(work, 'python'));
-  const install = ['-m', 'pip', 'install', '--no-index', '--no-deps', '--no-compile', '--quiet'];
-  const [, seconds] = await timed(() =>
-    run('/usr/bin/python3', [...install, '--target', join(work, 'modules'), wheel]),
-  );
+  const [, seconds] = await timed(() => installPython([wheel], join(work, 'modules')));
   return [
     [`\`${wheel.split('/').at(-1)}\``, kib(await stat(wheel))],
     [`\`${source.split('/').at(-1)}\``, kib(await stat(source))],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -9,6 +9,7 @@ import { Quartermaster } from '@quartermaster/client';
 import { runCli } from '../../packages/cli/src/testing/run-cli.ts';
 import { administrator, setUp } from '../support/administrator.ts';
 import { type ServiceBelowAPath, startBelowAPath } from '../support/below-a-path.ts';
+import { installPythonClient } from '../support/python-client.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const pngStart = '89504e470d0a1a0a';
@@ -51,7 +52,8 @@ for (const name of ['nginx', 'caddy'] as const) {
       const program = /^```python\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? '';
       await writeFile(join(cwd, 'handbook.md'), 'The library opens at nine.\n');
       await writeFile(join(cwd, 'story.py'), program.replaceAll('http://127.0.0.1:8080', service.filesUrl));
-      const env = { PATH: '/usr/bin:/bin', PYTHONPATH: resolve('clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
+      const { modules } = await installPythonClient(t);
+      const env = { PATH: '/usr/bin:/bin', PYTHONPATH: modules, PYTHONDONTWRITEBYTECODE: '1' };
       const options = { cwd, env: { ...env, QM_API_KEY: service.key } };
       const { stdout } = await promisify(execFile)('/usr/bin/python3', ['story.py'], options);
       assert.deepEqual(stdout.trim().split('\n'), [

@@ -1,61 +1,24 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type Ending, startService, temporaryFolder } from '../support/service.ts';
+import { buildPython, buildWheel, installPython } from '../../scripts/packages/build-python.ts';
+import { installPythonClient } from '../support/python-client.ts';
+import { startService, temporaryFolder } from '../support/service.ts';
 
 const python = '/usr/bin/python3';
 const source = 'clients/python';
 const guide = 'docs/guides/python-client.md';
 
-/** The wheel and the empty folder into which it was installed. */
-interface Installation {
-  readonly folder: string;
-  readonly wheel: string;
-}
-
-const installation = await install({ after });
-
-/** Builds the wheel outside of the repository and installs it. Neither step uses a network. */
-async function install(t: Ending): Promise<Installation> {
-  const folder = await temporaryFolder(t);
-  const started = performance.now();
-  const wheel = await buildWheel(folder, 'first');
-  const installed = join(folder, 'installed');
-  await runPython([
-    '-m',
-    'pip',
-    'install',
-    '--no-index',
-    '--no-deps',
-    '--no-compile',
-    '--quiet',
-    '--target',
-    installed,
-    wheel,
-  ]);
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`wheel: ${(await stat(wheel)).size} bytes, built and installed in ${seconds} s`);
-  return { folder: installed, wheel };
-}
-
-async function buildWheel(folder: string, name: string): Promise<string> {
-  const project = join(folder, name, 'project');
-  await mkdir(join(folder, name), { recursive: true });
-  const isSource = (path: string) => !/\/(?:__pycache__|\.mypy_cache|build|[^/]+\.egg-info)(?:\/|$)/.test(path);
-  await cp(source, project, { recursive: true, filter: isSource });
-  const wheels = join(folder, name, 'wheels');
-  const build = ['-m', 'pip', 'wheel', '--no-index', '--no-build-isolation', '--no-deps', '--quiet'];
-  await runPython([...build, '--wheel-dir', wheels, project]);
-  const [file = ''] = await readdir(wheels);
-  await rm(project, { recursive: true });
-  return join(wheels, file);
-}
+const started = performance.now();
+const installation = await installPythonClient({ after });
+const seconds = ((performance.now() - started) / 1000).toFixed(1);
+console.log(`wheel: ${(await stat(installation.wheel)).size} bytes, built and installed in ${seconds} s`);
 
 /** Runs Debian's Python with the modules of the folder and of Debian only. Returns what it wrote. */
 async function runPython(args: readonly string[], options: { cwd?: string; modules?: string; key?: string } = {}) {
@@ -63,8 +26,6 @@ async function runPython(args: readonly string[], options: { cwd?: string; modul
     PATH: '/usr/bin:/bin',
     HOME: options.cwd ?? '/nonexistent',
     PYTHONDONTWRITEBYTECODE: '1',
-    PIP_DISABLE_PIP_VERSION_CHECK: '1',
-    SOURCE_DATE_EPOCH: '1700000000',
     ...(options.modules === undefined ? {} : { PYTHONPATH: options.modules }),
     ...(options.key === undefined ? {} : { QM_API_KEY: options.key }),
   };
@@ -79,9 +40,9 @@ async function readSamples(): Promise<string[]> {
   return [...text.matchAll(/^```python\n([\s\S]*?)^```/gm)].map(([, sample = '']) => sample);
 }
 
-test('[client] the Python wheel holds the typed package only, and building it twice gives the same bytes', async (t) => {
-  const { folder, wheel } = installation;
-  const again = await buildWheel(await temporaryFolder(t), 'second');
+test('[client] the Python wheel holds the typed package only, and the folder and the source archive give the same bytes', async (t) => {
+  const { modules: folder, wheel, project } = installation;
+  const again = await buildWheel(project, await temporaryFolder(t));
   const digest = async (path: string) =>
     createHash('sha256')
       .update(await readFile(path))
@@ -104,6 +65,58 @@ test('[client] the Python wheel holds the typed package only, and building it tw
   assert.ok((await stat(wheel)).size < 100_000);
 });
 
+test('[client] the build writes the synchronous client: the asynchronous one without async and await', async () => {
+  const code = `"""Reads."""
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+class AsyncReader:
+    async def read(self, get: Callable[[int], Awaitable[T]]) -> AsyncGenerator[T, None]:
+        await asyncio.sleep(1)
+        async with aclosing(await asyncio.to_thread(self.open, 3)) as items:
+            async for item in items:
+                yield await item.aread()
+    async def __aenter__(self) -> AsyncReader: ...
+`;
+  const convert = 'import runpy, sys; print(runpy.run_path(sys.argv[1])["without_async"](sys.argv[2]), end="")';
+  assert.equal(
+    (await runPython(['-c', convert, `${source}/setup.py`, code])).stdout,
+    `"""Reads. Generated from \`_async\`. Do not edit this file."""
+import time
+from collections.abc import Generator, Callable
+class Reader:
+    def read(self, get: Callable[[int], T]) -> Generator[T, None, None]:
+        time.sleep(1)
+        with closing(self.open(3)) as items:
+            for item in items:
+                yield item.read()
+    def __enter__(self) -> Reader: ...
+`,
+  );
+  const list = async (name: string) => (await readdir(join(installation.modules, 'quartermaster', name))).sort();
+  assert.deepEqual(await list('_sync'), await list('_async'));
+});
+
+test('[client] an editable install builds the synchronous client into the source folder', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { project } = await buildPython(resolve('.'), folder);
+  const editable = join(project, 'src/quartermaster/_sync');
+  await mkdir(editable);
+  await writeFile(join(editable, 'removed.py'), '');
+  const target = join(folder, 'installed');
+  await installPython(['--config-settings', 'editable_mode=strict', '--editable', project], target);
+  const [pth = ''] = (await readdir(target)).filter((name) => name.endsWith('.pth'));
+  const linked = join((await readFile(join(target, pth), 'utf8')).trim(), 'quartermaster/_sync');
+  const expected = await readModules(join(installation.modules, 'quartermaster/_sync'));
+  assert.ok(expected.length > 0);
+  assert.deepEqual(await readModules(editable), expected);
+  assert.deepEqual(await readModules(linked), expected);
+});
+
+async function readModules(folder: string): Promise<string[][]> {
+  const names = (await readdir(folder)).sort();
+  return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]));
+}
+
 const refusals = `
 import os, sys, quartermaster
 url, key, attempts = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -122,7 +135,7 @@ print(' '.join(f'{name}={seen.count(name)}' for name in sorted(set(seen))))
 test('[client] refusals of uploads of 12 MB reach the Python client, 20 of 20', async (t) => {
   const { filesUrl, key } = await startService(t);
   const args = ['-c', refusals, filesUrl, key, '20'];
-  const { stdout } = await runPython(args, { modules: installation.folder });
+  const { stdout } = await runPython(args, { modules: installation.modules });
   assert.equal(stdout.trim(), 'AuthenticationError=10 ValidationError=10');
 });
 
@@ -134,7 +147,7 @@ test('[client] every sample of the Python guide runs as printed: upload, record,
   assert.equal(samples.length, 8);
   await writeFile(join(cwd, 'story.py'), samples.join('\n').replaceAll('http://127.0.0.1:8080', service.filesUrl));
   const started = performance.now();
-  const { stdout } = await runPython(['story.py'], { cwd, modules: installation.folder, key: service.key });
+  const { stdout } = await runPython(['story.py'], { cwd, modules: installation.modules, key: service.key });
   console.log(`story: ${((performance.now() - started) / 1000).toFixed(1)} s`);
   assert.deepEqual(stdout.trim().split('\n'), [
     '1 chunks',
@@ -191,14 +204,14 @@ without_async(sys.argv[1])
 asyncio.run(with_async(sys.argv[2]))
 `;
   assert.equal(ids.length, 2);
-  const { stdout } = await runPython(['-c', program, ...ids], { cwd, modules: installation.folder, key: service.key });
+  const { stdout } = await runPython(['-c', program, ...ids], { cwd, modules: installation.modules, key: service.key });
   assert.equal(stdout, 'without async\nwith async\n');
   assert.deepEqual((await readdir(cwd)).sort(), ids.toSorted());
 });
 
 test('[client] the installed Python client withstands the list of attacks', async () => {
   const { stderr } = await runPython(['-m', 'unittest', 'discover', '-s', `${source}/tests`, '-t', `${source}/tests`], {
-    modules: installation.folder,
+    modules: installation.modules,
   });
   const [, count] = /^Ran (\d+) tests[\s\S]*^OK$/m.exec(stderr) ?? [];
   console.log(`tests of the Python client: ${count}`);
@@ -212,7 +225,7 @@ test('[client] mypy --strict accepts the Python package and every sample of its 
   const wrong = join(cwd, 'wrong.py');
   await writeFile(wrong, 'import quartermaster\nquartermaster.Quartermaster("http://a").files.upload(3)\n');
   const check = async (...args: string[]) => {
-    const env = { PATH: '/usr/bin:/bin', HOME: cwd, MYPYPATH: installation.folder };
+    const env = { PATH: '/usr/bin:/bin', HOME: cwd, MYPYPATH: installation.modules };
     const options = { cwd, env };
     return await promisify(execFile)(
       '/usr/bin/mypy',
@@ -244,7 +257,7 @@ try:
 except ApiConnectionError as error:
     print(error.outcome_unknown)
 `;
-  const { stdout } = await runPython(['-c', program], { modules: installation.folder, key: service.key });
+  const { stdout } = await runPython(['-c', program], { modules: installation.modules, key: service.key });
   assert.equal(stdout, 'tea.txt\n42\nTrue\n');
   assert.equal((await service.client.files.list()).data.length, 1);
   assert.equal((await service.client.runs.list()).data.length, 1);

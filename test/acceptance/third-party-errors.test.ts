@@ -12,6 +12,7 @@ import {
   ServerError,
   ValidationError,
 } from '@quartermaster/client';
+import { installPythonClient } from '../support/python-client.ts';
 import { type StartedService, share, startService } from '../support/service.ts';
 import { openVendorBundle, type VendorError } from '../support/vendor-bundle.ts';
 
@@ -238,7 +239,8 @@ describe('each status of a third party on each surface', () => {
     });
   }
 
-  test('[client] the Python client raises its class for each status of a third party', async () => {
+  test('[client] the Python client raises its class for each status of a third party', async (t) => {
+    const { modules } = await installPythonClient(t);
     const script = `
 import json, sys
 from quartermaster import ApiError, Quartermaster
@@ -258,7 +260,7 @@ print(json.dumps(found))
     const { stdout } = await promisify(execFile)(
       '/usr/bin/python3',
       ['-c', script, filesUrl, pluginsUrl, key, token, names],
-      { env: { PATH: '/usr/bin:/bin', PYTHONPATH: 'clients/python/src', PYTHONDONTWRITEBYTECODE: '1' } },
+      { env: { PATH: '/usr/bin:/bin', PYTHONPATH: modules, PYTHONDONTWRITEBYTECODE: '1' } },
     );
     const found = JSON.parse(stdout) as Record<
       string,

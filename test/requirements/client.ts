@@ -64,7 +64,9 @@ export const clientRequirements: Requirements = {
     promise: 'The Python client is one typed wheel with a method for every operation that an API key may use.',
     source: 'docs/contract.md "Clients"; docs/contract.md "Documentation"',
     tests: [
-      '[client] the Python wheel holds the typed package only, and building it twice gives the same bytes',
+      '[client] the Python wheel holds the typed package only, and the folder and the source archive give the same bytes',
+      '[client] the build writes the synchronous client: the asynchronous one without async and await',
+      '[client] an editable install builds the synchronous client into the source folder',
       '[client] every sample of the Python guide runs as printed: upload, record, search, run',
       '[client] refusals of uploads of 12 MB reach the Python client, 20 of 20',
       '[client] both Python clients read artifacts of the service whole and in part, until they are deleted',
