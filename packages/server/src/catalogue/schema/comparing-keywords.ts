@@ -1,13 +1,14 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { jsonSize } from '../../kernel/json/json-size.ts';
 import type { CheckBudget } from './check-budget.ts';
+import type { ExactIntegers } from './exact-integers.ts';
 
 /**
  * Replaces the engine's keywords that compare values. Its `uniqueItems` compares each pair of objects, which takes minutes for 1
  * MiB. Its comparison calls `valueOf`, which the data can define. `const` and `enum` read no more of a value than their own values
- * have, because a union may have a thousand of them.
+ * have, because a union may have a thousand of them. They compare doubles, because manifests have no other numbers.
  */
-export function replaceComparingKeywords(ajv: Ajv2020, budget: CheckBudget): void {
+export function replaceComparingKeywords(ajv: Ajv2020, budget: CheckBudget, exact?: ExactIntegers): void {
   for (const keyword of ['const', 'enum', 'uniqueItems']) ajv.removeKeyword(keyword);
   ajv.addKeyword({
     keyword: 'const',
@@ -22,7 +23,7 @@ export function replaceComparingKeywords(ajv: Ajv2020, budget: CheckBudget): voi
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
-    compile: (wanted: boolean) => (items: readonly unknown[]) => !wanted || areUnique(items, budget),
+    compile: (wanted: boolean) => (items: readonly unknown[]) => !wanted || areUnique(items, budget, exact),
   });
 }
 
@@ -32,10 +33,10 @@ function isAmong(wanted: readonly unknown[]): (value: unknown) => boolean {
   return (value) => jsonSize(value, longest) <= longest && texts.has(canonical(value));
 }
 
-function areUnique(items: readonly unknown[], budget: CheckBudget): boolean {
+function areUnique(items: readonly unknown[], budget: CheckBudget, exact?: ExactIntegers): boolean {
   const seen = new Set<string>();
-  for (const item of items) {
-    const text = canonical(item);
+  for (const [index, item] of items.entries()) {
+    const text = canonical(exact === undefined ? item : exact.restore(exact.at(items, index, item)));
     budget.compare(text.length);
     if (seen.has(text)) return false;
     seen.add(text);

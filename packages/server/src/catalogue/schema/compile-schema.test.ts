@@ -198,3 +198,59 @@ test('examples and extensions may contain any value', () => {
   assert.deepEqual(errorsOf(schema, { a: 'x', $id: 1 }), []);
   assert.deepEqual(errorsOf(schema, { $id: 'x' }), ['/$id must be a number; received a string ("x").']);
 });
+
+test('keywords compare integers beyond 2^53 exactly, in inputs and in outputs', () => {
+  const n = 1234567890123456789n;
+  const limit = 2 ** 60;
+  const above = BigInt(limit) + 1n;
+  const unique = { type: 'array', uniqueItems: true };
+  const cases: ReadonlyArray<readonly [schema: Record<string, unknown>, value: unknown, isValid: boolean]> = [
+    [unique, [n, n + 1n], true],
+    [unique, [n, n], false],
+    [unique, [{ a: [n] }, { a: [n + 1n] }], true],
+    [
+      unique,
+      [
+        { a: n, b: 1 },
+        { b: 1, a: n },
+      ],
+      false,
+    ],
+    [unique, [n, 1, 1], false],
+    [{ type: 'integer', maximum: limit }, above, false],
+    [{ type: 'integer', maximum: limit }, above - 1n, true],
+    [{ type: 'integer', minimum: limit }, above - 2n, false],
+    [{ type: 'integer', minimum: limit }, above - 1n, true],
+    [{ exclusiveMaximum: limit }, above - 2n, true],
+    [{ exclusiveMaximum: limit }, above - 1n, false],
+    [{ exclusiveMinimum: limit }, above, true],
+    [{ exclusiveMinimum: limit }, above - 1n, false],
+    [{ multipleOf: 10 }, n + 1n, true],
+    [{ multipleOf: 10 }, n, false],
+    [{ multipleOf: 0.5 }, n, true],
+    [{ items: { $ref: '#/$defs/small' } }, [5, above], false],
+    [{ items: { $ref: '#/$defs/small' } }, [5, above - 1n], true],
+    [{ anyOf: [{ type: 'string' }, { maximum: limit }] }, above, false],
+    [{ additionalProperties: { maximum: limit } }, { x: above }, false],
+    [{ not: { minimum: limit } }, above - 2n, true],
+    [{ type: 'integer', maximum: 5, minimum: 1 }, 5, true],
+    [{ properties: { b: { default: 7 } }, maxProperties: 2 }, { a: n }, true],
+  ];
+  for (const [schema, value, isValid] of cases) {
+    const whole = object({ a: schema }, { $defs: { small: { maximum: limit } } });
+    const input = compiler.compileInput(() => whole)({ a: value });
+    const shown = JSON.stringify([schema, value]);
+    assert.equal(input.violations.length === 0, isValid, shown);
+    assert.equal(compiler.compileOutput(() => whole)({ a: value }).length === 0, isValid, shown);
+  }
+  const bare = compiler.compileOutput(() => ({ type: 'integer', maximum: limit }));
+  assert.deepEqual([bare(above).length, bare(above - 1n).length, bare(5).length], [1, 0, 0]);
+  assert.equal(bare({}).length, 1);
+});
+
+test('the error of an integer beyond 2^53 names the limit', () => {
+  const schema = object({ a: { maximum: 5, multipleOf: 2 } });
+  const [most, multiple] = errorsOf(schema, { a: 1234567890123456789n });
+  assert.match(most ?? '', /^\/a must be at most 5;/);
+  assert.match(multiple ?? '', /^\/a must be a multiple of 2;/);
+});

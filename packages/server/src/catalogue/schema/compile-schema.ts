@@ -11,6 +11,7 @@ import { compileBoundedRegExp } from './bounded-patterns.ts';
 import { type CheckBudget, CheckTooLarge, createCheckBudget } from './check-budget.ts';
 import { replaceComparingKeywords } from './comparing-keywords.ts';
 import { copyJson, type ExactInteger } from './copy-json.ts';
+import { createExactIntegers, type ExactIntegers, replaceNumberKeywords } from './exact-integers.ts';
 import { addLinearFormats } from './formats.ts';
 import { withoutRemarks } from './subschemas.ts';
 
@@ -63,14 +64,27 @@ export function createSchemaCompiler(): SchemaCompiler {
   };
 }
 
-/** Validates a value and reports either all validation errors or only the first. */
-type Validate = (value: unknown, options: { all: boolean; showValues: boolean }) => ValidationError[];
+interface ValidateOptions {
+  readonly all: boolean;
+  readonly showValues: boolean;
+  /** The value with its integers beyond 2^53, if it has any. */
+  readonly original: unknown;
+}
 
-/** Uses two engines: stopping at the first error bounds the work on hostile data, and listing all errors helps people. */
+/** Validates a value and reports either all validation errors or only the first. */
+type Validate = (value: unknown, options: ValidateOptions) => ValidationError[];
+
+/**
+ * Uses two engines: stopping at the first error bounds the work on hostile data, and listing all errors helps people. Values with
+ * integers beyond 2^53 have two of their own, so that the others compare doubles without a call. */
 function createEngines(options: Options): (schema: GetSchema) => Validate {
   const budget = createCheckBudget();
-  const first = once(() => createEngine({ ...options, allErrors: false }, budget));
-  const all = once(() => createEngine({ ...options, allErrors: true }, budget));
+  const exact = createExactIntegers();
+  const pairOf = (integers?: ExactIntegers) => ({
+    first: once(() => createEngine({ ...options, allErrors: false }, budget, integers)),
+    all: once(() => createEngine({ ...options, allErrors: true }, budget, integers)),
+  });
+  const engines = { usual: pairOf(), exact: pairOf(exact) };
   const passes = (validate: ValidateFunction, value: unknown) => {
     budget.reset();
     // Synchronous, because `$async` is refused at load.
@@ -81,11 +95,16 @@ function createEngines(options: Options): (schema: GetSchema) => Validate {
     // A unique `$id` prevents references of one schema from resolving in another.
     const $id = `schema:${++count}`;
     const schema = once(() => ({ ...withoutRemarks(wanted()), $id }));
-    const validateFirst = once(() => first().compile(schema()));
-    const validateAll = once(() => all().compile(schema()));
+    const compiled = ({ first, all }: ReturnType<typeof pairOf>) => ({
+      first: once(() => first().compile(schema())),
+      all: once(() => all().compile(schema())),
+    });
+    const validators = { usual: compiled(engines.usual), exact: compiled(engines.exact) };
     return (value, asked) => {
-      if (passes(validateFirst(), value)) return [];
-      const validate = asked.all ? validateAll() : validateFirst();
+      if (asked.original !== undefined) exact.reset(asked.original, value);
+      const { first, all } = asked.original === undefined ? validators.usual : validators.exact;
+      if (passes(first(), value)) return [];
+      const validate = asked.all ? all() : first();
       if (asked.all) passes(validate, value);
       const described = { schema: schema(), showsValue: () => asked.showValues, limit: maxViolations };
       return describeErrors(validate.errors ?? [], described);
@@ -93,14 +112,15 @@ function createEngines(options: Options): (schema: GetSchema) => Validate {
   };
 }
 
-function createEngine(options: Options, budget: CheckBudget): Ajv2020 {
+function createEngine(options: Options, budget: CheckBudget, exact?: ExactIntegers): Ajv2020 {
   const regExp = Object.assign((pattern: string) => compileBoundedRegExp(pattern, budget), {
     code: 'compileBoundedRegExp',
   });
   const engine = new Ajv2020({ ...baseOptions, ...options, code: { ...baseOptions.code, regExp } });
   addLinearFormats(engine, budget);
   engine.addFormat(referenceFormat, (text) => readFileReference(text) !== undefined);
-  replaceComparingKeywords(engine, budget);
+  replaceComparingKeywords(engine, budget, exact);
+  if (exact !== undefined) replaceNumberKeywords(engine, exact);
   replaceLengthKeywords(engine);
   return engine;
 }
@@ -110,7 +130,8 @@ function createReadInput(validate: Validate): ReadInput {
     const copied = copyJson(value);
     if ('refusal' in copied) return { input: {}, violations: toErrorDetails([copied.refusal]) };
     const all = copied.nodes <= maxNodesForAllErrors;
-    const find = (input: unknown) => guarded(input, () => validate(input, { all, showValues: true }));
+    const original = copied.exact.length > 0 ? value : undefined;
+    const find = (input: unknown) => guarded(input, () => validate(input, { all, showValues: true, original }));
     const errors = find(copied.copy);
     const input = copied.copy;
     const checked = (violations: ErrorDetail[]) => ({ input: withExactIntegers(input, copied.exact), violations });
@@ -158,8 +179,9 @@ function dropNull(input: unknown, segments: readonly string[]): boolean {
 }
 
 function createCheck(validate: Validate, { showValues }: { showValues: boolean }): Check {
-  const check = (value: unknown) => validate(value, { all: hasFewNodes(value), showValues });
-  return (value) => toErrorDetails(guarded(value, () => check(convertBigInts(value, Number))));
+  const check = (value: unknown, original: unknown) =>
+    validate(value, { all: hasFewNodes(value), showValues, original: value === original ? undefined : original });
+  return (value) => toErrorDetails(guarded(value, () => check(convertBigInts(value, Number), value)));
 }
 
 const tooDeep: ValidationError = {
