@@ -150,6 +150,13 @@ test('[damage] a damaged table of a SQLite database turns readiness to 503, whic
   assert.deepEqual(error.details, [{ part: 'database', condition: 'damaged', table: 'similarity_scale', page }]);
   assert.equal(await metricOf(damaged, 'quartermaster_database_damaged_tables'), '1');
   assert.equal(await damaged.stop(), 0);
+  const restarted = await startService(t, { folder, key });
+  assert.equal(
+    (await fetch(`${restarted.filesUrl}/v1/ready`)).status,
+    503,
+    'the damage is known before the next check',
+  );
+  assert.equal(await restarted.stop(), 0);
 
   flipped.fill(0, 0, 16);
   await writeFile(file, flipped);

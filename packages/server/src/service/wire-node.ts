@@ -60,6 +60,8 @@ const day = 24 * 3_600_000;
 const longestPause = 2 ** 31 - 1;
 /** Milliseconds after the start, so that services that live for a short time do not start a child process. */
 const verificationDelayMs = 10_000;
+/** Milliseconds from a check that failed to the next one. */
+const retryDelayMs = 3_600_000;
 
 type DatabaseContext = Pick<NodeContext, 'logger' | 'registry' | 'resources'> & Pick<ServiceContext, 'admission'>;
 
@@ -104,16 +106,17 @@ function verifyTables(
   { dataFolder, verificationDays, verificationMbPerSecond }: ServiceContext['config'],
   { logger, registry: metrics, resources }: DatabaseContext,
 ): TableVerification['damaged'] {
-  const verification = createTableVerification({ file: join(dataFolder, sqliteFile), logger, metrics });
-  if (verificationMbPerSecond === 0) return verification.damaged;
-  const pause = Math.min(longestPause, verificationDays * day);
+  const bytesPerSecond = verificationMbPerSecond * 2 ** 20;
+  const verification = createTableVerification({ file: join(dataFolder, sqliteFile), bytesPerSecond, logger, metrics });
+  if (bytesPerSecond === 0) return verification.damaged;
   let delayMs = verificationDelayMs;
   const run = async (signal: AbortSignal) => {
     await wait(delayMs, undefined, { signal });
-    delayMs = 0;
+    delayMs = retryDelayMs;
     await verification.run(signal);
+    delayMs = Math.min(longestPause, verificationDays * day);
   };
-  const tasks = startPeriodicTasks([{ name: 'verify database tables', pause, run }], logger);
+  const tasks = startPeriodicTasks([{ name: 'verify database tables', pause: 0, run }], logger);
   resources.defer(() => tasks.close());
   return verification.damaged;
 }

@@ -65,7 +65,8 @@ export const storeSettings = {
     check: wholeNumber(1, 365),
   },
   VERIFICATION_MB_PER_SECOND: {
-    description: 'Read at most this many MiB per second for the background verification. 0: no verification',
+    description:
+      'Read at most this many MiB per second for the background verification of stored files, and as many for that of the tables of SQLite. 0: no verification',
     default: '16',
     check: wholeNumber(0, 10_000),
   },

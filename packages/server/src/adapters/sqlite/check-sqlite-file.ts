@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { databaseFileDamaged } from '../database/problems.ts';
+import { isDamage } from './sqlite-damage.ts';
 import { sqliteFile } from './sqlite-database.ts';
 
 /** Milliseconds that the check waits for a lock of another process. */
@@ -48,12 +49,6 @@ function findDamage(file: string): Damage | undefined {
     if (isDamage(cause)) return { finding: (cause as Error).message, cause };
     throw cause;
   }
-}
-
-/** SQLITE_CORRUPT and SQLITE_NOTADB with their extended codes. */
-function isDamage(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
-  return code === 11 || code === 26;
 }
 
 function checkPages(file: string): string | undefined {

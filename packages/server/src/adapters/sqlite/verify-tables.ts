@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { replaceFile } from '../../kernel/disk/replace-file.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Gauge, type Registry } from '../../kernel/metrics.ts';
 import { modulePath } from '../../kernel/process/module-path.ts';
@@ -15,28 +19,40 @@ export interface DamagedTable {
 export interface TableVerification {
   /** Checks every table once. The signal ends it at once. */
   run(signal: AbortSignal): Promise<void>;
-  /** The damages that the last check of each table found. */
+  /** The damages that the last check of each table found, also before a restart. */
   damaged(): readonly DamagedTable[];
+}
+
+/** A line of the child process. With an error that is no damage, the table was not checked. */
+export interface CheckedTable extends Omit<DamagedTable, 'finding'> {
+  readonly finding: string | null;
+  readonly error?: string;
 }
 
 export interface VerificationDeps {
   readonly file: string;
+  /** The maximum rate at which the check reads. */
+  readonly bytesPerSecond: number;
   readonly logger: Pick<Logger, 'error' | 'info'>;
   readonly metrics: Registry;
-  /** Milliseconds of pause for each millisecond of work. */
-  readonly pausePerWork?: number;
 }
 
-/** The check uses a tenth of the time of one processor at most. */
-const defaultPausePerWork = 9;
+/** This file beside the database lists the damaged tables. It exists only while there are any. */
+const damagedTablesFile = 'damaged-tables.json';
 
 /**
  * Creates the check of the tables and indexes of a SQLite file, one table after another, in a child process of low
- * priority. A thread could not be stopped before SQLite has read the whole table.
+ * priority. It reads in short transactions, so that the log of the database stays small. Known damage survives a restart.
  */
-export function createTableVerification(deps: VerificationDeps): TableVerification {
-  const { file, logger, metrics, pausePerWork = defaultPausePerWork } = deps;
-  const damages = new Map<string, DamagedTable>();
+export function createTableVerification({
+  file,
+  bytesPerSecond,
+  logger,
+  metrics,
+}: VerificationDeps): TableVerification {
+  const stored = join(dirname(file), damagedTablesFile);
+  const damages = new Map(readDamages(stored).map((damage) => [damage.table, damage]));
+  for (const damage of damages.values()) logger.error(damage, 'database damaged');
   new Gauge({
     name: 'quartermaster_database_damaged_tables',
     help: 'Tables of the SQLite database that the background check found damaged, with their indexes.',
@@ -46,36 +62,45 @@ export function createTableVerification(deps: VerificationDeps): TableVerificati
     },
   });
 
-  function note({ table, page, finding }: Omit<DamagedTable, 'finding'> & { readonly finding: string | null }): void {
+  async function note(table: string, damage: DamagedTable | null): Promise<void> {
     const isNew = !damages.has(table);
-    if (finding === null) damages.delete(table);
-    else damages.set(table, { table, page, finding });
-    if (finding !== null && isNew) logger.error({ table, page, finding }, 'database damaged');
+    if (isNew && damage === null) return;
+    if (damage === null) damages.delete(table);
+    else damages.set(table, damage);
+    if (isNew) logger.error(damage, 'database damaged');
+    if (damages.size === 0) await rm(stored, { force: true });
+    else await replaceFile(stored, JSON.stringify([...damages.values()]), 0o600);
   }
+
   return {
     damaged: () => [...damages.values()],
     async run(signal) {
       const program = modulePath(import.meta, './verify-tables-child');
-      const child = spawn(process.execPath, [program, file, String(pausePerWork)], {
-        env: {},
-        stdio: ['ignore', 'pipe', 'ignore'],
+      const child = spawn(process.execPath, [program, file, String(bytesPerSecond), ...damages.keys()], {
+        ...{ env: {}, stdio: ['ignore', 'pipe', 'ignore'], signal, killSignal: 'SIGKILL' },
       });
       const ended = new Promise<number | null>((resolve) => {
         child.once('error', () => resolve(null));
         child.once('close', resolve);
       });
-      const kill = () => void child.kill('SIGKILL');
-      signal.addEventListener('abort', kill);
-      let tables = 0;
+      const tables = new Set<string>();
+      const errors: string[] = [];
       for await (const line of createInterface({ input: child.stdout })) {
-        note(JSON.parse(line));
-        tables += 1;
+        const { table, page, finding, error }: CheckedTable = JSON.parse(line);
+        tables.add(table);
+        if (error !== undefined) errors.push(`${table}: ${error}`);
+        else await note(table, finding === null ? null : { table, page, finding });
       }
       const code = await ended;
-      signal.removeEventListener('abort', kill);
       if (signal.aborted) return;
-      if (code !== 0) throw new Error(`The check of the tables ended with the code ${code}.`);
-      logger.info({ tables, damaged: damages.size }, 'database tables checked');
+      if (code !== 0) errors.push(`the process ended with the code ${code}`);
+      if (errors.length > 0) throw new Error(`The check of the tables failed: ${errors.join('; ')}`);
+      for (const table of damages.keys()) if (!tables.has(table)) await note(table, null);
+      logger.info({ tables: tables.size, damaged: damages.size }, 'database tables checked');
     },
   };
+}
+
+function readDamages(file: string): DamagedTable[] {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
 }
