@@ -67,9 +67,10 @@ export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<
  * store between the two steps. After a crash between them, the folder has both ids.
  */
 export const folderIds = {
-  async prepare(folder: string, newId: string): Promise<void> {
-    const { storeId, folderId } = await readIdentityFile(folder);
-    await writeIdentityFile(folder, { store_id: storeId, folder_id: newId, previous_folder_id: folderId });
+  /** @param claimedId the id in the row of the store. After an earlier crash, the file has it as the previous id. */
+  async prepare(folder: string, { claimedId, newId }: { claimedId: string; newId: string }): Promise<void> {
+    const { storeId } = await readIdentityFile(folder);
+    await writeIdentityFile(folder, { store_id: storeId, folder_id: newId, previous_folder_id: claimedId });
   },
   async finish(folder: string, newId: string): Promise<void> {
     const { storeId } = await readIdentityFile(folder);

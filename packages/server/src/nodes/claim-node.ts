@@ -33,7 +33,7 @@ const lookEveryMs = 250;
  * Makes this process the one that serves the files of the store. The caller holds the lock of the folder, so a node of
  * the same folder has ended and is replaced at once. A node of a copy of the folder is replaced when it has stopped, or
  * when it has written no heartbeat for `leaseMs`. The folder then gets a new id, so that the other copy is refused from
- * now on. Source: ADR 0164.
+ * now on. After a clean stop and a restart of the machine, the folder keeps its id. Source: ADR 0164.
  * @throws OperatorError when a process with another folder is alive
  */
 export async function claimNode(node: NewNode, options: ClaimOptions): Promise<void> {
@@ -57,7 +57,8 @@ export async function claimNode(node: NewNode, options: ClaimOptions): Promise<v
         continue;
       }
     }
-    const isMoved = found !== undefined && !isSameFolder;
+    const isRestarted = found?.stoppedAt !== null && placeOf(found) === placeOf(node);
+    const isMoved = found !== undefined && !isSameFolder && !isRestarted;
     const to = isMoved ? randomUUID() : folder.id;
     if (isMoved) await folder.prepareId(to);
     if (!(await repository.claim(node, { replaced: found, folderId: { from: folder.id, to } }))) continue;
@@ -65,4 +66,9 @@ export async function claimNode(node: NewNode, options: ClaimOptions): Promise<v
     logger.info({ node: node.id, replaced_node: found?.id, folder_moved: isMoved }, 'node registered');
     return;
   }
+}
+
+/** The part of the folder instance that a restart of the machine keeps. Instances of earlier versions have no parts. */
+function placeOf(node: Pick<NewNode, 'folderInstance'> | undefined): string | undefined {
+  return node?.folderInstance.split('.')[0];
 }

@@ -5,7 +5,7 @@ export interface NewNode {
   readonly serves: 'files' | 'both';
   readonly host: string;
   readonly version: string;
-  /** Identifies the data folder on its machine since the machine started. A copy of the folder has another id. */
+  /** Identifies the data folder, and after a point the start of its machine. A copy of the folder has another id. */
   readonly folderInstance: string;
 }
 

@@ -25,7 +25,7 @@ const changesMs = 10_000;
 export interface NodeOptions {
   readonly nodeId: string;
   readonly repository: NodeRepository;
-  /** Undefined when no other process can replace this one. */
+  /** Undefined when no other process can replace this one. It then writes no heartbeats. */
   readonly fence: ChangeFence | undefined;
   readonly logger: Logger;
   readonly metrics: Registry;
@@ -55,22 +55,24 @@ export async function openNode(options: NodeOptions): Promise<Pick<RunningTask, 
   }
 
   fence?.allowUntil(renewedAt + changesMs);
-  const heartbeats = startPeriodicTask({ name: 'node heartbeat', pause: heartbeatMs, run: renew }, (error) => {
-    if (!isOverdue) logger.warn({ err: error, node: nodeId }, 'node heartbeat not written');
-    isOverdue = true;
-  });
-  fence?.onRefused(heartbeats.trigger);
+  const startHeartbeats = () =>
+    startPeriodicTask({ name: 'node heartbeat', pause: heartbeatMs, run: renew }, (error) => {
+      if (!isOverdue) logger.warn({ err: error, node: nodeId }, 'node heartbeat not written');
+      isOverdue = true;
+    });
+  const heartbeats = fence === undefined ? undefined : startHeartbeats();
+  if (heartbeats !== undefined) fence?.onRefused(heartbeats.trigger);
   new Gauge({
     name: 'quartermaster_node_heartbeat_age_seconds',
     help: 'Seconds since the last heartbeat of this process as the one that serves the files of the store.',
     registers: [metrics],
     collect() {
-      this.set((performance.now() - renewedAt) / 1000);
+      if (heartbeats !== undefined) this.set((performance.now() - renewedAt) / 1000);
     },
   });
   return {
     async close() {
-      await heartbeats.close();
+      await heartbeats?.close();
       await repository.stop(nodeId).catch((error) => logger.warn({ err: error, node: nodeId }, 'node stop not stored'));
     },
   };

@@ -46,7 +46,7 @@ export async function openFilesNode({ config, database, logger, registry, resour
       folder: {
         path: dataFolder,
         id: folderId,
-        prepareId: (newId) => folderIds.prepare(dataFolder, newId),
+        prepareId: (newId) => folderIds.prepare(dataFolder, { claimedId: folderId, newId }),
         finishId: (newId) => folderIds.finish(dataFolder, newId),
       },
     },

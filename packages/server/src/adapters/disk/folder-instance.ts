@@ -6,11 +6,16 @@ import { hostname } from 'node:os';
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 
 /**
- * Identifies a folder on this machine until the machine starts again. A copy of the folder has another inode, and the
- * copy of a machine has another boot id. The hash reveals neither.
+ * Identifies a folder, and after a point the start of its machine. A copy of the folder has another inode or another time of
+ * creation, and the copy of a machine has another boot id. The hashes reveal none of them.
  */
 export async function folderInstance(folder: string): Promise<string> {
-  const { dev, ino } = await stat(folder, { bigint: true });
+  const { dev, ino, birthtimeNs } = await stat(folder, { bigint: true });
   const machine = await readFile(bootIdFile, 'utf8').catch(() => hostname());
-  return createHash('sha256').update(`${machine.trim()} ${dev} ${ino}`).digest('hex').slice(0, 32);
+  // The number of a device may change when the machine starts again. Some file systems store no time of creation.
+  return `${hash(`${birthtimeNs || dev} ${ino}`)}.${hash(machine.trim())}`;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -82,6 +82,24 @@ test('a deleted record makes the database file smaller, in steps of at most 256 
   assert.equal(await pragma('integrity_check'), 'ok');
 });
 
+test('pages that became free since the last run are not reclaimed, also after a run that reclaimed others', async (t) => {
+  const { database, pragma, task } = await openStore(t);
+  const run = (statement: string) => sql.raw(statement).execute(database.write);
+  await run(`create table filler as with recursive n(value) as (select 1 union all select value + 1 from n where value < 600)
+    select value, zeroblob(4000) as x from n`);
+  await run('delete from filler where value <= 400');
+  await task.run(never);
+  await task.run(never);
+  assert.equal(await pragma('freelist_count'), 0);
+  await run('delete from filler');
+  const free = Number(await pragma('freelist_count'));
+  assert.ok(free > 150, `${free} pages`);
+  await task.run(never);
+  assert.equal(await pragma('freelist_count'), free);
+  await task.run(never);
+  assert.equal(await pragma('freelist_count'), 0);
+});
+
 test('a store without incremental vacuum keeps its size, and its free pages do no harm', async (t) => {
   const { database, pragma, task } = await openStore(t);
   for (const statement of [

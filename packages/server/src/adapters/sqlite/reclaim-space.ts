@@ -37,7 +37,7 @@ export function createReclaimTask(
     async run(signal) {
       const { free, pageSize, isIncremental } = await readPages(write);
       let due = isIncremental ? Math.min(free, freeBefore) : 0;
-      freeBefore = free;
+      freeBefore = free - due;
       const bytes = due * pageSize;
       while (due > 0 && !signal.aborted) {
         const pages = Math.min(due, pagesAtOnce);
@@ -46,6 +46,7 @@ export function createReclaimTask(
         due -= pages;
         await wait(betweenSteps, undefined, { signal }).catch(() => {});
       }
+      freeBefore += due;
       if (bytes > 0) logger.debug({ bytes: bytes - due * pageSize }, 'free database pages reclaimed');
     },
   };
