@@ -117,9 +117,10 @@ export const queues = {
     whenFull: 'never full',
   },
   similarity_scales: {
-    entries: 'first measurements of the similarity scale, by collection',
+    entries: 'measurements of the similarity scales of collections',
     atOnce: 1,
     waiting: 'one for each collection',
+    keepsPlaces: true,
     whenFull: 'never full; a question waits at most 3 s',
   },
   page_fetches: {

@@ -1,4 +1,5 @@
 import type { Owner } from '../../kernel/admission/owner.ts';
+
 /** Why a text has no vector. The reason is for people and contains no credential. */
 export interface TextFailure {
   readonly reason: string;
@@ -15,6 +16,14 @@ export interface EmbedCall {
   readonly onTokens?: OnTokens | undefined;
   /** Who waits in turn with the other owners. Default: callers without a key. */
   readonly owner?: Owner | undefined;
+}
+
+/** Who asks a question. */
+export interface Asker {
+  /** Default: a caller without a key. */
+  readonly owner?: Owner | undefined;
+  /** Called when the question is sent after the questions before it. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /** Computes vectors of unit length for texts. Texts with similar meaning have near vectors. */
@@ -39,7 +48,7 @@ export interface Embedder {
     call?: EmbedCall,
   ): Promise<ReadonlyArray<Float32Array | TextFailure>>;
   /** Embeds a question without retries, in the fair order of owners. @throws EmbedderUnavailable, or the reason of the aborted signal. */
-  embedQuestion(text: string, signal: AbortSignal, owner?: Owner): Promise<Float32Array>;
+  embedQuestion(text: string, signal: AbortSignal, asker?: Asker): Promise<Float32Array>;
   close(): Promise<void>;
 }
 

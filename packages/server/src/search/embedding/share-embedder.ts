@@ -1,9 +1,9 @@
 import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
 import type { AdmissionQueue } from '../../kernel/admission/admission-queue.ts';
-import { keyless, type Owner } from '../../kernel/admission/owner.ts';
+import { keyless } from '../../kernel/admission/owner.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
-import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
+import { type Asker, type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 
 /** An embedder with one circuit breaker and one limit on concurrent calls, for all chunks and questions of the process. */
 export interface SharedEmbedder extends Embedder {
@@ -138,9 +138,9 @@ export function shareEmbedder(embedder: Embedder, options: ShareOptions): Shared
       noteDimensions(vectors);
       return vectors;
     },
-    async embedQuestion(text, signal, owner) {
+    async embedQuestion(text, signal, { owner, onSent } = {}) {
       const call = () => callOnce(true, () => embedder.embedQuestion(text, signal));
-      const vector = await inTurn(questions, { signal, owner }, call);
+      const vector = await inTurn(questions, { signal, owner, onSent }, call);
       noteDimensions([vector]);
       return vector;
     },
@@ -156,12 +156,13 @@ function pauseAt(
 
 async function inTurn<Value>(
   queue: AdmissionQueue,
-  { signal, owner = keyless }: { readonly signal: AbortSignal; readonly owner?: Owner | undefined },
+  { signal, owner = keyless, onSent }: Asker & { readonly signal: AbortSignal },
   task: () => Promise<Value>,
 ): Promise<Value> {
   const end = await queue.acquire(owner, { signal });
   if (end === null) throw signal.reason;
   try {
+    onSent?.();
     return await task();
   } finally {
     end();

@@ -118,7 +118,7 @@ function createVectorSearch(deps: VectorSearchDeps, scheduleRanking: ScheduleRan
     if (questions === undefined) return 'other_model';
     // Until the service has looked for missing vectors, the collection may lack some.
     const needsBackfill = space.needsBackfill || !deps.isReady();
-    const scale = await scales.find({ ...space, needsBackfill }, (text) => questions.find(text));
+    const scale = await scales.find({ ...space, needsBackfill }, (text) => questions.find(text, question), question);
     if (typeof scale === 'string') return scale;
     const query = await questions.find(question.text, question);
     if (query.length !== space.dimensions) return 'other_dimensions';

@@ -1,4 +1,5 @@
 import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Owner } from '../../kernel/admission/owner.ts';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { EmbedderUnavailable } from '../embedding/embedder.ts';
@@ -16,6 +17,7 @@ export interface SimilarityScales {
   find(
     space: StoredVectorSpace,
     embedQuestion: EmbedQuestion,
+    owner: Owner,
   ): Promise<SimilarityScale | 'not_measured' | 'collection_not_embedded'>;
 }
 
@@ -66,7 +68,7 @@ export function createSimilarityScales(deps: {
     return stored;
   }
 
-  function measure(of: StoredVectorSpace, embedQuestion: EmbedQuestion): Promise<StoredScale | null> {
+  function measure(of: StoredVectorSpace, embedQuestion: EmbedQuestion, owner: Owner): Promise<StoredScale | null> {
     const { collectionId, model, firstChange, lastChange } = of;
     const space = { collectionId, model, firstChange, lastChange };
     const current = running.get(collectionId);
@@ -80,8 +82,7 @@ export function createSimilarityScales(deps: {
       remember(stored);
       return stored;
     };
-    // All callers share the one measurement of a collection, so the queue counts the collection as a project.
-    const started = queue.run({ projectId: collectionId, keyId: null }, work);
+    const started = queue.run(owner, work);
     running.set(collectionId, started);
     const forget = () => running.delete(collectionId);
     started.then(forget, forget);
@@ -89,25 +90,27 @@ export function createSimilarityScales(deps: {
   }
 
   /** Measures in the background. A failure is repeated by a later question. */
-  function refresh(space: StoredVectorSpace, embedQuestion: EmbedQuestion): void {
-    measure(space, embedQuestion).catch((error: unknown) => {
+  function refresh(space: StoredVectorSpace, embedQuestion: EmbedQuestion, owner: Owner): void {
+    measure(space, embedQuestion, owner).catch((error: unknown) => {
       const reason = error instanceof EmbedderUnavailable ? error.message : error;
       logger.warn({ collection_id: space.collectionId, reason }, 'similarity scale not measured');
     });
   }
 
   return {
-    async find(space, embedQuestion) {
+    async find(space, embedQuestion, owner) {
       const stored = await read(space);
       if (stored !== undefined) {
-        if (isOutdated(stored, space)) refresh(space, embedQuestion);
+        if (isOutdated(stored, space)) refresh(space, embedQuestion, owner);
         const isPart = space.needsBackfill || stored.share < leastShareOfWhole;
         return isPart && stored.weight < leastWeightOfPart ? 'collection_not_embedded' : stored;
       }
       if (space.needsBackfill) return 'collection_not_embedded';
       const { promise: waited, resolve } = Promise.withResolvers<undefined>();
       const timer = setTimeout(() => resolve(undefined), maxWaitMs);
-      const measured = await Promise.race([measure(space, embedQuestion), waited]).finally(() => clearTimeout(timer));
+      const measured = await Promise.race([measure(space, embedQuestion, owner), waited]).finally(() =>
+        clearTimeout(timer),
+      );
       if (measured === undefined) return 'not_measured';
       return measured ?? 'collection_not_embedded';
     },
