@@ -144,6 +144,10 @@ test('a report of long texts and lists stays within the limit report_characters 
   );
   const left = report.warnings.filter((warning) => warning.startsWith('report_cut: '));
   assert.match(left.join(' '), /further sheets .* further warnings /);
+  // 4,000 ranges of each of three lists, and the details of each attachment.
+  assert.match(left.join(' '), / 12000 further items of lists .* 100 further details of attachments /);
+  const [, characters] = / (\d+) further characters of texts /.exec(left.join(' ')) ?? [];
+  assert.ok(Number(characters) >= 9_500 + 6_000);
   const short: ExtractionReport = { format: 'md', warnings: ['a: b'], milliseconds: 2, title: 'T' };
   const kept: ReportDraft = { ...short, warnings: [...short.warnings] };
   boundReport(kept);

@@ -24,7 +24,7 @@ export interface DryRunDeps {
 }
 
 /** A dry run is one request, which the program for scanned pages must not hold for minutes. */
-const shown = { chunks: 10, rows: 100, scannedPages: 5 };
+const limits = { chunks: 10, rows: 100, scannedPages: 5 };
 
 export function createDryRuns(deps: DryRunDeps): DryRuns {
   return {
@@ -65,15 +65,15 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
   if (opened.kind === 'failed') return toPreview({ collectionId, outcome: opened, chunks, rows, skipped });
 
   async function look(batch: readonly ExtractedChunk[]): Promise<void> {
-    const isLookedAt = source.onDuplicate === 'skip' || chunks.length < shown.chunks;
+    const isLookedAt = source.onDuplicate === 'skip' || chunks.length < limits.chunks;
     if (!isLookedAt) return;
     const keys = source.onDuplicate === 'skip' ? batch.map((chunk) => chunk.rowKey ?? '') : [];
     const taken = await deps.jobs.findExistingKeys({ collectionId, id: null }, keys);
     for (const chunk of batch) {
       if (taken.has(chunk.rowKey ?? '')) {
         skipped += 1;
-        rows.push(...[toTakenRow(chunk)].slice(0, shown.rows - rows.length));
-      } else if (chunks.length < shown.chunks) chunks.push(chunk);
+        rows.push(...[toTakenRow(chunk)].slice(0, limits.rows - rows.length));
+      } else if (chunks.length < limits.chunks) chunks.push(chunk);
     }
   }
 
@@ -84,10 +84,10 @@ async function preview(deps: DryRunDeps, request: PreviewRequest, signal: AbortS
     password,
     source: opened,
     maxChunks: capacity,
-    maxOcrPages: shown.scannedPages,
+    maxOcrPages: limits.scannedPages,
     onBatch: look,
     onReportedRows: async (batch: readonly ReportedRow[]) =>
-      void rows.push(...batch.slice(0, shown.rows - rows.length)),
+      void rows.push(...batch.slice(0, limits.rows - rows.length)),
     onStage: () => {},
   };
   const outcome = await deps.extractor.extract(task, signal);
