@@ -90,7 +90,7 @@ function merge(parts: readonly Segment[]): Segment {
 
 function addToFts5(batches: readonly string[][]): void {
   using database = new DatabaseSync(':memory:');
-  // As in the index of earlier versions.
+  // The smallest index of FTS5 that knows which chunk has a word.
   database.exec(
     "create virtual table indexed using fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')",
   );

@@ -42,7 +42,7 @@ export const runsRequirements: Requirements = {
       'two processes that recover at the same time claim each run once',
       'one heartbeat renews all runs of a process',
       'a heartbeat in the future is void',
-      'without a heartbeat, as in an earlier version, the lease of the run counts',
+      'without a heartbeat the lease of the run counts',
     ],
   },
   'runs.followed': {

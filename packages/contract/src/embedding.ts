@@ -69,10 +69,7 @@ export const EmbeddingFailure = Type.Object({
     description: 'Id of the record; null for a chunk that was created directly.',
   }),
   excerpt: Type.String({ description: 'The first 200 characters of the text that was sent.' }),
-  reason: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'Why the last attempt failed. It contains no credential. Null for a text that an earlier version has sent.',
-  }),
+  reason: Type.String({ description: 'Why the last attempt failed. It contains no credential.' }),
   num_attempts: Type.Integer({ description: 'Number of failed attempts in a row.' }),
   next_attempt_timestamp: Type.Union([Timestamp, Type.Null()], {
     description: 'Time of the next attempt; null if the model refused the text, which is then not sent again.',

@@ -258,8 +258,8 @@ class EmbeddingFailure(TypedDict):
     """Id of the record; null for a chunk that was created directly."""
     excerpt: str
     """The first 200 characters of the text that was sent."""
-    reason: str | None
-    """Why the last attempt failed. It contains no credential. Null for a text that an earlier version has sent."""
+    reason: str
+    """Why the last attempt failed. It contains no credential."""
     num_attempts: int
     """Number of failed attempts in a row."""
     next_attempt_timestamp: Timestamp | None

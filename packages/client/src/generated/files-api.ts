@@ -247,8 +247,8 @@ export type EmbeddingFailure = {
   record_id: string | null;
   /** The first 200 characters of the text that was sent. */
   excerpt: string;
-  /** Why the last attempt failed. It contains no credential. Null for a text that an earlier version has sent. */
-  reason: string | null;
+  /** Why the last attempt failed. It contains no credential. */
+  reason: string;
   /** Number of failed attempts in a row. */
   num_attempts: number;
   /** Time of the next attempt; null if the model refused the text, which is then not sent again. */

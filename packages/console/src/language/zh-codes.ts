@@ -47,7 +47,6 @@ export const codes: Codes = {
   no_text: '文档已读取，但没有文字（扫描件或空白页）。',
   undecodable: '无法读取文件中的字符。请另存为 UTF-8 后重新上传。',
   columns_not_found: '找不到问题列和答案列。请在此选择，然后重新导入。',
-  header_missing: '表格没有名为问题和答案的列：{message}',
   no_rows: '表格中没有同时包含问题和答案的行。',
   capacity_exceeded: '集合没有空间存放此文档的片段：{message}',
   time_limit: '读取时间超过上限。',

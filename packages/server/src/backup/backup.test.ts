@@ -188,7 +188,7 @@ async function* piecesOf(text: string): AsyncGenerator<Buffer> {
 }
 
 function describeBlob(blobId: string, text: string): SnapshotBlob {
-  return { blobId, projectId: 'a project', bytes: Buffer.byteLength(text), sha256: sha256(text) };
+  return { blobId, projectId: 'a project', bytes: Buffer.byteLength(text), sha256: sha256(text), files: [] };
 }
 
 async function contents(store: BlobFolder, wanted?: readonly SnapshotBlob[]): Promise<Record<string, string>> {

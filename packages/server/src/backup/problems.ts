@@ -95,7 +95,7 @@ export function backupDamaged(file: string): BackupError {
 
 const mostSamples = 5;
 
-/** Lists some files whose content is missing or changed. A backup of an earlier version lists only blob ids. */
+/** Lists some files whose content is missing or changed, or their blob when no live file has it. */
 export function contentDamaged(
   faults: ReadonlyArray<{
     readonly blobId: string;

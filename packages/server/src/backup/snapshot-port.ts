@@ -11,8 +11,8 @@ export interface SnapshotBlob {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  /** Some of the files that have this content, by id. Backups of earlier versions do not list them. */
-  readonly files?: readonly NamedFile[];
+  /** Some of the files that have this content, by id. */
+  readonly files: readonly NamedFile[];
 }
 
 export interface NamedFile {

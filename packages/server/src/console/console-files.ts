@@ -38,8 +38,6 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
     const text = await readFile(`${folder}manifest.json`, 'utf8').catch(() => null);
     if (text === null) throw consoleNotBuilt();
     const { files } = JSON.parse(text) as { files: ConsoleFile[] }; // written by scripts/build-console.mjs
-    // An earlier version of the build wrote no digests.
-    if (files.some(({ digests }) => digests === undefined)) throw consoleNotBuilt();
     return new Map(files.map((file) => [file.name, file]));
   };
   const known = () => {

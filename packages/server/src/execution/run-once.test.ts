@@ -151,21 +151,6 @@ test('after a change of the encryption key, a stored response is returned to its
   });
 });
 
-test('a response that the first version stored is returned to its caller, and its key is closed after ten other requests', async (t) => {
-  const { once, database } = await open(t);
-  await once.runOnce(place, request, async () => execution({ private: true }));
-  const args = createHash('sha256').update('["echo","echo",{"q":1}]').digest('hex');
-  const tag = createHash('sha256').update('- order-1\n{"KEY":"of the first caller"}').digest('hex').slice(0, 4);
-  await database.write
-    .updateTable('idempotency')
-    .set({ fingerprint: `${args}.${tag}` })
-    .execute();
-  assert.deepEqual((await once.runOnce(place, request, runsAgain)).data, { private: true });
-  for (let n = 0; n < 10; n++)
-    await assert.rejects(once.runOnce(place, other, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });
-  await assert.rejects(once.runOnce(place, other, runsAgain), { code: 'DUPLICATE_OBJECT' });
-});
-
 test('without an encryption key all processes on a database hash with one secret of the database', async (t) => {
   const { database } = await open(t);
   const repository = createAnswerKeyRepository(database);

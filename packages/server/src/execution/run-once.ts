@@ -135,8 +135,7 @@ function requestKeyOf({ projectId, key, keyId = '' }: RunPlace): RequestKey {
 
 /**
  * The fingerprints of a request: its arguments, and a keyed hash of its credentials, which are not stored. The first is the
- * current one; those under earlier keys of the store follow. The last is the format of the first version, with sixteen bits
- * of a plain hash. Its answers expire one day after the upgrade.
+ * current one; those under earlier keys of the store follow.
  */
 function fingerprintsOf(
   { bundle_id, plugin_id, input_params, credentials }: PluginCall,
@@ -146,9 +145,7 @@ function fingerprintsOf(
 ): Fingerprints {
   const args = sha256(canonical([bundle_id, plugin_id, input_params]));
   const text = `${projectId} ${key}\n${canonical(credentials)}`;
-  const [current = '', ...earlier] = [...hashes(text), sha256(text).slice(0, 4)].map(
-    (tag) => `${args}.${tag}${ending}`,
-  );
+  const [current = '', ...earlier] = hashes(text).map((tag) => `${args}.${tag}${ending}`);
   return [current, ...earlier];
 }
 

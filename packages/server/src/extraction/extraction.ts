@@ -177,7 +177,6 @@ export const extractionFailureCodes = {
   undecodable: 'The character encoding could not be detected without losing text. Save the file as UTF-8.',
   columns_not_found:
     'The columns of questions and answers could not be found. `details` proposes columns and lists the accepted names.',
-  header_missing: 'Earlier versions used this code instead of `columns_not_found`. Retry the record to get a proposal.',
   no_rows: 'The sheet contains no question-answer pair.',
   capacity_exceeded: 'The chunks of the record exceed the capacity of the collection.',
   time_limit: 'Reading the document exceeded the time limit.',

@@ -15,7 +15,6 @@ import type { StoreIdentityRepository } from './store-identity-repository.ts';
 
 export interface ClaimDeps {
   readonly store: StoreIdentityRepository;
-  readonly projects: { findProject(projectId: string): Promise<object | undefined> };
   readonly files: Pick<FileRepository, 'knownBlobs' | 'liveBlobs'>;
   readonly blobs: Pick<BlobStore, 'size'> & { list(): AsyncIterable<Pick<StoredBlob, 'blobId'>> };
   /** True for SQLite, whose database is in the folder. A copy of the folder is then an independent store. */
@@ -27,8 +26,6 @@ export interface ClaimDeps {
  * is claimed.
  */
 export const identityFile = 'store.json';
-/** Earlier versions had no `store` row. They used the id of a project as store id. */
-const earlierFile = 'database-mark';
 
 /**
  * Checks that the data folder and the database belong together before anything is created in either. The first start
@@ -58,7 +55,6 @@ export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<
     throw secondFolder(folder, join(folder, identityFile), { store_id: storeId, folder_id: other });
   }
   await writeIdentityFile(folder, { store_id: storeId, folder_id: claimed });
-  await rm(join(folder, earlierFile), { force: true });
   return claimed;
 }
 
@@ -106,16 +102,11 @@ export async function isDataFolder(
   return folderId !== null && hasId(await readIdentityFile(folder), folderId);
 }
 
-/** Checks a folder without a complete identity file: a new folder, a restored one, or one of an earlier version. */
+/** Checks a folder without a complete identity file: a new folder, or a restored one. */
 async function assertSameContent(
   folder: string,
-  { storeId, projects, files, blobs }: ClaimDeps & { readonly storeId: string },
+  { storeId, files, blobs }: ClaimDeps & { readonly storeId: string },
 ): Promise<void> {
-  const projectId = (await readIfThere(join(folder, earlierFile)))?.trim();
-  if (projectId !== undefined) {
-    if ((await projects.findProject(projectId)) !== undefined) return;
-    throw folderOfAnotherDatabase(folder, join(folder, earlierFile));
-  }
   const found = await firstOf(blobs.list());
   const known = await files.knownBlobs(found.map(({ blobId }) => blobId));
   if (found.length > 0 && known.size === 0) throw bytesOfAnotherDatabase(folder);

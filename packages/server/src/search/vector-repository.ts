@@ -72,8 +72,7 @@ export interface FailedChunk extends Pick<StoredFailure, 'retryAt' | 'failures'>
   readonly recordId: string | null;
   /** The beginning of the text. */
   readonly excerpt: string;
-  /** Null for a failure that an earlier version has stored. */
-  readonly reason: string | null;
+  readonly reason: string;
 }
 
 /**

@@ -21,7 +21,7 @@ export interface CheckedModel extends ModelTrial {
  */
 export async function checkEmbedding(environment: Environment, signal: AbortSignal): Promise<CheckedModel[]> {
   const config = parseConfig(environment);
-  if (config.embeddingProvider === 'none' || config.embeddingProvider === 'hash') return [];
+  if (config.embeddingProvider === 'none') return [];
   const context = { config, logger: createLogger('silent') };
   const metrics = createEmbedderMetrics(createMetrics());
   const checked: CheckedModel[] = [];

@@ -80,7 +80,7 @@ test('a folder of bundles in the settings that is missing, or a file, is refused
   assert.deepEqual(lines, []);
 });
 
-test('only the owner can open the lock of a data folder, also that of an earlier version', async (t) => {
+test('only the owner can open the lock of a data folder, also one that others could open', async (t) => {
   const folder = await temporaryFolder(t);
   const file = join(folder, 'in-use.lock');
   lockFolder(folder).release();

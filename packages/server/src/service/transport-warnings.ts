@@ -32,7 +32,7 @@ export function transportWarnings(config: Config): string[] {
 
 /** Whether texts for the model cross a network unencrypted. */
 function isOpen({ embeddingProvider, embeddingUrl }: ModelConfig): boolean {
-  const usesService = !['none', 'hash', 'onnx'].includes(embeddingProvider);
+  const usesService = !['none', 'onnx'].includes(embeddingProvider);
   return usesService && embeddingUrl !== null && isOpenUrl(embeddingUrl);
 }
 

@@ -23,11 +23,6 @@ export async function openEmbedding(
 ): Promise<EmbeddingParts | undefined> {
   const { config, resources, logger } = context;
   if (config.embeddingProvider === 'none') return undefined;
-  if (config.embeddingProvider === 'hash') {
-    const remedy = 'Set QUARTERMASTER_EMBEDDING_PROVIDER to none, onnx or the name of a provider.';
-    logger.warn({ remedy }, 'embedding provider hash removed, vectors are off');
-    return undefined;
-  }
   const metrics = createEmbedderMetrics(context.registry);
   const tried: TriedModel[] = [];
   async function open(model: ModelConfig): Promise<Embedder> {
@@ -50,7 +45,7 @@ export async function openEmbedding(
   };
 }
 
-/** Opens the embedder of a model whose provider is neither `none` nor `hash`. */
+/** Opens the embedder of a model whose provider is not `none`. */
 export function openModel(
   context: Pick<ServiceContext, 'config' | 'logger'>,
   model: ModelConfig,
@@ -62,7 +57,7 @@ export function openModel(
     : openService(context, model, { provider, ...options });
 }
 
-type ModelProvider = Exclude<ModelConfig['embeddingProvider'], 'none' | 'hash'>;
+type ModelProvider = Exclude<ModelConfig['embeddingProvider'], 'none'>;
 
 /** @throws OperatorError when two of the models have the same name, because their vectors cannot be told apart */
 async function openDistinct(

@@ -7,7 +7,6 @@ import { openBlobFolder } from '../adapters/disk/blob-folder.ts';
 import { folderInstance } from '../adapters/disk/folder-instance.ts';
 import { createFileRepository } from '../adapters/repositories/file-repository.ts';
 import { createNodeRepository } from '../adapters/repositories/node-repository.ts';
-import { createProjectRepository } from '../adapters/repositories/project-repository.ts';
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { checkSqliteFile } from '../adapters/sqlite/check-sqlite-file.ts';
 import { sqliteFile } from '../adapters/sqlite/sqlite-database.ts';
@@ -32,7 +31,6 @@ export async function openFilesNode({ config, database, logger, registry, resour
   const isDatabaseInFolder = database.dialect === 'sqlite';
   const folderId = await claimDataFolder(dataFolder, {
     store: createStoreRepository(database),
-    projects: createProjectRepository(database),
     files: createFileRepository(database),
     blobs: openBlobFolder(dataFolder),
     isDatabaseInFolder,

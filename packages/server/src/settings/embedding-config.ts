@@ -8,8 +8,7 @@ import type { Environment } from './environment.ts';
 
 /** One model: where it is and how its texts are sent. */
 export interface ModelConfig {
-  /** `hash` existed in earlier versions; it now means that vectors are off. */
-  readonly embeddingProvider: 'none' | 'hash' | 'onnx' | (typeof embeddingProviderNames)[number];
+  readonly embeddingProvider: 'none' | 'onnx' | (typeof embeddingProviderNames)[number];
   readonly embeddingDimensions: number | null;
   /** This and the next three are null for what the provider documents. */
   readonly embeddingUrl: string | null;
@@ -81,7 +80,7 @@ export function readModelsFile(file: ModelsFile, errors: string[]): ModelConfig[
     const ofModel: string[] = findUnknownMembers(members);
     const entries = Object.entries(members).map(([member, value]) => [`${prefix}${settingOf(member)}`, String(value)]);
     const model = readModel(createReader(Object.fromEntries(entries), ofModel));
-    if (['none', 'hash'].includes(model.embeddingProvider)) ofModel.push('provider is required.');
+    if (model.embeddingProvider === 'none') ofModel.push('provider is required.');
     ofModel.push(...findMissingEmbedding(model, prefix));
     errors.push(...ofModel.map((error) => `${name}, model ${place + 1}: ${withMemberNames(error, prefix)}`));
     return model;

@@ -24,8 +24,7 @@ export const embeddingSettings = {
     description:
       'Create the vectors of chunks with: `none` (no vectors; search uses words only), `openai` (any service with OpenAI’s `/v1/embeddings`), a provider by name (`azure`, `ollama`, `tei`, `vllm`, `cohere`, `voyage`, `gemini`, `jina`, `mistral`), or `onnx` (a model in a local folder). See docs/guides/embedding.md',
     default: 'none',
-    // A store of an earlier version may be configured with `hash`. It starts, and a warning names the remedy.
-    check: oneOf(['none', ...embeddingProviderNames, 'onnx'], ['hash']),
+    check: oneOf(['none', ...embeddingProviderNames, 'onnx']),
   },
   EMBEDDING_DIMENSIONS: {
     description: 'Use vectors with this many dimensions. Unset: the dimensions of the model',

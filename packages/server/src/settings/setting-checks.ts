@@ -15,11 +15,9 @@ export function wholeNumber(least: number, most: number): SettingCheck {
   return Object.assign(check, { allowed: `${least}..${most}` });
 }
 
-/** @param withdrawn values of earlier versions, which are accepted but not named */
-export function oneOf(values: readonly string[], withdrawn: readonly string[] = []): SettingCheck {
-  const accepted = [...values, ...withdrawn];
-  const check = (text: string) => (accepted.includes(text) ? null : `must be one of ${values.join(', ')}`);
-  return Object.assign(check, { allowed: accepted.join('|') });
+export function oneOf(values: readonly string[]): SettingCheck {
+  const check = (text: string) => (values.includes(text) ? null : `must be one of ${values.join(', ')}`);
+  return Object.assign(check, { allowed: values.join('|') });
 }
 
 export function checkHost(text: string): string | null {

@@ -16,7 +16,7 @@ export interface StoredSession {
   readonly id: string;
   /** SHA-256 of the token, hexadecimal. */
   readonly hash: string;
-  /** SHA-256 of the token that the console keeps, hexadecimal. Empty for sessions of an earlier version. */
+  /** SHA-256 of the token that the console keeps, hexadecimal. */
   readonly consoleHash: string;
   readonly administratorId: string;
   readonly createdAt: number;

@@ -3,7 +3,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
-import { maxSessions } from '@quartermaster/contract';
 import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
 import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -14,15 +13,7 @@ import { Secret } from '../../kernel/secret.ts';
 import { createAdministrators } from './administrators.ts';
 import { createConfiguredAdministrator } from './configured-administrator.ts';
 import { createDeviceCookie } from './device-cookie.ts';
-import {
-  absoluteMs,
-  createSessions,
-  hashToken,
-  idleMs,
-  type NewSession,
-  type SentTokens,
-  timesAt,
-} from './sessions.ts';
+import { absoluteMs, createSessions, hashToken, idleMs, type NewSession, type SentTokens } from './sessions.ts';
 import { createSetUpLink } from './set-up-link.ts';
 
 const minute = 60_000;
@@ -304,7 +295,7 @@ function sessionTests(kind: DatabaseKind): void {
   });
 
   test('has sessions that need both of their tokens', async (t) => {
-    const { begun, clock, repository, sessions, signIn } = await openSetUp(t, kind);
+    const { begun, sessions, signIn } = await openSetUp(t, kind);
     const good = tokensOf(begun);
     const other = tokensOf(await signIn());
     for (const bad of [undefined, '', 'x', 'x'.repeat(43), other.console, good.cookie]) {
@@ -314,12 +305,6 @@ function sessionTests(kind: DatabaseKind): void {
       await assert.rejects(sessions.use({ ...good, cookie: bad }), isRefused);
     }
     await sessions.use(good);
-    // Creates the session as a process of an earlier version does.
-    const earlier = { ...begun.session, hash: hashToken('earlier'), consoleHash: '' };
-    await repository.addSession(earlier, begun.administrator, { ...timesAt(clock.now()), most: maxSessions });
-    for (const bad of [undefined, '', 'x']) {
-      await assert.rejects(sessions.use({ cookie: 'earlier', console: bad }), isRefused);
-    }
   });
 
   test('ends one session at a sign-out, and all at a sign-out everywhere or with a new password', async (t) => {

@@ -9,10 +9,6 @@ test('the content of a pair is not stored, and follows from its question and ans
   assert.equal(contentOf({ ...pair, content: '' }), pair.content);
 });
 
-test('the stored content of a pair of an earlier version is returned', () => {
-  assert.equal(contentOf(pair), pair.content);
-});
-
 test('a content that differs from question and answer is stored, as is that of other chunks', () => {
   const chunks = [
     { ...pair, content: 'How long?\nA day.\n\nOr two.' },

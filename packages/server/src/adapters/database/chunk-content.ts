@@ -10,8 +10,8 @@ interface ChunkTexts {
 }
 
 /**
- * Returns the value of the column `content`. It is empty for pairs, whose content follows from question and answer. Those
- * of earlier versions have it. ADR 0126.
+ * Returns the value of the column `content`. It is empty for pairs, whose content follows from question and answer.
+ * ADR 0126.
  */
 export function toStoredContent({ content, question, answer }: ChunkTexts): string {
   const isDerived = question !== null && answer !== null && content === contentOfPair(question, answer);

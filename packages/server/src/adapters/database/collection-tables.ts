@@ -9,7 +9,7 @@ export interface CollectionTable {
   description: string;
   capacity: number;
   embedding_model_id: string;
-  /** JSON of the defaults of questions; null in a collection of an earlier version. */
+  /** JSON of the defaults of questions; null when there are none. */
   retrieval: string | null;
   metadata: string;
   /** 1 while no chunks are embedded. */
@@ -18,7 +18,7 @@ export interface CollectionTable {
   chunking: Generated<string | null>;
   /** Grows with each change of `chunking`. */
   chunking_version: Generated<number>;
-  /** 1 while records may have chunks of an earlier version. */
+  /** 1 while records may have chunks of an earlier `chunking`. */
   rechunking: Generated<0 | 1>;
   status: 'ready' | 'deleting';
   created_at: number;
@@ -240,11 +240,11 @@ export interface ChunkVectorTable {
   seq: number;
   collection_id: string;
   change: number;
-  /** Null when `vector` is null; otherwise empty, or what an earlier version has stored. */
+  /** Null when `vector` is null, otherwise empty. Queries find texts without a vector by it. */
   code: Uint8Array | null;
   /** 32-bit floats; null when the text has no vector. */
   vector: Uint8Array | null;
-  /** Why the text has no vector; null for one that an earlier version has stored. */
+  /** Why the text has no vector; null for one that has. */
   reason: string | null;
   /** The time of the next attempt; null when there is a vector, or when the model refuses the text. */
   retry_at: number | null;
@@ -252,7 +252,7 @@ export interface ChunkVectorTable {
   failures: Generated<number>;
   /** The chunk's share of the tokens of the requests of its last attempt, as the provider counted them. */
   tokens: Generated<number>;
-  /** See `toTextKey`; null when there is no vector, and for a vector that an earlier version has stored. */
+  /** See `toTextKey`; null when there is no vector. */
   text_key: number | null;
 }
 

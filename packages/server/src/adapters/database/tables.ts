@@ -235,13 +235,13 @@ export interface AdministratorTable {
 export interface SessionTable {
   /** SHA-256 of the token, hexadecimal. The token itself is not stored. */
   hash: string;
-  /** SHA-256 of the console's token. It is empty for sessions of an earlier version, which are refused. */
+  /** SHA-256 of the console's token. */
   console_hash: string;
   administrator_id: string;
   created_at: number;
   last_used_at: number;
   expires_at: number;
-  /** Identifies the session in lists. It is empty for sessions of an earlier version. */
+  /** Identifies the session in lists. */
   id: string;
   client_address: string;
   user_agent: string;

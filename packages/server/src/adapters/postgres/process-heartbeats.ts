@@ -17,8 +17,8 @@ export async function writeHeartbeat(db: Kysely<Tables>, { owner, at }: Heartbea
 
 /**
  * A condition on `run` left joined with `process`. The heartbeat of the owner is older than the length of a lease. A
- * run is also orphaned if its heartbeat is more than one lease in the future. An owner without a row is a process of an
- * earlier version, which renews the lease of each run.
+ * run is also orphaned if its heartbeat is more than one lease in the future. An owner without a row ended long
+ * ago, and the lease of its run decides.
  */
 export function isOrphaned(times: LeaseTimes): RawBuilder<boolean> {
   const { now, leaseUntil } = times;

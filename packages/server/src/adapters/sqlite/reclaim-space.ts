@@ -22,8 +22,7 @@ const pauses = {
 
 /**
  * Returns pages that deletions left free to the file system, in small steps. Only pages that were also free at the previous run
- * count, because the next write uses the others. The checkpoint after a step makes the file smaller. Stores that
- * earlier versions created lack the page list for incremental vacuum, and keep their size.
+ * count, because the next write uses the others. The checkpoint after a step makes the file smaller.
  */
 export function createReclaimTask(
   { write, logger, metrics }: SpaceReclaimer,
@@ -35,8 +34,8 @@ export function createReclaimTask(
     name: 'free pages',
     pause: betweenRuns,
     async run(signal) {
-      const { free, pageSize, isIncremental } = await readPages(write);
-      let due = isIncremental ? Math.min(free, freeBefore) : 0;
+      const { free, pageSize } = await readPages(write);
+      let due = Math.min(free, freeBefore);
       freeBefore = free - due;
       const bytes = due * pageSize;
       while (due > 0 && !signal.aborted) {
@@ -59,15 +58,11 @@ export function startReclaiming(reclaimer: SpaceReclaimer): RunningTask {
 }
 
 async function readPages(db: Kysely<Tables>) {
-  const { rows } = await sql<{ free: number; page_size: number; mode: number }>`
-    select f.freelist_count as free, p.page_size, a.auto_vacuum as mode
-    from pragma_freelist_count f, pragma_page_size p, pragma_auto_vacuum a`.execute(db);
-  const { free = 0, page_size: pageSize = 0, mode = 0 } = rows[0] ?? {};
-  return { free, pageSize, isIncremental: mode === incremental };
+  const { rows } = await sql<{ free: number; page_size: number }>`
+    select f.freelist_count as free, p.page_size from pragma_freelist_count f, pragma_page_size p`.execute(db);
+  const { free = 0, page_size: pageSize = 0 } = rows[0] ?? {};
+  return { free, pageSize };
 }
-
-/** The value of `pragma auto_vacuum` for incremental vacuum. */
-export const incremental = 2;
 
 function createCounter(registry: Registry | undefined): Counter | undefined {
   if (registry === undefined) return undefined;

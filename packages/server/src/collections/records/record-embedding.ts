@@ -37,18 +37,12 @@ export async function readEmbeddings(
 /** What is known about a record without vectors. */
 const none = { embedded: 0, refused: 0, tokens: 0, reason: null };
 
-/** Earlier versions stored warnings about vectors, which may be outdated. */
-const storedWarning = /^\d+ chunks are found by their words only/;
-
-/** Replaces what the report says about vectors by the current state, if there is an embedder. */
+/** Adds the current state of the vectors to the report, if there is an embedder. */
 export function withEmbedding(
   report: StoredRecord['report'],
   embedding: RecordEmbedding | undefined,
 ): StoredRecord['report'] {
   if (report === null || embedding === undefined) return report;
   const { model, num_embedded: chunks, num_pending: pending, num_refused: refused } = embedding;
-  const current = { ...report, embedding: { model, chunks, pending, refused } };
-  const { warnings } = report;
-  if (!Array.isArray(warnings)) return current;
-  return { ...current, warnings: warnings.filter((each) => !storedWarning.test(String(each))) };
+  return { ...report, embedding: { model, chunks, pending, refused } };
 }

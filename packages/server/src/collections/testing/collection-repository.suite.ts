@@ -111,7 +111,7 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
   test('a page of large collections ends early, reports that there are more, and omits none', async () => {
     const { collections } = open();
     const projectId = newId('project');
-    // Larger than the current limit; earlier versions stored such metadata.
+    // Larger than the limit of the API, so that few collections fill a page.
     const metadata = { a: 'x'.repeat(660 * 1024) };
     for (let n = 0; n < 9; n++) await addCollection(open(), { projectId, metadata: n === 4 ? {} : metadata });
     for (const order of ['asc', 'desc'] as const) {

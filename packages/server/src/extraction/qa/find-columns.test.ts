@@ -37,7 +37,7 @@ function refusal(text: string, columns?: SheetColumns) {
   return assert.fail('The sheet was read.');
 }
 
-// Headers of real sheets, which an earlier version refused or imported as a pair.
+// Headers of real sheets that are easily refused or imported as a pair.
 for (const [header, question, answer] of [
   ['Question text,Response', 0, 1],
   ['ID,Question (EN),Answer (EN)', 1, 2],

@@ -104,7 +104,7 @@ export function describeOrphanedRuns(
     assert.deepEqual(await claimOrphaned(other, 899, bundle), ids);
   });
 
-  test('without a heartbeat, as in an earlier version, the lease of the run counts', async () => {
+  test('without a heartbeat the lease of the run counts', async () => {
     const { owner, other, bundle } = names();
     const at = 200_000_000;
     const { ids } = await accept(owner, bundle, { count: 2, at });

@@ -56,7 +56,7 @@ test('numbers, identifiers and words of other scripts have no stems', () => {
     );
 });
 
-test('a word of a question has one term in an index of English texts, besides that of earlier versions', () => {
+test('a word of a question has one term in an index of English texts, besides that without a language', () => {
   for (const [word, expected] of [
     ['indexes', ['index']],
     ['configuration', ['configur', 'configuration']],
@@ -68,7 +68,7 @@ test('a word of a question has one term in an index of English texts, besides th
     );
 });
 
-test('a question has the terms of the earlier versions, whose indexes answer while they are rebuilt', () => {
+test('a question has the terms of its words without regard to a language', () => {
   for (const [text] of forms) {
     const terms = new Set(analyseQuestion(foldWords(text), []).flatMap((word) => word.terms));
     for (const term of tokenize(text)) assert.ok(terms.has(term), term);

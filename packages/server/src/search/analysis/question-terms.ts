@@ -7,9 +7,9 @@ import { toTerm } from './tokenizer.ts';
 
 /** A word of a question, with the terms that chunks have for it. */
 export interface QuestionWord {
-  /** The term of the word in the indexes of earlier versions. */
+  /** The term of the word without regard to a language. */
   readonly word: string;
-  /** Its stems in the languages of the index, and the term of earlier versions; distinct. */
+  /** Its stems in the languages of the index, and `word`; distinct. */
   readonly terms: readonly string[];
   /** How much the word counts: less for stop words. */
   readonly factor: number;
@@ -80,7 +80,7 @@ export function analyseQuestion(words: readonly string[], languages: readonly La
 
 /** The words of a question as a search has them. */
 export interface AskedWords {
-  /** As the indexes of earlier versions have them. */
+  /** Their terms without regard to a language. */
   readonly words: readonly string[];
   readonly folded: readonly string[];
   /** The term of pairs with the same question; null when it is too long. */

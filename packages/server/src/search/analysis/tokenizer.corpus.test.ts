@@ -5,7 +5,7 @@ import { corpusLines } from '../../../../../test/support/corpus.ts';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
 import { joinFrequencies, tokenize } from './tokenizer.ts';
 
-/** Returns the terms of a text without regard to its language, as the earlier versions indexed them. */
+/** Returns the terms of a text without regard to its language. */
 function countTerms(text: string): string {
   const frequencies = new Map<string, number>();
   for (const term of tokenize(text)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);

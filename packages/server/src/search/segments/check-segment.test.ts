@@ -4,7 +4,7 @@ import { markTerm } from '../analysis/term-kinds.ts';
 import { type BuiltSegment, buildRemovals, buildSegment, type ChunkTerms } from './build-segment.ts';
 import { checkSegment } from './check-segment.ts';
 import { mergeSegments } from './merge-segments.ts';
-import { DamagedSegment, earlierVersions } from './segment-format.ts';
+import { DamagedSegment } from './segment-format.ts';
 import { decodeHeader, findTerm } from './segment-reader.ts';
 
 function createRandom(seed: number): (most: number) => number {
@@ -51,19 +51,6 @@ function merge(parts: readonly BuiltSegment[], areFirst: boolean): BuiltSegment 
     if (step.done === true) return { header: step.value.header, pages };
     pages.push(step.value);
   }
-}
-
-/** Returns the segment as an earlier version wrote it: without the checksums at the end of its header. */
-function withoutChecksums({ header, pages }: BuiltSegment, version: number): BuiltSegment {
-  const { checksums } = decodeHeader(header);
-  const sizes = [...(checksums ?? []), pages.length].map((value) =>
-    Math.max(1, Math.ceil((32 - Math.clz32(value)) / 7)),
-  );
-  const checksumBytes = sizes.reduce((sum, size) => sum + size, 0);
-  // The checksum of the header takes at most five bytes; the size of the varint follows from the bytes that continue.
-  let own = 1;
-  while (((header.at(-own - 1) as number) & 0x80) !== 0 && own < 5) own++;
-  return { header: Uint8Array.of(version, ...header.subarray(1, header.length - own - checksumBytes)), pages };
 }
 
 /** Returns a copy with other bytes in the header (-1) or in a page. */
@@ -128,29 +115,13 @@ describe('a check of a segment', () => {
     assert.deepEqual([flips, unreported], [3000, 0]);
   });
 
-  test('segments of earlier versions pass, and each changed byte of their bounds is reported', () => {
-    for (const version of Object.values(earlierVersions)) {
-      const earlier = withoutChecksums(built, version);
-      assert.equal(check(earlier).header.checksums, undefined);
-      let changes = 0;
-      for (const [at, before] of (built.pages[common] as Uint8Array).entries()) {
-        for (const byte of [1, 255, before ^ 0x80, before + 1]) {
-          if ((byte & 255) === before) continue;
-          assert.ok(isReported(change(earlier, common, at, () => byte)), `byte ${at} of the skip page as ${byte}`);
-          changes++;
-        }
-      }
-      assert.ok(changes > 500, `${changes} changes`);
-    }
-  });
-
-  test('it reports words of an earlier version that do not add up to the length of their chunk', () => {
+  test('it reports words that do not add up to the length of their chunk', () => {
     const [chunk] = createChunks(1) as [ChunkTerms];
     for (const [length, expected] of [
       [chunk.length - 1, /more words/],
       [chunk.length + 1, /fewer words/],
     ] as const) {
-      assert.throws(() => check(withoutChecksums(buildSegment([{ ...chunk, length }]), 3)), expected);
+      assert.throws(() => check(buildSegment([{ ...chunk, length }])), expected);
     }
   });
 

@@ -1,5 +1,5 @@
 import { isFilterTerm } from '../analysis/term-kinds.ts';
-import { DamagedSegment, earlierVersions, mostLength, mostRepeats } from './segment-format.ts';
+import { DamagedSegment, mostLength, mostRepeats } from './segment-format.ts';
 import { decodeHeader, type ReadPage, type SegmentHeader } from './segment-reader.ts';
 import { readTerms, type TermPostings } from './segment-terms.ts';
 import { createSegmentWriter } from './segment-writer.ts';
@@ -15,7 +15,7 @@ export interface CheckedSegment {
 /**
  * Reads a whole segment. Its bytes must agree with its checksums, chunks and terms must be in order, and the repeats of
  * the words of a chunk must add up to its length. The segment is then written again and compared byte by byte, so that
- * bounds, counts and places are also those of its postings. Segments of earlier versions have no checksums.
+ * bounds, counts and places are also those of its postings.
  * @throws DamagedSegment for the first error
  */
 export function checkSegment(bytes: Uint8Array, readPage: ReadPage): CheckedSegment {
@@ -103,10 +103,7 @@ function createPageComparison(readPage: ReadPage): (pages: readonly Uint8Array[]
   };
 }
 
-/** Compares headers. That of an earlier version has another version and ends before the checksums. */
 function compareHeaders(stored: Uint8Array, written: Uint8Array): void {
-  const isEarlier = Object.values<number>(earlierVersions).includes(stored[0] as number);
-  const expected = isEarlier ? Buffer.concat([stored.subarray(0, 1), written.subarray(1, stored.length)]) : written;
-  if (Buffer.compare(stored, expected) !== 0)
+  if (Buffer.compare(stored, written) !== 0)
     throw new DamagedSegment('the header is not what its chunks, terms and pages give');
 }

@@ -232,7 +232,7 @@ const entryBytes = 200;
 
 function bytesOfHeader({ seqs, lengths, firstTerms, removals, checksums }: SegmentHeader): number {
   const terms = firstTerms.reduce((sum, term) => sum + 2 * term.length + 30, 0);
-  const arrays = seqs.byteLength + lengths.byteLength + removals.byteLength + (checksums?.byteLength ?? 0);
+  const arrays = seqs.byteLength + lengths.byteLength + removals.byteLength + checksums.byteLength;
   return entryBytes + arrays + terms + seqs.length / 8;
 }
 

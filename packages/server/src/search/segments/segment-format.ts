@@ -25,12 +25,6 @@
 /** The versions of segments without and with filter terms. */
 export const formatVersions = { plain: 4, filtered: 5 } as const;
 
-/**
- * The versions without checksums, which are still read. The filter terms of version 2 were others, so that it counts as one
- * without.
- */
-export const earlierVersions = { plain: 1, earlierTerms: 2, filtered: 3 } as const;
-
 export const blockSize = 128;
 export const blocksPerPage = 32;
 export const blocksPerSkipPage = 256;
@@ -48,7 +42,7 @@ export interface SegmentChunks {
   readonly seqs: Float64Array;
   /** Number of words of each chunk, including repeats. */
   readonly lengths: Uint16Array;
-  /** Whether all filter terms of each chunk are among its terms. An earlier version did not write them. */
+  /** Whether all filter terms of each chunk are among its terms. */
   readonly haveFilterTerms: boolean;
 }
 

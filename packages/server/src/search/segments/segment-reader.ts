@@ -6,7 +6,6 @@ import {
   blocksPerPage,
   countSkipPages,
   DamagedSegment,
-  earlierVersions,
   formatVersions,
   mostInlinePostings,
   type PostingArrays,
@@ -25,8 +24,8 @@ export interface SegmentHeader extends SegmentChunks {
   readonly firstTerms: readonly string[];
   /** The seqs of the chunks that leave the segments before this one, in ascending order. */
   readonly removals: Float64Array;
-  /** The CRC-32 of each page; undefined for a segment of an earlier version. */
-  readonly checksums: Uint32Array | undefined;
+  /** The CRC-32 of each page. */
+  readonly checksums: Uint32Array;
 }
 
 const decoder = new TextDecoder();
@@ -36,9 +35,8 @@ const encoder = new TextEncoder();
 export function decodeHeader(bytes: Uint8Array): SegmentHeader {
   const cursor: ByteCursor = { bytes, at: 0 };
   const version = readVarint(cursor);
-  const haveFilterTerms = version === formatVersions.filtered || version === earlierVersions.filtered;
-  const haveChecksums = version === formatVersions.filtered || version === formatVersions.plain;
-  if (!haveChecksums && !Object.values<number>(earlierVersions).includes(version))
+  const haveFilterTerms = version === formatVersions.filtered;
+  if (!haveFilterTerms && version !== formatVersions.plain)
     throw new DamagedSegment(`the format ${version} is unknown`);
   const seqs = readSeqs(cursor);
   const lengths = new Uint16Array(seqs.length);
@@ -52,7 +50,7 @@ export function decodeHeader(bytes: Uint8Array): SegmentHeader {
     cursor.at += size;
   }
   const removals = readSeqs(cursor);
-  const checksums = haveChecksums ? readChecksums(cursor) : undefined;
+  const checksums = readChecksums(cursor);
   if (cursor.at !== bytes.length) throw new DamagedSegment('the header does not end where it should');
   return { seqs, lengths, haveFilterTerms, dictionaryPages, firstTerms, removals, checksums };
 }

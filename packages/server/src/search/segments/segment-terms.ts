@@ -41,7 +41,6 @@ export function* readTerms(header: SegmentHeader, readAnyPage: ReadPage): Genera
 }
 
 function createVerifiedRead({ checksums }: SegmentHeader, readPage: ReadPage): ReadPage {
-  if (checksums === undefined) return readPage;
   return (number, ahead) => {
     const page = readPage(number, ahead);
     if (crc32(page) !== checksums[number])

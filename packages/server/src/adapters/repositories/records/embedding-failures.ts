@@ -36,7 +36,10 @@ export async function listFailures(
     return rows.orderBy('chunk_vector.change', direction).orderBy('chunk_vector.seq', direction).limit(limit).execute();
   };
   const page = await readKeysetPage(query, readPage, () => countRows(read, failedChunks(read, of)));
-  return { ...page, items: page.items.map(({ change: _, seq: __, ...chunk }) => chunk) };
+  return {
+    ...page,
+    items: page.items.map(({ change: _, seq: __, reason, ...chunk }) => ({ ...chunk, reason: reason ?? '' })),
+  };
 }
 
 function findFailed(read: Kysely<Tables>, of: VectorSetKey, ids: readonly string[]) {

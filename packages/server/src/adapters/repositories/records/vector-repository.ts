@@ -247,7 +247,7 @@ async function saveVectors(
   return { kind: 'saved' };
 }
 
-/** Earlier versions stored one bit for each dimension. Only texts without a vector have null. */
+/** Only texts without a vector have null. */
 const noCode = Buffer.alloc(0);
 
 function storedForm({ seq, embedded, tokens = 0, textKey }: NewVector) {

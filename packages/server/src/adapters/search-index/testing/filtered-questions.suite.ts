@@ -115,7 +115,7 @@ async function createFilteredCollection(database: Database, seed: number) {
     const place = { projectId, collectionId: id, recordId, generation: 1 };
     await write.transaction().execute((db) => insertChunks(db, database, { place, chunks: added }));
   }
-  /** Indexes the chunks again as an earlier version did. */
+  /** Indexes some chunks again without filter terms. */
   async function addAgain(): Promise<void> {
     const rows = await read.selectFrom('chunk').select(['seq', 'content']).where('collection_id', '=', id).execute();
     const some = rows

@@ -62,10 +62,10 @@ export const accessTables: readonly string[] = [
     created_at $whole not null,
     last_used_at $whole not null,
     expires_at $whole not null,
-    console_hash text not null default '',
-    id $id not null default '',
-    client_address text not null default '',
-    user_agent text not null default ''
+    console_hash text not null,
+    id $id not null,
+    client_address text not null,
+    user_agent text not null
   $end`,
   'create index session_of_administrator on session (administrator_id)',
 
