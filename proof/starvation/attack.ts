@@ -15,6 +15,8 @@ export interface Attack {
   readonly own?: readonly OperationName[];
   /** Whether the attack counts as started only after a refusal, which shows that the queue is full. */
   readonly untilRefused?: boolean;
+  /** Whether the service embeds questions, with a slow model. */
+  readonly embeds?: boolean;
   /** Settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Builds its payload, if that takes long. Runs before the service starts. */
@@ -31,6 +33,8 @@ export interface Saturation {
   describe(): string;
   /** Whether a request was refused because a queue is full. */
   wasRefused(): boolean;
+  /** Whether a request was refused, or at least half of the requests are in flight. Otherwise they did not reach the queue. */
+  wasFull(): boolean;
   /** Resolves after all requests have ended. They end when the caller leaves. */
   end(): Promise<void>;
 }
@@ -57,6 +61,7 @@ export function saturate({ width }: Attack, send: (index: number) => Promise<str
   return {
     describe: () => [...outcomes, ['in flight', inFlight]].map(([name, count]) => `${name}: ${count}`).join(', '),
     wasRefused: () => outcomes.has('429'),
+    wasFull: () => outcomes.has('429') || inFlight >= width / 2,
     end: async () => void (await ended),
   };
 }

@@ -111,6 +111,21 @@ export const documentAttacks: readonly Attack[] = [
       };
     },
   },
+  {
+    queue: 'embedding of questions',
+    payload: 'questions to a model that takes 150 ms',
+    width: 600,
+    own: ['question with vectors'],
+    embeds: true,
+    prepare: async (caller) => {
+      const record = await readyRecord(caller, 'words.txt', Buffer.from('Ordinary words.'));
+      const path = record.replace(/records\/.*/, 'chunks/query');
+      return async (index) => {
+        const json = { query_text: `other words ${index}` };
+        return String((await caller.ask({ method: 'POST', path, json })).status);
+      };
+    },
+  },
 ];
 
 async function readyRecord(caller: Caller, name: string, bytes: Buffer, more: object = {}): Promise<string> {

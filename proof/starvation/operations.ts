@@ -63,6 +63,19 @@ export const operations = {
         /"content"/,
       ),
   },
+  'question with vectors': {
+    allowance,
+    // Another text each time, so that no vector comes from a cache.
+    run: async ({ caller, ids }) =>
+      expect(
+        await caller.ask({
+          method: 'POST',
+          path: `/v1/collections/${ids.collection}/chunks/query`,
+          json: { query_text: `ordinary words with vectors ${performance.now()}`, top_k: 3, explain: true },
+        }),
+        /"vector":\{/,
+      ),
+  },
   'T0 run': {
     allowance,
     run: async ({ caller }, round) => expect(await caller.execute('starved/quick', { q: `${round}` }), /"quick"/),

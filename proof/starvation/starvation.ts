@@ -103,6 +103,7 @@ async function runAttack(attack: Attack, place: string, bounds: Bounds, log: Par
     await fill(attack, saturation, bounds.filling);
     const loaded = await measured(bounds.rounds, limitOf);
     log(`starvation: ${nameOf(attack)}: ${saturation.describe()}`);
+    if (!saturation.wasFull()) throw new Error(`the attack did not fill the queue: ${saturation.describe()}`);
     leaving.abort();
     await saturation.end();
     return victims.flatMap((victim) =>
@@ -134,7 +135,7 @@ async function prepare(attack: Attack, { place, endings, bounds, signal }: Prepa
   mkdirSync(folder);
   const service = await startService(endings, {
     folder,
-    settings: { ...thirdParty.settings, ...settings, ...attack.settings },
+    settings: { ...thirdParty.settings, ...settings, ...attack.settings, ...(attack.embeds && thirdParty.embedding) },
   });
   const { first, second } = await createSecondProject(service);
   const owner = createCaller(service, { key: first.key, signal });

@@ -2,12 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { heavySvg, smallSvg } from './payloads.ts';
 
 /** The third party behind the bundle `starved`. It answers at once, never, with many bytes, or with a picture. */
 export interface ThirdParty {
   /** Settings of a service with the bundle. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Settings of a service that embeds with the model of the third party, which takes 150 ms for each request. */
+  readonly embedding: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -63,6 +66,18 @@ function say(response: ServerResponse, said: string): void {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ said }));
 }
 
+/** Answers as OpenAI's `POST /v1/embeddings` does. Source: platform.openai.com/docs/api-reference/embeddings/create */
+function embed(body: string, response: ServerResponse): void {
+  const { input, model } = JSON.parse(body) as { input: readonly string[]; model: string }; // the service wrote it
+  const data = input.map((words, index) => {
+    const embedding = Array.from({ length: 16 }, (_, place) => (words.charCodeAt(place % words.length) % 32) + 1);
+    return { object: 'embedding', index, embedding };
+  });
+  const usage = { prompt_tokens: 1, total_tokens: 1 };
+  response.writeHead(200, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify({ object: 'list', model, data, usage }));
+}
+
 export async function openThirdParty(folder: string): Promise<ThirdParty> {
   const place = join(folder, 'bundles', 'starved');
   mkdirSync(place, { recursive: true });
@@ -72,9 +87,10 @@ export async function openThirdParty(folder: string): Promise<ThirdParty> {
   for (const id of ['compute', 'compute_endlessly']) write(`${id}.yaml`, handled(id));
   write('compute.ts', "export const run = () => ({ said: 'computed' });\n");
   write('compute-endlessly.ts', 'export const run = () => { for (;;); };\n');
-  const server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => answers[request.url ?? '']?.(response));
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    if (request.url === '/v1/embeddings') setTimeout(() => embed(body, response), 150);
+    else answers[request.url ?? '']?.(response);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // it listens on TCP
@@ -83,6 +99,7 @@ export async function openThirdParty(folder: string): Promise<ThirdParty> {
       BUNDLES: join(folder, 'bundles'),
       EGRESS_OVERRIDES: JSON.stringify({ 'https://api.example.com': `http://127.0.0.1:${port}` }),
     },
+    embedding: { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: `http://127.0.0.1:${port}/v1`, EMBEDDING_MODEL: 'slow' },
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => void server.close(() => resolve()));
