@@ -87,7 +87,10 @@ interface Hosts {
   close(): Promise<void>;
 }
 
-/** Documents in kept places have processes beyond `processes`. They end when no document needs them. */
+/** Milliseconds after which an idle process beyond `processes` ends. Starting one for each short document would take longer than reading it. */
+const surplusIdleMs = 5_000;
+
+/** Documents in kept places have processes beyond `processes`. */
 function createHosts({ processes, idleMs }: { readonly processes: number; readonly idleMs: number }): Hosts {
   const most = processes + keptPlaces;
   const all = new Set<Worker>();
@@ -142,12 +145,12 @@ function createHosts({ processes, idleMs }: { readonly processes: number; readon
     },
     release: async (worker) => {
       if (closed || !worker.host.isFit()) return retire(worker);
+      const isSurplus = all.size - leaving.size > processes;
+      const ms = isSurplus ? Math.min(idleMs, surplusIdleMs) : idleMs;
       idle.set(
         worker,
-        setTimeout(() => void retire(worker), idleMs),
+        setTimeout(() => void retire(worker), ms),
       );
-      const [longest] = idle.keys();
-      if (all.size - leaving.size > processes && longest !== undefined) await retire(longest);
     },
     close: async () => {
       closed = true;
