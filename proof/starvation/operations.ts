@@ -18,6 +18,7 @@ interface VictimIds {
   readonly record: string;
   /** The path of a record of a PDF. */
   readonly pdf: string;
+  /** The path of an artifact's content, with its signature. */
   readonly artifact: string;
 }
 
@@ -141,8 +142,7 @@ export const operations = {
   },
   artifact: {
     allowance,
-    run: async ({ caller, ids }) =>
-      expect(await caller.ask({ address: 'plugins', path: `/v1/artifacts/${ids.artifact}/content` }), /artifact/),
+    run: async ({ caller, ids }) => expect(await caller.ask({ address: 'plugins', path: ids.artifact }), /artifact/),
   },
   'run with a file': {
     allowance,
@@ -172,8 +172,15 @@ export async function prepareVictim(name: string, caller: Caller): Promise<Victi
     if (status !== 'ready') throw new Error(`${path} is ${status}`);
   }
   const picture = await caller.upload('a.png', largePicture(2_000), 'document_file');
-  const { text } = await caller.execute('starved/artifact', {});
-  const artifact = /"artifact_id":"([^"]+)"/.exec(text)?.[1];
-  if (artifact === undefined) throw new Error(`no artifact: ${text.slice(0, 300)}`);
+  const artifact = await createArtifact(caller, 'starved/artifact');
   return { name, caller, ids: { collection, file, record, pdf, picture, artifact } };
+}
+
+/** Runs a plugin whose output becomes an artifact. @returns the path of its content */
+export async function createArtifact(caller: Caller, plugin: string): Promise<string> {
+  const { text } = await caller.execute(plugin, {});
+  const url = /"file_url":"([^"]+)"/.exec(text)?.[1];
+  if (url === undefined) throw new Error(`no artifact: ${text.slice(0, 300)}`);
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
 }

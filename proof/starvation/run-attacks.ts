@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Attack } from './attack.ts';
 import { mcpRequest } from './caller.ts';
+import { createArtifact } from './operations.ts';
 import { largePicture } from './payloads.ts';
 
 const async = { 'Content-Type': 'application/json', Prefer: 'respond-async' };
@@ -89,8 +90,7 @@ export const runAttacks: readonly Attack[] = [
     width: 64,
     own: ['artifact'],
     prepare: async (caller) => {
-      const { text } = await caller.execute('starved/large', {});
-      const path = `/v1/artifacts/${/"artifact_id":"([^"]+)"/.exec(text)?.[1]}/content`;
+      const path = await createArtifact(caller, 'starved/large');
       return async () => String((await caller.ask({ address: 'plugins', path })).status);
     },
   },

@@ -97,6 +97,11 @@ async function runAttack(attack: Attack, place: string, bounds: Bounds, log: Par
     };
     await measured(2); // the first use loads programs and tables
     const idle = await measured(Math.ceil(bounds.rounds / victims.length)); // the samples of all victims count together
+    for (const victim of victims)
+      for (const name of names) {
+        const [failure] = idle(victim, name).failures;
+        if (failure !== undefined) throw new Error(`${name} of ${victim.name} fails on the idle service: ${failure}`);
+      }
     const idleOf = (name: OperationName) => percentile95(victims.flatMap((victim) => idle(victim, name).times));
     const limitOf: LimitOf = (name) => 3 * idleOf(name) + operations[name].allowance;
     const saturation = saturate(attack, send, leaving.signal);

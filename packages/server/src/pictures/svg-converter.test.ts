@@ -173,7 +173,7 @@ test('a conversion waits no longer than its caller, and closing the converter en
   const { converter, countOf } = open(t, { convertMs: 60_000 });
   const slow = convert(converter, bombs['a hundred blurs'] ?? '');
   const leaving = new AbortController();
-  const waiting = converter.toPng(Buffer.from(svgOf('')), owner('two'), leaving.signal);
+  const waiting = converter.toPng(Buffer.from(svgOf('')), owner('one'), leaving.signal);
   leaving.abort();
   assert.ok(!(await waiting));
   assert.equal(await countOf('refused'), 1);

@@ -33,14 +33,22 @@ const waitMs = 20_000;
 /** The memory of WebAssembly does not shrink. */
 const picturesOfProcess = 100;
 
-/** Starts a process with the first picture. The process converts pictures of one project only, one at a time. */
+interface Converter {
+  readonly projectId: string;
+  readonly process: ConverterProcess;
+  pictures: number;
+}
+
+/** Starts a process with the first picture. A process converts pictures of one project only, one at a time. */
 export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
   const { logger, metrics, convertMs = 5_000, idleMs = 60_000, admission = createAdmission() } = options;
   const isolation = onceRetried(async () => await chooseIsolation(await findIsolation(), converterFiles()));
   const queue = admission.queue('svg_pictures');
   const closing = new AbortController();
-  let current: { readonly projectId: string; readonly process: ConverterProcess; pictures: number } | undefined;
-  let idle: NodeJS.Timeout | undefined;
+  const all = new Set<Converter>();
+  /** The process that converted last. The next picture of its project may use it. */
+  let idle: Converter | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const results = new Counter({
     name: 'quartermaster_svg_conversions_total',
     help: 'SVG pictures in results of MCP tools, by result: `converted`, `invalid`, `refused` by a limit, `timed_out` or `crashed`.',
@@ -48,33 +56,48 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     registers: [metrics],
   });
 
-  async function end(): Promise<void> {
-    clearTimeout(idle);
-    const ending = current?.process;
-    current = undefined;
-    await ending?.stop();
+  function takeIdle(): Converter | undefined {
+    clearTimeout(timer);
+    const taken = idle;
+    idle = undefined;
+    return taken;
   }
 
-  async function processOf(projectId: string): Promise<ConverterProcess> {
-    clearTimeout(idle);
-    const isFit = current?.projectId === projectId && current.process.isAlive() && current.pictures < picturesOfProcess;
-    if (!isFit) await end();
+  async function end(converter: Converter | undefined): Promise<void> {
+    await converter?.process.stop();
+    if (converter !== undefined) all.delete(converter);
+  }
+
+  async function take(projectId: string): Promise<Converter> {
+    const taken = takeIdle();
+    const isFit = taken?.projectId === projectId && taken.process.isAlive() && taken.pictures < picturesOfProcess;
+    if (taken !== undefined && isFit) return taken;
+    await end(taken);
     const settings = await isolation();
     closing.signal.throwIfAborted();
-    current ??= { projectId, process: startConverter(settings, convertMs, logger), pictures: 0 };
-    current.pictures += 1;
-    return current.process;
+    const started = { projectId, process: startConverter(settings, convertMs, logger), pictures: 0 };
+    all.add(started);
+    return started;
+  }
+
+  async function release(converter: Converter): Promise<void> {
+    const former = takeIdle();
+    idle = converter;
+    timer = setTimeout(() => void end(takeIdle()), idleMs).unref();
+    await end(closing.signal.aborted ? takeIdle() : former);
   }
 
   async function convert(svg: Uint8Array, projectId: string) {
+    let converter: Converter | undefined;
     try {
-      return await (await processOf(projectId)).convert(svg);
+      converter = await take(projectId);
+      converter.pictures += 1;
+      return await converter.process.convert(svg);
     } catch (error) {
       if (!closing.signal.aborted) logger.error({ err: error }, 'picture not converted');
       return { kind: 'crashed' } as const;
     } finally {
-      if (closing.signal.aborted) await end();
-      else idle = setTimeout(() => void end(), idleMs).unref();
+      if (converter !== undefined) await release(converter);
     }
   }
 
@@ -90,7 +113,7 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     },
     close: async () => {
       closing.abort();
-      await end();
+      await Promise.all([...all].map(end));
     },
   };
 }

@@ -96,6 +96,7 @@ export const queues = {
     entries: 'SVG pictures of MCP results, each at most 5 s',
     atOnce: 1,
     waiting: 64,
+    keepsPlaces: true,
     whenFull: 'the result has only the link to the SVG',
   },
   rankings: {
