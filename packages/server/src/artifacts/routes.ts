@@ -3,8 +3,7 @@ import { artifactOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { BlobMissing } from '../files/blob-store.ts';
-import { answerContent } from '../files/file-content.ts';
-import type { VerifiedContentDeps } from '../files/maintenance/verified-content.ts';
+import { answerContent, type ServedContentDeps } from '../files/file-content.ts';
 import type { App } from '../http/app.ts';
 import type { Guard } from '../http/guard.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -14,7 +13,7 @@ import { objectNotFound } from '../kernel/problem.ts';
 import type { ArtifactStore } from './artifact-store.ts';
 import type { ArtifactUrls } from './artifact-urls.ts';
 
-export interface ArtifactRoutesDeps extends VerifiedContentDeps {
+export interface ArtifactRoutesDeps extends ServedContentDeps {
   readonly store: ArtifactStore;
   readonly urls: ArtifactUrls;
   readonly clock: Clock;

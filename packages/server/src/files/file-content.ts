@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { ByteRange } from './blob-store.ts';
 import { allowsRange, matchesAny, readRange } from './byte-range.ts';
 import { attachment } from './content-disposition.ts';
+import type { DownloadPace } from './download-pace.ts';
 import {
   checkLength,
   type ExpectedContent,
@@ -24,6 +25,10 @@ export interface ContentAnswer {
   readonly body: Readable | null;
 }
 
+export interface ServedContentDeps extends VerifiedContentDeps {
+  readonly pace: DownloadPace;
+}
+
 /** The content of a file or of an artifact. */
 export interface ServedContent extends ExpectedContent {
   readonly name: string;
@@ -37,7 +42,7 @@ export interface ServedContent extends ExpectedContent {
  * Source: docs/contract.md "Files"; RFC 9110 §13, §14.
  */
 export async function answerContent(
-  deps: VerifiedContentDeps,
+  deps: ServedContentDeps,
   file: ServedContent,
   request: ContentRequest,
 ): Promise<ContentAnswer> {
@@ -71,13 +76,13 @@ export async function answerContent(
 
 /** Opens the content. A range cannot be compared with the hash of the whole content, so only the length is checked. */
 async function openContent(
-  deps: VerifiedContentDeps,
+  deps: ServedContentDeps,
   file: ServedContent,
   range: ByteRange | undefined,
 ): Promise<Readable> {
   const stored = await deps.blobs.open(file.blobId, range);
-  if (range !== undefined) return stored;
-  const verified = Readable.from(readVerified(deps, file, stored), { objectMode: false });
+  const pieces = range === undefined ? readVerified(deps, file, stored) : stored;
+  const paced = Readable.from(deps.pace(file.projectId, pieces), { objectMode: false });
   // When the client disconnects before the first read, the generator ends without having started.
-  return verified.once('close', () => stored.destroy());
+  return paced.once('close', () => stored.destroy());
 }

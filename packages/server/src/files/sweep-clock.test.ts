@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../adapters/database/open-database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { unlimitedSpace } from '../kernel/disk/disk-space.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
@@ -41,6 +42,7 @@ test('a blob whose upload has not yet committed its row stays when the clock of 
   });
   await openStoredFiles({
     ...{ database, logger, resources, registry: createMetrics(), space: unlimitedSpace },
+    admission: createAdmission(),
     ballast: { adjust: async () => undefined, isReleased: () => false, missingBytes: () => 0 },
     config: parseConfig({ QUARTERMASTER_DATA: folder }),
     clock: { now: () => Date.now() + 3 * hour },

@@ -9,6 +9,7 @@ import { createStoreRepository } from '../adapters/repositories/store-repository
 import { createArtifactSweep } from '../artifacts/sweep-artifacts.ts';
 import { type BlobHealth, createBlobHealth } from '../files/blob-metrics.ts';
 import type { BlobStore } from '../files/blob-store.ts';
+import { createDownloadPace, type DownloadPace } from '../files/download-pace.ts';
 import type { FileRepository } from '../files/file-repository.ts';
 import { finishDeletes, reconcileFiles } from '../files/maintenance/reconcile.ts';
 import { createDamageReport, type ReportDamage } from '../files/maintenance/report-damage.ts';
@@ -27,13 +28,14 @@ export interface StoredFiles {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly reportDamage: ReportDamage;
+  readonly pace: DownloadPace;
   /** The detected problems of the stored content. */
   readonly conditions: BlobHealth['conditions'];
 }
 
 type ContentContext = Pick<
   ServiceContext,
-  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'ballast' | 'space'
+  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'ballast' | 'space' | 'admission'
 >;
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
@@ -86,7 +88,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
   );
   resources.defer(() => tasks.close());
   const conditions = async () => [...(await health.conditions()), ...(await uploadSpace.conditions())];
-  return { files, blobs, reportDamage, conditions };
+  return { files, blobs, reportDamage, pace: createDownloadPace(context.admission), conditions };
 }
 
 /**
@@ -103,7 +105,7 @@ export async function openSharedContent(context: ContentContext): Promise<Stored
     return null;
   }
   const { blobs, files, reportDamage } = await openContent(context);
-  return { blobs, files, reportDamage, conditions: async () => [] };
+  return { blobs, files, reportDamage, pace: createDownloadPace(context.admission), conditions: async () => [] };
 }
 
 async function openContent(context: ContentContext) {

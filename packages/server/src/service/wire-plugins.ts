@@ -88,7 +88,8 @@ export async function openPluginsAddress(
   });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, guard });
-  const svgConverter = openSvgConverter({ logger: context.logger, metrics: context.registry });
+  const { logger, registry: metrics, admission } = context;
+  const svgConverter = openSvgConverter({ logger, metrics, admission });
   context.resources.defer(() => svgConverter.close());
   const store = artifacts?.store ?? null;
   const callTool = createCallTool({ executor, once, resolveCredentials, artifacts: store, svgConverter });
@@ -121,7 +122,7 @@ function openArtifacts(
     artifacts: createArtifactRepository(database),
     limits: { maxProjectBytes, maxFiles },
   });
-  return { store, urls, blobs: stored.blobs, reportDamage: stored.reportDamage };
+  return { store, urls, blobs: stored.blobs, reportDamage: stored.reportDamage, pace: stored.pace };
 }
 
 /** Creates the HTTP server of the plugins address. */

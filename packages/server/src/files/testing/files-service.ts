@@ -15,12 +15,14 @@ import type { Guard } from '../../http/guard.ts';
 import { listen } from '../../http/listen.ts';
 import { createRequestMetrics } from '../../http/request-metrics.ts';
 import { createIdempotency } from '../../idempotency/idempotency.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import type { Caller } from '../../kernel/caller.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { createDownloadPace } from '../download-pace.ts';
 import { createDamageReport } from '../maintenance/report-damage.ts';
 import { createQuota } from '../quota.ts';
 import { fileRoutes } from '../routes.ts';
@@ -85,6 +87,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     files,
     blobs,
     reportDamage,
+    pace: createDownloadPace(createAdmission()),
     limits,
     allLimits: [],
   });

@@ -99,6 +99,12 @@ export const queues = {
     keepsPlaces: true,
     whenFull: 'the result has only the link to the SVG',
   },
+  downloads: {
+    entries: 'pieces of 256 KiB of files and artifacts that are sent, by project',
+    atOnce: 2,
+    waiting: 'one for each download',
+    whenFull: 'never full',
+  },
   rankings: {
     entries: 'collections that questions rank; each is a short step, so no permit is kept',
     atOnce: 4,
