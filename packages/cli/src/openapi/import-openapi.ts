@@ -1,6 +1,6 @@
 import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
 import { isJson, type Json, memberOf, type OpenApiDocument, readDocument, textOf } from './document.ts';
-import { freePluginId, snakeCase } from './names.ts';
+import { freeName, freePluginId, snakeCase } from './names.ts';
 import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
 import { type Credentials, createCredentials } from './security.ts';
 
@@ -100,7 +100,9 @@ function nameOf(
   const { operations, rename } = options;
   if (operations !== undefined && !operations.includes(operationId) && !operations.includes(pluginId)) return null;
   const renamed = textOf(memberOf(rename, operationId)) || textOf(memberOf(rename, pluginId));
-  return freePluginId(renamed || pluginId, taken);
+  // The id of a person stays, so that an error names it.
+  if (renamed !== '') return freeName(renamed, (id) => taken.has(id) || id === 'bundle');
+  return freePluginId(pluginId, taken);
 }
 
 function titleOf(document: OpenApiDocument): string {

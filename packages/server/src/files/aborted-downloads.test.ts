@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { createAdmission } from '../kernel/admission/admission.ts';
-import { createDownloadPace } from './download-pace.ts';
+import { createDownloadOrder } from './download-order.ts';
 import { answerContent } from './file-content.ts';
 import { upload } from './testing/ask.ts';
 import { startFilesService } from './testing/files-service.ts';
 
-const pace = createDownloadPace(createAdmission());
+const downloadOrder = createDownloadOrder(createAdmission());
 
 const whole = { range: undefined, ifRange: undefined, ifNoneMatch: undefined, headOnly: false };
 
@@ -30,7 +30,7 @@ describe('a download whose client is gone', () => {
           return stored;
         },
       };
-      const { body } = await answerContent({ ...service, blobs, pace }, file, range);
+      const { body } = await answerContent({ ...service, blobs, downloadOrder }, file, range);
       const [stored] = opened;
       assert.ok(body && stored);
       const closed = once(stored, 'close', { signal: AbortSignal.timeout(5_000) });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ByteRange } from './blob-store.ts';
 import { allowsRange, matchesAny, readRange } from './byte-range.ts';
 import { attachment } from './content-disposition.ts';
-import type { DownloadPace } from './download-pace.ts';
+import type { DownloadOrder } from './download-order.ts';
 import {
   checkLength,
   type ExpectedContent,
@@ -26,7 +26,7 @@ export interface ContentAnswer {
 }
 
 export interface ServedContentDeps extends VerifiedContentDeps {
-  readonly pace: DownloadPace;
+  readonly downloadOrder: DownloadOrder;
 }
 
 /** The content of a file or of an artifact. */
@@ -82,7 +82,7 @@ async function openContent(
 ): Promise<Readable> {
   const stored = await deps.blobs.open(file.blobId, range);
   const pieces = range === undefined ? readVerified(deps, file, stored) : stored;
-  const paced = Readable.from(deps.pace(file.projectId, pieces), { objectMode: false });
+  const ordered = Readable.from(deps.downloadOrder(file.projectId, pieces), { objectMode: false });
   // When the client disconnects before the first read, the generator ends without having started.
-  return paced.once('close', () => stored.destroy());
+  return ordered.once('close', () => stored.destroy());
 }

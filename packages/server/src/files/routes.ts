@@ -24,7 +24,7 @@ import { objectNotFound } from '../kernel/problem.ts';
 import { warningsOfNames } from '../kernel/validation/ignored-members.ts';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
 import { deleteFile } from './delete-file.ts';
-import type { DownloadPace } from './download-pace.ts';
+import type { DownloadOrder } from './download-order.ts';
 import { answerContent } from './file-content.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
 import { listFiles } from './list-files.ts';
@@ -40,7 +40,7 @@ export interface FileRoutesDeps {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly reportDamage: ReportDamage;
-  readonly pace: DownloadPace;
+  readonly downloadOrder: DownloadOrder;
   /** All limits with their current values. */
   readonly allLimits: readonly Limit[];
   readonly limits: {

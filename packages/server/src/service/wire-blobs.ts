@@ -9,7 +9,7 @@ import { createStoreRepository } from '../adapters/repositories/store-repository
 import { createArtifactSweep } from '../artifacts/sweep-artifacts.ts';
 import { type BlobHealth, createBlobHealth } from '../files/blob-metrics.ts';
 import type { BlobStore } from '../files/blob-store.ts';
-import { createDownloadPace, type DownloadPace } from '../files/download-pace.ts';
+import { createDownloadOrder, type DownloadOrder } from '../files/download-order.ts';
 import type { FileRepository } from '../files/file-repository.ts';
 import { finishDeletes, reconcileFiles } from '../files/maintenance/reconcile.ts';
 import { createDamageReport, type ReportDamage } from '../files/maintenance/report-damage.ts';
@@ -28,7 +28,7 @@ export interface StoredFiles {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly reportDamage: ReportDamage;
-  readonly pace: DownloadPace;
+  readonly downloadOrder: DownloadOrder;
   /** The detected problems of the stored content. */
   readonly conditions: BlobHealth['conditions'];
 }
@@ -88,7 +88,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
   );
   resources.defer(() => tasks.close());
   const conditions = async () => [...(await health.conditions()), ...(await uploadSpace.conditions())];
-  return { files, blobs, reportDamage, pace: createDownloadPace(context.admission), conditions };
+  return { files, blobs, reportDamage, downloadOrder: createDownloadOrder(context.admission), conditions };
 }
 
 /**
@@ -105,7 +105,13 @@ export async function openSharedContent(context: ContentContext): Promise<Stored
     return null;
   }
   const { blobs, files, reportDamage } = await openContent(context);
-  return { blobs, files, reportDamage, pace: createDownloadPace(context.admission), conditions: async () => [] };
+  return {
+    blobs,
+    files,
+    reportDamage,
+    downloadOrder: createDownloadOrder(context.admission),
+    conditions: async () => [],
+  };
 }
 
 async function openContent(context: ContentContext) {

@@ -122,7 +122,7 @@ function openArtifacts(
     artifacts: createArtifactRepository(database),
     limits: { maxProjectBytes, maxFiles },
   });
-  return { store, urls, blobs: stored.blobs, reportDamage: stored.reportDamage, pace: stored.pace };
+  return { store, urls, blobs: stored.blobs, reportDamage: stored.reportDamage, downloadOrder: stored.downloadOrder };
 }
 
 /** Creates the HTTP server of the plugins address. */

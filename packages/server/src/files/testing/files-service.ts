@@ -22,7 +22,7 @@ import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { createDownloadPace } from '../download-pace.ts';
+import { createDownloadOrder } from '../download-order.ts';
 import { createDamageReport } from '../maintenance/report-damage.ts';
 import { createQuota } from '../quota.ts';
 import { fileRoutes } from '../routes.ts';
@@ -87,7 +87,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     files,
     blobs,
     reportDamage,
-    pace: createDownloadPace(createAdmission()),
+    downloadOrder: createDownloadOrder(createAdmission()),
     limits,
     allLimits: [],
   });

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { createAdmission } from '../kernel/admission/admission.ts';
-import { createDownloadPace } from './download-pace.ts';
+import { createDownloadOrder } from './download-order.ts';
 
 async function* pieces(count: number): AsyncGenerator<Buffer> {
   for (let n = 0; n < count; n++) yield Buffer.from([n]);
 }
 
 test('of many downloads, few pieces pass in one iteration of the event loop, and projects take turns', async () => {
-  const pace = createDownloadPace(createAdmission());
+  const downloadOrder = createDownloadOrder(createAdmission());
   const passed: string[] = [];
   const download = async (projectId: string, count: number) => {
     let next = 0;
-    for await (const [byte] of pace(projectId, pieces(count))) {
+    for await (const [byte] of downloadOrder(projectId, pieces(count))) {
       assert.equal(byte, next++, 'in order');
       passed.push(projectId);
     }
@@ -34,7 +34,7 @@ test('of many downloads, few pieces pass in one iteration of the event loop, and
 });
 
 test('a download that stops early ends its source and does not hold up others', async () => {
-  const pace = createDownloadPace(createAdmission());
+  const downloadOrder = createDownloadOrder(createAdmission());
   let isEnded = false;
   async function* source() {
     try {
@@ -43,9 +43,9 @@ test('a download that stops early ends its source and does not hold up others', 
       isEnded = true;
     }
   }
-  for await (const piece of pace('one', source())) if (piece[0] === 1) break;
+  for await (const piece of downloadOrder('one', source())) if (piece[0] === 1) break;
   assert.ok(isEnded);
   let count = 0;
-  for await (const _ of pace('two', pieces(3))) count += 1;
+  for await (const _ of downloadOrder('two', pieces(3))) count += 1;
   assert.equal(count, 3);
 });
