@@ -59,6 +59,41 @@ test('[console] a document with a password is read with the password that the us
   assert.deepEqual(pageErrors, []);
 });
 
+test('[console] documents that need a password are left out when several are processed again', async () => {
+  const own = await opened();
+  const { page, service } = own;
+  const id = await newCollection(own, 'Several');
+  await service.client.records.create(id, { type: 'text', title: 'Open', content: 'The otters sleep.' });
+  await importInto(own, id, 'first.pdf', encryptedPdf('geheim'));
+  const locked = page.locator('[data-record="first.pdf"] [data-status="error"]');
+  await locked.waitFor();
+  await page.locator('[data-record="Open"] [data-status="ready"]').waitFor();
+  const retried: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/retry')) retried.push(request.url());
+  });
+  await page.getByRole('checkbox', { name: 'Select all' }).check();
+  await page.getByRole('button', { name: 'Reprocess', exact: true }).click();
+  await page.getByText('Reprocessing 1 document.', { exact: true }).waitFor();
+  await page
+    .getByText('1 document was left out: each needs the password of its file. Enter it on the page of the document.')
+    .waitFor();
+  assert.equal(retried.length, 1, 'only the document without a password is processed again');
+  assert.equal(await page.getByRole('checkbox', { name: 'Select first.pdf' }).isChecked(), true);
+  assert.equal(await page.getByRole('checkbox', { name: 'Select Open' }).isChecked(), false);
+
+  await importInto(own, id, 'second.pdf', encryptedPdf('secret'));
+  await page.locator('[data-record="second.pdf"] [data-status="error"]').waitFor();
+  await textIn(own, 'zh');
+  for (const name of ['first.pdf', 'second.pdf']) {
+    await page.getByRole('checkbox', { name }).check();
+  }
+  await page.getByRole('button', { name: '重新处理', exact: true }).click();
+  await page.getByText('已跳过 2 个文档：各文档需要其文件的密码。请在文档页面输入。').waitFor();
+  assert.equal(retried.length, 1);
+  await textIn(own, 'en');
+});
+
 test('[console] rows that an import with chosen columns rejects are shown without a reload', async () => {
   const own = await opened();
   const { page } = own;

@@ -75,6 +75,7 @@ export const consoleRequirements: Requirements = {
     source: 'docs/contract.md "Collections, records, chunks"',
     tests: [
       '[console] a document with a password is read with the password that the user enters',
+      '[console] documents that need a password are left out when several are processed again',
       '[console] rows that an import with chosen columns rejects are shown without a reload',
       '[console] the search says when a question has no good match, and does not mark stop words',
       '[console] collections and documents are renamed, and the settings say which names cannot be changed',

@@ -63,6 +63,8 @@ export const documents = {
   'records.failed': 'This document could not be read',
   'records.password': 'Password of the file',
   'records.passwordAbout': 'The service uses the password for this document and does not keep it.',
+  'records.passwordMany':
+    '{count} {count|document was|documents were} left out: each needs the password of its file. Enter it on the page of the document.',
   'records.passwordUse': 'Reprocess with this password',
   'records.renameAbout': 'The document is processed again under its new name.',
   'rename.action': 'Rename',

@@ -19,6 +19,7 @@ import {
   useForEach,
   useSelection,
 } from '../../components/lists/selection.tsx';
+import { needsPassword } from '../../components/records/password-form.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useToasts } from '../../components/toasts.tsx';
@@ -81,7 +82,7 @@ function FilteredRecords({ collectionId }: { collectionId: string }) {
         />
       </Filters>
       <SelectionBar selection={selection} list={list} loaded={list.items.map(list.idOf)}>
-        <BulkActions collectionId={collectionId} selection={selection} />
+        <BulkActions collectionId={collectionId} selection={selection} records={list.items} />
       </SelectionBar>
       <InfiniteList
         list={list}
@@ -103,24 +104,41 @@ function FilteredRecords({ collectionId }: { collectionId: string }) {
   );
 }
 
-/** Deletes the chosen records, or processes them again. Those that fail stay chosen. */
-function BulkActions({ collectionId, selection }: { collectionId: string; selection: Selection }) {
+interface BulkActionsProps {
+  readonly collectionId: string;
+  readonly selection: Selection;
+  readonly records: readonly RecordItem[];
+}
+
+/** Deletes the chosen records, or processes them again. Those that fail or are left out stay chosen. */
+function BulkActions({ collectionId, selection, records }: BulkActionsProps) {
   const { t } = useLanguage();
   const { say, showError } = useToasts();
   const queries = useQueryClient();
   const forEach = useForEach();
   const count = selection.ids.size;
   const path = (id: string) => ({ path: { collection_id: collectionId, record_id: id } });
-  const act = async (done: 'records.deletedMany' | 'records.retriedMany', call: (id: string) => Promise<unknown>) => {
-    const failed = await forEach(selection.ids, call);
+  const act = async (
+    done: 'records.deletedMany' | 'records.retriedMany',
+    call: (id: string) => Promise<unknown>,
+    leftOut: ReadonlySet<string> = new Set(),
+  ) => {
+    const ids = [...selection.ids].filter((id) => !leftOut.has(id));
+    const failed = await forEach(ids, call);
     await queries.invalidateQueries({ queryKey: ['records', collectionId] });
-    if (count > failed.length) say(t(done, { count: count - failed.length }));
-    selection.choose(failed);
+    if (ids.length > failed.length) say(t(done, { count: ids.length - failed.length }));
+    if (leftOut.size > 0) say(t('records.passwordMany', { count: leftOut.size }));
+    selection.choose([...failed, ...leftOut]);
   };
-  const retry = () =>
-    act('records.retriedMany', (id) =>
-      filesApi.json('POST /v1/collections/{collection_id}/records/{record_id}/retry', path(id)),
+  const retry = () => {
+    // Without a password, processing would fail again.
+    const locked = records.filter((record) => selection.ids.has(record.record_id) && needsPassword(record.error));
+    return act(
+      'records.retriedMany',
+      (id) => filesApi.json('POST /v1/collections/{collection_id}/records/{record_id}/retry', path(id)),
+      new Set(locked.map((record) => record.record_id)),
     );
+  };
   const remove = () =>
     act('records.deletedMany', (id) =>
       filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', path(id)),
