@@ -63,7 +63,7 @@ export const codes: Codes = {
   page_status: '页面的服务器没有返回页面：{message}',
   page_too_large: '页面超过大小上限：{message}',
   quota_exceeded: '项目的存储空间不足。请删除文件或文档，然后重试。',
-  storage_limit: '文本块占用的存储空间与文本不成比例：{message}',
+  storage_limit: '片段占用的存储空间与文本不成比例。请增大片段、减少重叠或缩短标题。',
   unsupported_content: '无法读取此类型的页面。',
 };
 
