@@ -128,6 +128,7 @@ test('[console] the search says when a question has no good match, and does not 
   await service.client.chunks.create(id, { content: 'The otters of the river eat the fish that I can see.' });
   await page.goto(`${service.filesUrl}${path}?tab=search&q=how+can+I+contact+the+helpdesk+about+otters+quickly+today`);
   await page.getByText('No good match', { exact: true }).first().waitFor();
+  await page.getByText(/^These passages match the question only weakly\./).waitFor();
   const marked = await page.locator('mark').allTextContents();
   assert.deepEqual([...new Set(marked)], ['otters']);
   assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /Matched terms: [^.]*\b(?:how|can|the)\b/);
