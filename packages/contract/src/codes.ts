@@ -14,7 +14,7 @@ export const errorCodes = {
   CREDENTIALS_VALIDATION_ERROR: {
     status: 401,
     meaning:
-      'The third party rejected the credentials: it answered 401, or the manifest of the bundle says that its answer means this.',
+      'The third party rejected the credentials that the bundle takes: it answered 401, or the manifest of the bundle says that its answer means this.',
   },
   SESSION_VALIDATION_FAILED: {
     status: 401,
@@ -52,7 +52,7 @@ export const errorCodes = {
   PROVIDER_REJECTED: {
     status: 422,
     meaning:
-      'The third party rejected the request: it answered with a 4xx status other than 401, 408 and 429, or an MCP server rejected the arguments. `details[0]` has its `upstream_status`, `upstream_code` and `message`. Do not retry the same input.',
+      'The third party rejected the request: it answered with a 4xx status other than 408 and 429 (401 only if the bundle takes no credentials), or an MCP server rejected the arguments. `details[0]` has its `upstream_status`, `upstream_code` and `message`. Do not retry the same input.',
   },
   RUN_CANCELLED: { status: 409, meaning: 'The run was cancelled before it ended.' },
   TOO_MANY_REQUESTS: {

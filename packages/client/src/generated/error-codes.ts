@@ -6,7 +6,7 @@ export type ErrorCode =
   | 'INVALID_REQUEST'
   /** The API key is missing, malformed, unknown, revoked or expired. The response does not tell which. */
   | 'APIKEY_VALIDATION_FAILED'
-  /** The third party rejected the credentials: it answered 401, or the manifest of the bundle says that its answer means this. */
+  /** The third party rejected the credentials that the bundle takes: it answered 401, or the manifest of the bundle says that its answer means this. */
   | 'CREDENTIALS_VALIDATION_ERROR'
   /** The name or the password is wrong, or the session does not exist or has ended. The response does not tell which. */
   | 'SESSION_VALIDATION_FAILED'
@@ -28,7 +28,7 @@ export type ErrorCode =
   | 'RANGE_NOT_SATISFIABLE'
   /** A field is missing, has the wrong type or has a value that is not allowed. */
   | 'REQUEST_VALIDATION_ERROR'
-  /** The third party rejected the request: it answered with a 4xx status other than 401, 408 and 429, or an MCP server rejected the arguments. `details[0]` has its `upstream_status`, `upstream_code` and `message`. Do not retry the same input. */
+  /** The third party rejected the request: it answered with a 4xx status other than 408 and 429 (401 only if the bundle takes no credentials), or an MCP server rejected the arguments. `details[0]` has its `upstream_status`, `upstream_code` and `message`. Do not retry the same input. */
   | 'PROVIDER_REJECTED'
   /** The run was cancelled before it ended. */
   | 'RUN_CANCELLED'
