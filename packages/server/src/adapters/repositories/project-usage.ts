@@ -125,7 +125,7 @@ export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]>
   }));
 }
 
-/** Computes the sums of the wrong records of a project anew, and then those of the project. */
+/** Computes the sums of the wrong records of a project again, then those of the project. */
 export async function correctUsage({ read, write }: Database, projectId: string): Promise<void> {
   const wrong = read.selectFrom('record').select('id').where('project_id', '=', projectId).where(isWrong);
   for (const { id } of await wrong.execute()) {

@@ -165,7 +165,7 @@ export const exceptions: Readonly<Record<string, { readonly limited: string; rea
   },
   'http/slow-readers.ts': {
     limited: 'large responses that wait for their readers, at most 128 MiB',
-    reason: 'The connection that has not read for the longest time is closed, whoever has it.',
+    reason: 'The connection that has not read for the longest time is closed, regardless of its project.',
   },
   'adapters/sqlite/sqlite-dialect.ts': {
     limited: 'statements that wait for a connection to SQLite',
