@@ -70,9 +70,4 @@ export const plantedHolds: readonly PlantedBug[] = [
     part: 'a chunk of 65,535 Chinese characters that are all different',
     how: 'a delay of 50 to 94 ms',
   },
-  {
-    bug: 'an MCP batch may contain 100 calls, and the size of its answers has no limit',
-    part: 'MCP: 100 calls of a plugin that returns 520 KB',
-    how: 'a delay of 1,338 ms, 869 MiB above idle',
-  },
 ];

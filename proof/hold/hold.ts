@@ -37,7 +37,7 @@ export async function hold(options: PartOptions): Promise<PartReport> {
     const cases = [
       ...multipartCases({ slice, random }),
       ...(await pluginCases(service, { slice, random, upstream })),
-      ...mcpCases({ slice, random, upstream }),
+      ...mcpCases({ slice, random }),
       ...headerCases({ slice, random }),
       ...ofOperations,
       ...documentCases({ slice, random }),

@@ -1,8 +1,7 @@
 import type { Random } from '../support/random.ts';
-import { type Amplifier, asciiRuns, brokenJson, coreAmplifiers, jsonAmplifiers } from './amplifiers.ts';
+import { asciiRuns, brokenJson, coreAmplifiers, jsonAmplifiers } from './amplifiers.ts';
 import { createChooser } from './choose.ts';
 import { type HoldCase, payloadBytes } from './hold-case.ts';
-import type { HoldUpstream } from './hold-upstream.ts';
 import { headerText } from './operation-cases.ts';
 
 type Ways = ReadonlyArray<readonly [place: string, body: (value: string) => string]>;
@@ -54,13 +53,11 @@ const headers = [
 interface Options {
   readonly slice: boolean;
   readonly random: Random;
-  readonly upstream: HoldUpstream;
 }
 
 /** Messages of the Model Context Protocol: each place of a message, batches, and headers. */
-export function mcpCases({ slice, random, upstream }: Options): HoldCase[] {
+export function mcpCases({ slice, random }: Options): HoldCase[] {
   const some = createChooser({ slice, random });
-  const ofBatches = createChooser({ slice, random: random.fork('batches') });
   const texts = [...coreAmplifiers, ...asciiRuns];
   const inPlaces = places.flatMap(([place, body]) => [
     ...some(texts, 5).map((each) =>
@@ -90,40 +87,7 @@ export function mcpCases({ slice, random, upstream }: Options): HoldCase[] {
         message(`${name}: ${each.name}`, () => calculate, { [name]: headerText(each.text(12_000)) }),
       ),
     ),
-    ...callBatches(upstream, ofBatches(texts, 4)),
   ];
-}
-
-/** The largest batch that the service accepts, and the largest that the SDK accepts. */
-const batchSizes = [10, 100];
-
-/** Batches of calls whose results are many times as large as the batch, or whose credentials have many encodings. */
-function callBatches(upstream: HoldUpstream, texts: readonly Amplifier[]): HoldCase[] {
-  const read = (id: number, key: string) => {
-    const _meta = { 'quartermaster/credentials': { KEY: key } };
-    return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'hold__read', arguments: {}, _meta } };
-  };
-  const batch = (count: number, key: string) => JSON.stringify(Array.from({ length: count }, (_, id) => read(id, key)));
-  const answers = [
-    ['letters', JSON.stringify('a'.repeat(520_000))],
-    ['quotation marks', JSON.stringify('"'.repeat(260_000))],
-  ] as const;
-  return batchSizes.flatMap((count) => [
-    ...answers.map(([name, answer]): HoldCase => {
-      const sent = message(`batch of ${count} calls with answers of ${name}`, () => batch(count, 'abcd1234'));
-      const send: HoldCase['send'] = (service) => {
-        upstream.answer('application/json', answer);
-        return sent.send(service);
-      };
-      return { ...sent, mostAnswer: 30_000, send };
-    }),
-    ...texts.map((each) => ({
-      ...message(`batch of ${count} calls with credentials: ${each.name}`, () =>
-        batch(count, each.text(Math.min(8_000, 150_000 / count))),
-      ),
-      mostAnswer: 30_000,
-    })),
-  ]);
 }
 
 function message(payload: string, body: () => string, more: Record<string, string> = {}): HoldCase {

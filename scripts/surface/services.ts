@@ -14,7 +14,6 @@ const watchdog = {
   watch() {},
   begin: () => 0,
   end() {},
-  during: (_: number, work: () => void) => work(),
   longestSilence: () => 0,
   close: async () => {},
 };

@@ -13,10 +13,8 @@ export function watchRequests(app: App, watchdog: Watchdog): void {
   app.decorateRequest('watchNumber', 0);
   app.addHook('onRequest', (request, _reply, done) => {
     request.watchNumber = watchdog.begin(`${request.method} ${request.routeOptions.url ?? '(none)'} ${request.id}`);
-    watchdog.during(request.watchNumber, done);
+    done();
   });
-  // Events of the body run in the context of the connection, so the context of the request is restored for the handler.
-  app.addHook('preHandler', (request, _reply, done) => watchdog.during(request.watchNumber, done));
   app.addHook('onResponse', (request, _reply, done) => {
     watchdog.end(request.watchNumber);
     done();

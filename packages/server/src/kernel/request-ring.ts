@@ -4,8 +4,8 @@ export interface RequestRing {
   begin(name: string): number;
   /** Removes an answered request. */
   end(number: number): void;
-  /** The unanswered requests by number, newest first. */
-  unanswered(): Map<number, string>;
+  /** The names of the unanswered requests, newest first. */
+  unanswered(): string[];
 }
 
 const slots = 64;
@@ -41,13 +41,13 @@ export function openRequestRing(memory: SharedArrayBuffer): RequestRing {
       if (numbers[slot] === number) bytes[slot * slotBytes] = 0;
     },
     unanswered() {
-      const found = new Map<number, string>();
+      const found: string[] = [];
       const newest = count[0] ?? 0;
       for (let number = newest; number > newest - slots; number--) {
         const slot = ((number % slots) + slots) % slots;
         const length = bytes[slot * slotBytes] ?? 0;
         // Copied, because shared memory cannot be decoded.
-        if (length > 0) found.set(numbers[slot] ?? 0, Buffer.from(names[slot]?.slice(0, length) ?? []).toString());
+        if (length > 0) found.push(Buffer.from(names[slot]?.slice(0, length) ?? []).toString());
       }
       return found;
     },

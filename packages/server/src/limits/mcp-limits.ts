@@ -1,4 +1,3 @@
-import { maxBatch, maxBatchAnswerBytes } from '../mcp/batch-limits.ts';
 import { maxTextCharacters } from '../mcp/call-result.ts';
 import { mediaLimits } from '../mcp/result-contents.ts';
 import { maxChosenNames } from '../mcp/toolsets/choice.ts';
@@ -8,18 +7,6 @@ import { type Limit, refused } from './limit.ts';
 
 /** Limits of the MCP endpoints, which belong to those of the plugins address. */
 export const mcpLimits = {
-  mcp_batch: {
-    bounds: 'messages of one MCP batch',
-    unit: 'items',
-    value: () => maxBatch,
-    above: '400 with the JSON-RPC error -32600',
-  },
-  mcp_batch_answer_bytes: {
-    bounds: 'the answers of one MCP batch, counted before each of its messages is run',
-    unit: 'bytes',
-    value: () => maxBatchAnswerBytes,
-    above: 'The remaining requests of the batch are not run; each gets the JSON-RPC error -32000.',
-  },
   mcp_chosen_names: {
     bounds: 'names of bundles, tools and toolsets in the URL of an MCP endpoint',
     unit: 'items',

@@ -1,5 +1,5 @@
 import { ProtocolErrorCode, specTypeSchemas } from '@modelcontextprotocol/server';
-import type { McpAnswer } from './answer-batch.ts';
+import type { McpAnswer } from './mcp-answer.ts';
 
 /** The requests whose `params` the SDK checks, but reports as a failure of the service. */
 const checks: ReadonlyMap<string, (request: unknown) => Checked> = new Map(

@@ -181,38 +181,6 @@ test('a call receives its arguments, headers, metadata and caller, and its respo
   }
 });
 
-test('the calls of a batch run one after another until their responses exceed the limit', async () => {
-  let running = 0;
-  const slow: CallTool = async (call) => {
-    running += 1;
-    assert.equal(running, 1);
-    await new Promise((resolve) => void setImmediate(resolve));
-    running -= 1;
-    return await callTool(call);
-  };
-  const { headers, message } = newCase('2025-06-18', 'tools/call', {
-    name: tool,
-    arguments: { large: 'x'.repeat(2_000_000) },
-    _meta: { progressToken: 1 },
-  });
-  const batch = Array.from({ length: 10 }, (_, id) => ({ ...message, id }));
-  const endpoint = createEndpoint({ ...deps, callTool: slow });
-  const request = { headers: new Headers(headers), signal: new AbortController().signal };
-  const { status, body } = await endpoint.answer(
-    request,
-    batch,
-    { projectId: 'p1', scopes },
-    { toolbox: few, listing: 'full' },
-  );
-  assert.ok(Buffer.isBuffer(body));
-  const answers = JSON.parse(body.toString()) as Json[];
-  assert.deepEqual([status, answers.map(({ id }) => id)], [200, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
-  assert.deepEqual(
-    answers.map(({ error }) => (error as Json | undefined)?.code ?? 'run'),
-    [...Array(6).fill('run'), ...Array(4).fill(-32000)],
-  );
-});
-
 test('a subscription counts as an event stream of its key until its client leaves', async () => {
   const shares = createStreamShares({ limits: { ofKey: 1, ofProject: 100, ofProcess: 1_000 } });
   const endpoint = createEndpoint({ ...deps, streams: shares, callTool });

@@ -9,10 +9,10 @@ import type { Scope } from '@quartermaster/contract';
 import type { RunCaller } from '../execution/run-observer.ts';
 import type { StreamShares } from '../kernel/admission/stream-shares.ts';
 import type { CachedJson } from '../kernel/json/json-cache.ts';
-import { answerBatch, isOrdinaryBatch, type McpAnswer } from './answer-batch.ts';
 import { refuseParams } from './check-params.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import type { KnowledgeKey } from './knowledge/knowledge.ts';
+import type { McpAnswer } from './mcp-answer.ts';
 import { createProtocolServer, type ProtocolServerDeps } from './protocol-server.ts';
 import { type ChosenTools, noTools } from './toolsets/chosen-tools.ts';
 import { createToolOffer, type OffersDeps, type ToolOffer } from './toolsets/tool-offer.ts';
@@ -102,9 +102,9 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, offer.listed);
       const isLegacy = await isLegacyRequest(request, message);
+      const refused = refuseParams(message, { isLegacy });
+      if (refused !== null) return refused;
       if (!isLegacy) {
-        const refused = refuseParams(message, { isLegacy });
-        if (refused !== null) return refused;
         if (!subscribes(message)) return await finish(await newest.fetch(request, options));
         const leave = deps.streams.enter({ projectId: clientId, keyId: keyId ?? null }, asked.signal);
         try {
@@ -114,11 +114,8 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
           throw error;
         }
       }
-      const answerOne = async (one: unknown, enableJsonResponse: boolean) =>
-        refuseParams(one, { isLegacy }) ??
-        (await finish(await answerLegacy(request, one, { authInfo, enableJsonResponse })));
-      if (isOrdinaryBatch(message)) return await answerBatch(message, (one) => answerOne(one, true));
-      return await answerOne(message, !wantsStream(message));
+      const enableJsonResponse = !wantsStream(message);
+      return await finish(await answerLegacy(request, message, { authInfo, enableJsonResponse }));
     },
     notifyToolsChanged: () => void bus.publish({ kind: 'tools_list_changed' }),
     close: () => newest.close(),

@@ -1,8 +1,8 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type KeyTools, mayRun } from '../kernel/key-tools.ts';
 import { pathNotFound } from '../kernel/problem.ts';
-import type { McpAnswer } from './answer-batch.ts';
 import { createEndpoint, type Endpoint, type EndpointDeps, type McpCaller, type McpRequest } from './endpoint.ts';
+import type { McpAnswer } from './mcp-answer.ts';
 import { createToolboxes, type Toolbox, type Toolboxes, type ToolCatalogue } from './toolbox.ts';
 import type { Choice } from './toolsets/choice.ts';
 import { chooseTools, noTools, type Toolsets } from './toolsets/chosen-tools.ts';

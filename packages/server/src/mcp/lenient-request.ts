@@ -30,7 +30,6 @@ function readRange(text: string) {
  * Without `events`, also removes the progress token, because only a stream of events reports progress.
  */
 export function readMessage(sent: unknown, { events }: Pick<Accepted, 'events'>): unknown {
-  if (Array.isArray(sent)) return sent.map((one) => readMessage(one, { events }));
   if (!isObject(sent) || !Object.hasOwn(sent, 'params')) return sent;
   const { params, ...rest } = sent;
   if (params === null) return rest;

@@ -6,11 +6,10 @@ import { type Static, Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import type { Caller } from '../kernel/caller.ts';
 import { Problem } from '../kernel/problem.ts';
-import type { McpAnswer } from './answer-batch.ts';
-import { maxBatch } from './batch-limits.ts';
 import type { McpRequest } from './endpoint.ts';
 import type { AnswerRequest, AskedTools, Endpoints } from './endpoints.ts';
 import { type Accepted, readAccept, readMessage } from './lenient-request.ts';
+import type { McpAnswer } from './mcp-answer.ts';
 import { type Choice, checkParameters, readChoice } from './toolsets/choice.ts';
 
 /** The part that is created at the first request. Its library is loaded when the service starts. */
@@ -57,8 +56,11 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     const known = guard.findCaller(request);
     const answerRequest = await find(endpoints, known);
     if (request.body === undefined) return reply.code(400).send(rpcError(-32700, 'Parse error: the body is empty'));
-    if (Array.isArray(request.body) && request.body.length > maxBatch) {
-      return reply.code(400).send(rpcError(-32600, `Invalid Request: a batch has more than ${maxBatch} messages`));
+    // Only revision 2025-03-26 had batches.
+    if (Array.isArray(request.body)) {
+      return reply
+        .code(400)
+        .send(rpcError(-32600, 'Invalid Request: batches are not accepted; send each message alone'));
     }
     const { projectId = '-', keyId, scopes = withoutKey } = known ?? {};
     const { links, profile } = request.query as McpQuery; // validated against the schema

@@ -38,7 +38,6 @@ export async function runUntilSignal(): Promise<void> {
     watchdog = startWatchdog({
       seconds: config.watchdogSeconds,
       logFd: config.logLevel === 'silent' ? null : process.stderr.fd,
-      flush: () => destination.flushSync(),
     });
     let stopping = Promise.resolve();
     // From this point a signal must not interrupt accepted requests.

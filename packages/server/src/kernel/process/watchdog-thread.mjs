@@ -3,8 +3,8 @@ import { workerData } from 'node:worker_threads';
 // Written in JavaScript, because stripping the types of a file would cost this thread 12 MiB.
 const { cells, seconds, tickMs } = workerData;
 const [heartbeatCell, longestCell] = [0, 1];
-/** Milliseconds after which a process that has not ended by other means is killed. */
-const dumpMs = 60_000;
+/** Milliseconds after which the process ends even when the log line cannot be written. */
+const logMs = 10_000;
 
 let lastHeartbeat = 0;
 let silentTicks = 0;
@@ -18,6 +18,6 @@ const timer = setInterval(() => {
   const silentSeconds = (silentTicks * tickMs) / 1000;
   if (silentSeconds < seconds) return;
   clearInterval(timer);
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), dumpMs);
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), logMs);
   import('./end-stuck-process.ts').then(({ endStuckProcess }) => endStuckProcess(workerData, silentSeconds));
 }, tickMs);

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { url as inspectorUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 import { createRingMemory, openRequestRing } from '../request-ring.ts';
@@ -10,8 +9,6 @@ export interface Watchdog {
   /** Records a request by method, path pattern and id, for the watchdog's log line. */
   begin(name: string): number;
   end(number: number): void;
-  /** Calls a function and attributes its work, including asynchronous work, to the request. */
-  during(number: number, work: () => void): void;
   /** The longest time in seconds that the event loop was blocked, rounded down to ticks of the thread. */
   longestSilence(): number;
   close(): Promise<void>;
@@ -22,8 +19,6 @@ export interface WatchdogOptions {
   readonly seconds: number;
   /** The file descriptor of the log; null when the log is off. */
   readonly logFd: number | null;
-  /** Writes buffered log lines. */
-  readonly flush: () => void;
 }
 
 /** The data that the thread receives. */
@@ -35,25 +30,14 @@ export interface WatchdogStart {
   readonly logFd: number | null;
 }
 
-/** Functions of the interrupted main thread, which the watchdog's thread calls through the inspector. */
-export interface StuckThread {
-  /** Flushes the log. @returns the number of the interrupted request, if it is known */
-  report(): number | undefined;
-  end(): void;
-}
-
 /** Cells of the memory shared with the thread. */
 const heartbeatCell = 0;
 const longestCell = 1;
 
-/** The property of the global object that holds the {@link StuckThread}. */
-export const stuckThreadKey = 'quartermaster.stuck-thread';
-/** The exit code of all states that only a restart resolves. */
-const exitCode = 70;
 const maxHeapMb = 32;
 
 /** @returns undefined when it is disabled: with 0 seconds, or under a debugger, which may pause the process */
-export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watchdog | undefined {
+export function startWatchdog({ seconds, logFd }: WatchdogOptions): Watchdog | undefined {
   if (seconds === 0 || inspectorUrl() !== undefined) return undefined;
   const tickMs = Math.min(1000, seconds * 100);
   const cells = new Int32Array(new SharedArrayBuffer(8));
@@ -67,15 +51,6 @@ export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watch
   thread.unref();
   let heartbeat: NodeJS.Timeout | undefined;
   const ring = openRequestRing(memory);
-  const current = new AsyncLocalStorage<number>();
-  const stuckThread: StuckThread = {
-    report() {
-      flush();
-      return current.getStore();
-    },
-    end: endProcess,
-  };
-  Object.defineProperty(globalThis, Symbol.for(stuckThreadKey), { value: stuckThread, configurable: true });
 
   return {
     watch() {
@@ -85,20 +60,10 @@ export function startWatchdog({ seconds, logFd, flush }: WatchdogOptions): Watch
     },
     begin: ring.begin,
     end: ring.end,
-    during: (number, work) => current.run(number, work),
     longestSilence: () => Math.floor((Atomics.load(cells, longestCell) * tickMs) / 1000),
     async close() {
       clearInterval(heartbeat);
-      Reflect.deleteProperty(globalThis, Symbol.for(stuckThreadKey));
       await thread.terminate();
     },
   };
-}
-
-/**
- * Replaces the process by a program that exits with the code. `process.exit` would first log that Node waits for the debugger,
- * which the thread used for the interruption.
- */
-function endProcess(): void {
-  process.execve?.(process.execPath, [process.execPath, '-e', `process.exitCode = ${exitCode}`], {});
 }
