@@ -26,7 +26,7 @@ export interface TextSource {
 }
 
 /** The version of each reader. Increase it when the reader gives another text for the same bytes. */
-const versions: Readonly<Record<string, number>> = { pdf: 2, docx: 3, html: 3, md: 2, txt: 2, text: 1 };
+const versions: Readonly<Record<string, number>> = { pdf: 2, docx: 3, html: 3, md: 2, txt: 2, text: 1, xlsx: 2 };
 
 /** The name and version of the reader of a format, for the report. */
 export function parserOf(format: string): string {

@@ -1,7 +1,9 @@
 import { format, isValidFormat } from 'numfmt';
 
-/** Formats a number as a spreadsheet does. */
-export type Format = (value: number) => string;
+/** Formats the value of a cell, a number or a text, as a spreadsheet does. */
+export type Format = (value: number | string) => string;
+
+type NumberFormat = (value: number) => string;
 
 export interface DateSystem {
   /** Days between the day 0 of the file and 1970-01-01. */
@@ -62,21 +64,30 @@ export function builtInFormat(id: number): string | undefined {
 /** The maximum length of a code that is parsed. It is also the maximum of Excel. */
 export const longestCode = 255;
 
+/** A longer result shows the text of the cell itself. It is the maximum of Excel for a cell. */
+export const longestShown = 32_767;
+
 /**
- * Compiles a format code. Numbers are shown as ECMA-376 18.8.31 says, without alignment; dates and times are ISO 8601. A
- * code that is too long or invalid shows the number itself.
+ * Compiles a format code. Numbers and texts are shown as ECMA-376 18.8.31 says, without alignment; dates and times are ISO 8601. A
+ * code that is too long or invalid shows the value itself.
  */
 export function createFormat(code: string, system: DateSystem): Format {
   if (code.length > longestCode) return general;
-  const shown = createSections(splitSections(code), system);
-  return (value) => (Number.isFinite(value) ? shown(value) : String(value));
+  const sections = splitSections(code);
+  const shown = createSections(sections, system);
+  const shownText = createTextFormat(sections);
+  return (value) => {
+    if (typeof value === 'string') return shownText(value);
+    return Number.isFinite(value) ? shown(value) : String(value);
+  };
 }
 
 /**
  * Formats a cell without a format: 15 digits, the precision of spreadsheets. Long whole numbers are identifiers and
  * keep all digits.
  */
-export function general(value: number): string {
+export function general(value: number | string): string {
+  if (typeof value === 'string') return value;
   return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(15)));
 }
 
@@ -92,6 +103,22 @@ function splitSections(code: string): string[] {
   return sections;
 }
 
+/** The characters of a section that are no text and no bracket. */
+const bareOf = (section: string) => section.replace(parts, (part) => (part.length === 1 ? part : ''));
+
+/** The fourth section is for texts, and so is the last one if it shows the text. Other codes show the text itself. */
+function createTextFormat(sections: readonly string[]): (text: string) => string {
+  const last = sections.at(-1) ?? '';
+  if (sections.length > 4 || (sections.length < 4 && !bareOf(last).includes('@'))) return general;
+  const section = last.replace(conditionOf(last), '').replace(parts, (part) => (/^[_*]./.test(part) ? '' : part));
+  const code = `;;;${section}`;
+  if (!isValidFormat(code)) return general;
+  return (text) => {
+    const shown = format(code, text);
+    return shown.length <= longestShown ? shown : text;
+  };
+}
+
 /** A condition of a section, such as `[>=100]`. */
 const conditionOf = (section: string) => /\[(?:[<>]=?|<>|=)\s*-?[\d.]+\]/.exec(section)?.[0] ?? '';
 
@@ -105,7 +132,7 @@ const marks = ['\u0001', '\u0002', '\u0003'];
  * Dates and General have formats of their own. `numfmt` gets a mark in their place, and chooses the section and its sign. A number that
  * fits no condition is shown as General.
  */
-function createSections(sections: readonly string[], system: DateSystem): Format {
+function createSections(sections: readonly string[], system: DateSystem): NumberFormat {
   const isLastConditional = sections.length < marks.length && conditionOf(sections.at(-1) ?? '') !== '';
   const all = isLastConditional ? [...sections, 'General'] : sections;
   const hasConditions = all.some((section) => conditionOf(section) !== '');
@@ -131,8 +158,9 @@ function createOwnFormat(
   section: string,
   { system, hasConditions }: { readonly system: DateSystem; readonly hasConditions: boolean },
 ): OwnFormat | undefined {
-  const bare = section.replace(parts, (part) => (part.length === 1 ? part : ''));
-  if (/^(?:general|@)$/i.test(bare.trim()) && !/["\\]/.test(section)) {
+  const bare = bareOf(section);
+  // A number in a section for texts is shown as General.
+  if (bare.includes('@') || (/^general$/i.test(bare.trim()) && !/["\\]/.test(section))) {
     return (value, signed) => general(hasConditions ? value : signed);
   }
   // Without a text, no sign is shown either.
@@ -141,6 +169,13 @@ function createOwnFormat(
     const elapsed = createNumberFormat(section.replace(conditionOf(section), ''));
     return (_, signed) => (signed < 0 ? '-' : '') + elapsed(Math.abs(signed));
   }
+  const percents = bare.split('%').length - 1;
+  if (percents > 1 || (percents === 1 && bare.includes(','))) {
+    // Each sign multiplies by 100. `numfmt` multiplies once, and does not divide by the thousands of a comma then.
+    const unscaled = section.replace(conditionOf(section), '').replace(parts, (part) => (part === '%' ? '"%"' : part));
+    const shown = createNumberFormat(unscaled);
+    return (_, signed) => shown(Number((signed * 100 ** percents).toPrecision(15)));
+  }
   const tokens = bare.replace(/am\/pm|a\/p/gi, 'h').replace(/general/gi, '');
   // A date has digits only after the seconds.
   const isDate = /[ymdhsgeb]/i.test(tokens) && !/[0#?]/.test(tokens.replace(/s\.0+/gi, ''));
@@ -148,7 +183,7 @@ function createOwnFormat(
 }
 
 /** `numfmt` uses the separators of the locale of a currency or of digits. Spreadsheets do not. */
-function createNumberFormat(code: string): Format {
+function createNumberFormat(code: string): NumberFormat {
   const neutral = code.replace(parts, (part) =>
     part.startsWith('[$')
       ? part.replace(/^\[\$([^-\]]*)(?:-[^\]]*)?\]$/, (_, symbol) => (symbol === '' ? '' : `[$${symbol}]`))
@@ -162,7 +197,7 @@ const dayMs = 86_400_000;
 const epochs = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) } as const;
 
 /** Formats a date, a time or both, depending on the format. */
-function createDateFormat(tokens: string, { epoch }: DateSystem): Format {
+function createDateFormat(tokens: string, { epoch }: DateSystem): NumberFormat {
   const showsTime = /[hs]/i.test(tokens);
   const showsDate = /[ydgeb]/i.test(tokens) || (/m/i.test(tokens) && !showsTime);
   return (value) => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { workbook } from '../../../../../../test/support/sample-office.ts';
+import { readPairs } from '../../qa/pairs.ts';
+import { readSheets } from '../read-sheets.ts';
 import { createFormat } from './number-format.ts';
 import { readXlsx } from './read-xlsx.ts';
 
@@ -52,6 +54,25 @@ test('inline strings, booleans, formulas, errors and ISO dates are read; a formu
   const [row] = read(workbookOf(sheet));
   assert.deepEqual(row?.cells, ['inline', 'TRUE', 'text', '2', '2024-05-01', '#N/A']);
   assert.deepEqual(row?.errors, [5]);
+});
+
+test('a document and a sheet of pairs show texts and booleans as the sections for texts of their formats do', async () => {
+  const codes = ['@&quot; kg&quot;', '&quot;ID-&quot;@', '0;0;0;&quot;T:&quot;@', ';;;', '0.00'];
+  const styles = `<numFmts>${codes.map((code, at) => `<numFmt numFmtId="${164 + at}" formatCode="${code}"/>`).join('')}</numFmts><cellXfs><xf numFmtId="0"/>${codes.map((_, at) => `<xf numFmtId="${164 + at}"/>`).join('')}</cellXfs>`;
+  const header = ['question', 'answer', ...codes.map((_, at) => `meta.${at}`)];
+  const headerCells = header.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('');
+  const row = `<c s="1" t="inlineStr"><is><t>five</t></is></c><c s="2" t="s"><v>0</v></c><c s="3" t="str"><v>made</v></c><c s="4" t="s"><v>0</v></c><c s="5" t="s"><v>0</v></c><c s="2" t="b"><v>1</v></c><c s="4" t="e"><v>#N/A</v></c>`;
+  const bytes = workbookOf(`<sheetData><row>${headerCells}</row><row>${row}</row></sheetData>`, {
+    strings: '<si><t>A7</t></si>',
+    styles,
+  });
+  const shown = ['five kg', 'ID-A7', 'T:made', '', 'A7', 'ID-TRUE', '#N/A'];
+  const document = await readSheets('xlsx', bytes);
+  assert.equal(document.blocks[1]?.text.split('\n')[1], shown.join(' | '));
+  const options = { onDuplicate: 'keep', warn: () => {}, onSheet: () => {} } as const;
+  const [pair] = [...readPairs(readXlsx(bytes), options)].flatMap((item) => ('pair' in item ? [item.pair] : []));
+  assert.deepEqual([pair?.question, pair?.answer], shown.slice(0, 2));
+  assert.deepEqual(pair?.metadata, { 0: 'T:made', 2: 'A7', 3: 'ID-TRUE', 4: '#N/A' });
 });
 
 test('names may have a prefix, and cells and rows may lack their position', () => {

@@ -95,15 +95,17 @@ function finish({ row, cells, hidden, errors, isCut }: RowDraft): SheetRow {
   };
 }
 
+/** Texts and booleans follow the section for texts of their format. Errors and ISO dates follow no format. */
 function show({ type, style, text }: Cell, { sharedStrings, formats }: Values): string {
+  const format = formats[style] ?? general;
   switch (type) {
     case 's':
-      return sharedStrings[Number(text)] ?? '';
+      return format(sharedStrings[Number(text)] ?? '');
     case 'inlineStr':
     case 'str':
-      return unescapeText(text);
+      return format(unescapeText(text));
     case 'b':
-      return isTrue(text.trim()) ? 'TRUE' : 'FALSE';
+      return format(isTrue(text.trim()) ? 'TRUE' : 'FALSE');
     case 'e':
       return text;
     case 'd':
@@ -111,7 +113,7 @@ function show({ type, style, text }: Cell, { sharedStrings, formats }: Values): 
     default: {
       const value = Number(text);
       if (text.trim() === '') return '';
-      return Number.isNaN(value) ? text : (formats[style] ?? general)(value);
+      return format(Number.isNaN(value) ? text : value);
     }
   }
 }
