@@ -3,7 +3,7 @@
 // and 30 MB less, on any data folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownBundles, ownManifests } from '../packages/server/src/catalogue/load/own-bundles.ts';
@@ -30,25 +30,10 @@ const service = spawn(process.execPath, args, {
   },
 });
 try {
-  const [greeting] = (await Promise.race([once(service.stdout, 'data'), once(service, 'exit')])) as [unknown];
-  await uploadLargeFile(/files address +(\S+)/.exec(String(greeting))?.[1] ?? '');
+  await Promise.race([once(service.stdout, 'data'), once(service, 'exit')]);
   service.kill('SIGTERM');
   if (service.exitCode === null) await once(service, 'exit');
 } finally {
   rmSync(data, { recursive: true, force: true });
 }
 process.exitCode = service.exitCode ?? 1;
-
-/** Uploads a file that is large enough for the thread that hashes large files. */
-async function uploadLargeFile(url: string): Promise<void> {
-  const form = new FormData();
-  form.set('purpose', 'record_file');
-  form.set('file', new Blob(['x'.repeat(2 * 1024 * 1024)]), 'large.txt');
-  const key = readFileSync(join(data, 'first-key'), 'utf8').trim();
-  const answer = await fetch(`${url}/v1/files`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}` },
-    body: form,
-  });
-  if (!answer.ok) throw new Error(`the first upload failed: ${answer.status}`);
-}

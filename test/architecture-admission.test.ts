@@ -39,7 +39,6 @@ const allowed: Readonly<Record<string, string>> = {
   'access/administrator/password-policy.ts': 'computes, limits nothing',
   'access/administrator/password-semaphore.ts': 'uses the component',
   'adapters/disk/bucket-folders.ts': 'counts syncs of an open folder, so that it is closed after the last one',
-  'adapters/disk/hash-thread.ts': 'matches answers of a thread with their requests',
   'adapters/postgres/postgres-availability.ts': 'counts probes that hang',
   'adapters/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',
   'adapters/sqlite/sqlite-thread.ts': 'matches answers of a thread with their requests',

@@ -9,7 +9,6 @@ import { test } from 'node:test';
  */
 const packagesOf: Readonly<Record<string, readonly RegExp[]>> = {
   'access/administrator/password-guesses-thread': [/^@zxcvbn-ts\//],
-  'adapters/disk/hash-worker': [],
   'adapters/search-index/postgres/postgres-index-worker': [
     /^@orama\/stemmers\//,
     /^wink-porter2-stemmer$/,

@@ -6,7 +6,6 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { createBucketFolders } from './bucket-folders.ts';
 import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
 import { isMissing, removeFile, renameFile } from './file-system.ts';
-import { createHashThread } from './hash-thread.ts';
 import { differentFileSystems, diskFailure, diskNearlyFull, notABlobId, readFailure } from './problems.ts';
 import { readBlob } from './read-blob.ts';
 import { createStagedFile } from './staged-file.ts';
@@ -34,7 +33,6 @@ export async function openDiskBlobStore(
   await check();
   await sweepStaging(staging);
   const buckets = createBucketFolders(blobs);
-  const hashThread = createHashThread();
   const pathOf = (blobId: string) => join(blobs, bucketOf(blobId), blobId);
 
   const quarantine = createDiskQuarantine({
@@ -52,7 +50,6 @@ export async function openDiskBlobStore(
         blobId,
         stagingPath: join(staging, `${blobId}.${process.pid}`),
         blobPath: pathOf(blobId),
-        hashThread,
         prepareFolder: () => buckets.create(bucket),
         syncFolder: () => buckets.sync(bucket),
       });
@@ -78,9 +75,7 @@ export async function openDiskBlobStore(
     },
     list: () => listBlobs(blobs),
     check,
-    close: async () => {
-      await Promise.all([buckets.close(), hashThread.close()]);
-    },
+    close: () => buckets.close(),
   };
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BlobDigest, StagedBlob } from '../../files/blob-store.ts';
 import { renameFile } from './file-system.ts';
-import type { HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 import { createStagingFile, type Gathered } from './staging-file.ts';
 
@@ -14,7 +13,6 @@ export interface StagedFilePlace {
   readonly blobId: string;
   readonly stagingPath: string;
   readonly blobPath: string;
-  readonly hashThread: HashThread;
   /** Resolves when the blob's folder exists durably. */
   readonly prepareFolder: () => Promise<void>;
   /** Resolves when a rename into the blob's folder before the call is durable. */
@@ -26,7 +24,8 @@ export interface StagedFilePlace {
  * arriving in the meantime.
  */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
-  const file = createStagingFile(place.stagingPath, place.hashThread);
+  const file = createStagingFile(place.stagingPath);
+  const hash = createHash('sha256');
   let bytes = 0;
   let gathered: Buffer[] = [];
   let gatheredBytes = 0;
@@ -70,6 +69,8 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     blobId: place.blobId,
     append(piece) {
       file.throwFailure();
+      // Before the write, which frees the buffer.
+      hash.update(piece);
       bytes += piece.length;
       gathered.push(piece);
       gatheredBytes += piece.length;
@@ -80,10 +81,9 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     },
     async finish(): Promise<BlobDigest> {
       state = 'finished';
-      file.endArrival();
       await file.settle();
       await backfill();
-      return { bytes, sha256: (await file.endHashing()) ?? hashOf(gathered) };
+      return { bytes, sha256: hash.digest('hex') };
     },
     async read(position, length) {
       const wanted = Math.min(length, Math.max(0, bytes - position));
@@ -105,14 +105,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     async discard() {
       if (state === 'committed' || state === 'discarded') return;
       state = 'discarded';
-      file.endArrival();
       await removeStaging();
     },
   };
-}
-
-function hashOf(pieces: readonly Buffer[]): string {
-  const hash = createHash('sha256');
-  for (const piece of pieces) hash.update(piece);
-  return hash.digest('hex');
 }

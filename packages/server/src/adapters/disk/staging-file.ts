@@ -1,10 +1,6 @@
 import { closeFile, openFile, readAt, removeFile, syncFile, writeAll } from './file-system.ts';
-import type { FileHashing, HashThread } from './hash-thread.ts';
 import { diskFailure } from './problems.ts';
 import { releaseBuffers } from './release-buffers.ts';
-
-/** The written bytes are synced at this interval while more arrive, so that the last sync is short. */
-const syncDistance = 32 * 1024 * 1024;
 
 /** Buffers that are written together. */
 export interface Gathered {
@@ -19,17 +15,10 @@ export interface StagingFile {
   /** The current background write; it never rejects. */
   writing(): Promise<void> | undefined;
   write(gathered: Gathered): Promise<void>;
-  /**
-   * Writes in the background and syncs at intervals while more bytes are gathered. A failure is kept for
-   * `throwFailure`.
-   */
+  /** Writes in the background while more bytes are gathered. A failure is kept for `throwFailure`. */
   writeBehind(gathered: Gathered): void;
-  /** Signals that no more bytes arrive, so the final sync covers the rest. */
-  endArrival(): void;
   /** Resolves when no background write is running. */
   settle(): Promise<void>;
-  /** Returns the SHA-256 of all written bytes; undefined when nothing was written. Later writes are not hashed. */
-  endHashing(): Promise<string> | undefined;
   read(position: number, length: number): Promise<Buffer>;
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -41,15 +30,10 @@ export interface StagingFile {
   throwFailure(): void;
 }
 
-export function createStagingFile(path: string, hashThread: HashThread): StagingFile {
-  let hashing: FileHashing | undefined;
-  let isHashed = false;
-  let hasArrived = false;
+export function createStagingFile(path: string): StagingFile {
   let written = 0;
-  let synced = 0;
   let fd: number | undefined;
   let writing: Promise<void> | undefined;
-  let syncing: Promise<void> | undefined;
   let failure: { readonly error: unknown } | undefined;
 
   function keepFailure(error: unknown): void {
@@ -66,31 +50,14 @@ export function createStagingFile(path: string, hashThread: HashThread): Staging
     await writeAll(into, pieces, written);
     releaseBuffers(pieces);
     written += bytes;
-    if (isHashed) return;
-    hashing ??= hashThread.begin(into);
-    hashing.advance(written);
-  }
-
-  function syncBehind(): void {
-    if (syncing !== undefined || fd === undefined || failure !== undefined || hasArrived) return;
-    if (written - synced < syncDistance) return;
-    synced = written;
-    syncing = syncFile(fd)
-      .catch(keepFailure)
-      .then(() => {
-        syncing = undefined;
-      });
   }
 
   async function settle(): Promise<void> {
-    while (writing !== undefined || syncing !== undefined) await Promise.all([writing, syncing]);
+    while (writing !== undefined) await writing;
   }
 
   async function close(): Promise<void> {
     if (fd === undefined) return;
-    // The thread may still be reading, but its result is no longer needed.
-    await hashing?.end().catch(() => undefined);
-    hashing = undefined;
     const closing = fd;
     fd = undefined;
     await closeFile(closing);
@@ -106,19 +73,9 @@ export function createStagingFile(path: string, hashThread: HashThread): Staging
         .catch(keepFailure)
         .then(() => {
           writing = undefined;
-          syncBehind();
         });
     },
-    endArrival() {
-      hasArrived = true;
-    },
     settle,
-    endHashing() {
-      const ended = hashing;
-      hashing = undefined;
-      isHashed = true;
-      return ended?.end();
-    },
     read: async (position, length) => readAt(await open(), position, length),
     sync: async () => syncFile(await open()),
     close,
