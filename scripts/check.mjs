@@ -1,9 +1,12 @@
 // Checks the tree without running the service: types, lint and format, generated pages. `test/architecture.test.ts`
 // checks the imports between modules.
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 const steps = [
   ['types', 'tsc', ['-p', '.']],
+  // `npm run test:all` installs the programs of others.
+  ...(existsSync('test/compat/node_modules') ? [['types of test/compat', 'tsc', ['-p', 'test/compat']]] : []),
   ['types of the console', 'tsc', ['-p', 'packages/console']],
   ['lint and format', 'biome', ['ci', '--error-on-warnings', '.']],
   ['generated pages', 'node', ['scripts/reference.ts', '--check']],

@@ -13,6 +13,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { installCommand, listNames, provideTools } from '../test/support/system-tools.ts';
 import { groupTestFiles, writeGroups } from '../test/support/test-groups.ts';
 import { findTestFiles, findTestNeeds, tierOf } from '../test/support/test-needs.ts';
+import { installCompatPackages } from './set-up/install-packages.mjs';
 
 const tierFlags = { '--corpus': 'test:corpus', '--unit': 'test:unit', '--service': 'test', '--system': 'test:system' };
 const flags = [...Object.keys(tierFlags), '--complete'];
@@ -70,7 +71,8 @@ function runTier(name) {
   return name === 'test:unit' ? runUnit(files) : runFiles(files);
 }
 
-function runCheck() {
+async function runCheck() {
+  await installCompatPackages();
   const { status } = spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' });
   return { exitCode: status ?? 1 };
 }
@@ -118,6 +120,7 @@ async function runFiles(files) {
 }
 
 async function runTests(files, environment) {
+  if (files.some((file) => file.startsWith('test/compat/'))) await installCompatPackages();
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-tests-'));
   chmodSync(folder, 0o755); // a service of an ordinary user is installed from its archives
   const countFile = join(folder, 'counts.json');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { requirements } from './requirements.ts';
 
 const titles = new Set(
-  globSync(['packages/*/src/**/*.{test,suite}.ts', 'packages/*/test/**/*.ts', 'test/**/*.test.ts'])
+  globSync(['packages/*/src/**/*.{test,suite}.ts', 'packages/*/test/**/*.ts', 'test/**/*.{test,suite}.ts'])
     .map((file) => readFileSync(file, 'utf8'))
     .flatMap((source) => [...source.matchAll(/\b(?:test|it|describe|inEachTier)\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)])
     .map(([, , title = '']) => title),

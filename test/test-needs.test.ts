@@ -38,7 +38,7 @@ test('at least a hundred test files are unit tests, and every other file needs a
 
 test('the tier of a file follows from what it needs, and the tier test needs only the programs PostgreSQL and Chromium', () => {
   assert.equal(tierOfFile('packages/server/src/kernel/readable-log.test.ts'), 'test:unit');
-  assert.equal(tierOfFile('test/regular-expressions.test.ts'), 'test');
+  assert.equal(tierOfFile('test/compat/regular-expressions.test.ts'), 'test');
   assert.equal(tierOfFile('test/acceptance/console-story.test.ts'), 'test');
   assert.equal(tierOfFile('test/acceptance/pgbouncer.test.ts'), 'test:system');
   assert.equal(tierOfFile('test/acceptance/packages.test.ts'), 'test:system', 'it installs packages');

@@ -45,6 +45,8 @@ export async function installPackages(wanted) {
 }
 
 const consoleFolder = 'packages/console';
+/** The programs of others that `test/compat` compares the service with. */
+const compatFolder = 'test/compat';
 
 /** Returns whether the packages that build the console are installed, from this or an earlier lockfile. */
 export function hasConsolePackages() {
@@ -53,15 +55,25 @@ export function hasConsolePackages() {
 
 /** Installs the packages that build the console. */
 export async function installConsolePackages() {
-  const lock = digestLock(consoleFolder);
-  if (read(join(consoleFolder, stamp)) === lock) return;
-  console.error(
-    'quartermaster: installing the packages that build the console (about 100 MB; "npm start" removes them after the build)',
+  await installFolder(
+    consoleFolder,
+    'the packages that build the console (about 100 MB; "npm start" removes them after the build)',
   );
-  rmSync(join(consoleFolder, stamp), { force: true });
-  await npm(['ci', `--prefix=${consoleFolder}`]);
-  refuseDamage(consoleFolder, 'all');
-  writeFileSync(join(consoleFolder, stamp), lock);
+}
+
+/** Installs the programs of others that the tests in `test/compat` start. */
+export async function installCompatPackages() {
+  await installFolder(compatFolder, 'the programs of others for test/compat (about 240 MB)');
+}
+
+async function installFolder(folder, what) {
+  const lock = digestLock(folder);
+  if (read(join(folder, stamp)) === lock) return;
+  console.error(`quartermaster: installing ${what}`);
+  rmSync(join(folder, stamp), { force: true });
+  await npm(['ci', `--prefix=${folder}`]);
+  refuseDamage(folder, 'all');
+  writeFileSync(join(folder, stamp), lock);
 }
 
 /** Removes the packages that only the build needs, because the service serves the built files. */

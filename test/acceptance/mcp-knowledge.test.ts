@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { countTokens } from '../../packages/server/src/extraction/chunking/tokens.ts';
 import { connectClient } from '../support/client.ts';
 import { limitedService } from '../support/limits.ts';
-import { mcpClients } from '../support/mcp-clients.ts';
 import {
   type Answer,
   addChunk,
@@ -16,7 +15,6 @@ import {
 import { runCommand } from '../support/run-command.ts';
 import { startService } from '../support/service.ts';
 
-const tools = ['search', 'fetch', 'list_collections'];
 const document = { title: 'House rules', content: 'The library opens at nine. Otters may borrow ten books.' };
 /** The title is above the text of a record. */
 const text = `${document.title}\n\n${document.content}`;
@@ -27,30 +25,6 @@ let stored: Promise<Library> | undefined;
 function openLibrary(): Promise<Library> {
   stored ??= addDocument(shared.service, document);
   return stored;
-}
-
-for (const [name, openClient] of Object.entries(mcpClients)) {
-  test(`[mcp] ${name} searches, reads and lists documents at both addresses and in one collection`, async (t) => {
-    const { service } = shared;
-    const { collectionId } = await openLibrary();
-    for (const address of [service.filesUrl, service.pluginsUrl]) {
-      for (const path of ['/mcp', `/mcp/collections/${collectionId}`]) {
-        const client = await openClient(address + path, { Authorization: `Bearer ${service.key}` });
-        t.after(() => client.close());
-        const listed = await client.listTools();
-        assert.deepEqual(listed.slice(0, 3), tools);
-        assert.equal(listed.includes('search_tools'), path === '/mcp');
-        const found: Answer = await client.callTool('search', { query: 'When does the library open?' });
-        assert.equal(found.results[0].title, 'House rules');
-        const read: Answer = await client.callTool('fetch', { id: found.results[0].id });
-        assert.equal(read.text, text);
-        const { collections }: Answer = await client.callTool('list_collections', {});
-        assert.deepEqual(collections, [
-          { id: collectionId, name: 'library', description: '', type: 'text', records: 1 },
-        ]);
-      }
-    }
-  });
 }
 
 test('[mcp] search and fetch return one text and the same structured content, with a link to the passage', async (t) => {

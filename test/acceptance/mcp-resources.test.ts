@@ -1,71 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type Answer, addChunk, addDocument, askMcp, callTool, createKey } from '../support/mcp-knowledge.ts';
 import { runCommand } from '../support/run-command.ts';
-import { type Ending, type StartedService, startService } from '../support/service.ts';
+import { type StartedService, startService } from '../support/service.ts';
 
 const document = { title: 'House rules', content: 'The library opens at nine. Otters may borrow ten books.' };
-const text = `${document.title}\n\n${document.content}`;
-
-/** The methods for resources that both versions of the SDK have. */
-type Reader = Pick<Client, 'listResources' | 'listResourceTemplates' | 'readResource'>;
-type Open = (t: Ending, url: string, key: string) => Promise<Reader>;
-
-const openV2 =
-  (mode: 'auto' | 'legacy' | { pin: string }): Open =>
-  async (t, url, key) => {
-    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-    const requestInit = { headers: { Authorization: `Bearer ${key}` } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
-    t.after(() => client.close());
-    return client;
-  };
-
-const clients: Readonly<Record<string, Open>> = {
-  '@modelcontextprotocol/client, 2026-07-28': openV2({ pin: '2026-07-28' }),
-  '@modelcontextprotocol/client, as before 2026': openV2('legacy'),
-  '@modelcontextprotocol/sdk 1': async (t, url, key) => {
-    const client = new ClientV1({ name: 'test', version: '1' });
-    const requestInit = { headers: { Authorization: `Bearer ${key}` } };
-    // The SDK's own type of a transport conflicts with exactOptionalPropertyTypes.
-    await client.connect(new TransportV1(new URL(url), { requestInit }) as Parameters<typeof client.connect>[0]);
-    t.after(() => client.close());
-    return client as unknown as Reader; // the methods that are used have the same form
-  },
-};
-
-test('[mcp] clients list documents as resources, build their URIs and read them, at both addresses and in one collection', async (t) => {
-  const service = await startService(t);
-  const { collectionId, recordId } = await addDocument(service, document);
-  const uri = `quartermaster://collections/${collectionId}/records/${recordId}`;
-  for (const [name, open] of Object.entries(clients)) {
-    for (const address of [service.filesUrl, service.pluginsUrl]) {
-      for (const path of ['/mcp', `/mcp/collections/${collectionId}`]) {
-        const client = await open(t, address + path, service.key);
-        const { resources } = await client.listResources();
-        assert.deepEqual(
-          resources.map((resource) => [resource.uri, resource.name, resource.mimeType]),
-          [[uri, 'House rules', 'text/markdown']],
-          name,
-        );
-        const { resourceTemplates } = await client.listResourceTemplates();
-        const [template] = resourceTemplates;
-        const built = template?.uriTemplate.replace('{collection_id}', collectionId).replace('{record_id}', recordId);
-        assert.equal(built, uri);
-        const { contents } = await client.readResource({ uri });
-        assert.deepEqual(
-          contents.map((content) => [content.uri, Reflect.get(content, 'text')]),
-          [[uri, text]],
-        );
-        await assert.rejects(client.readResource({ uri: `${uri}x` }), { code: -32602 }, name);
-        await assert.rejects(client.listResources({ cursor: 'x' }), { code: -32602 }, name);
-      }
-    }
-  }
-});
 
 test('[mcp] resources of other projects are not shown, nor any without a key with scope collections', async (t) => {
   const service = await startService(t);

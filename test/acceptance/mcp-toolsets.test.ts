@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { limitedService } from '../support/limits.ts';
-import { mcpClients } from '../support/mcp-clients.ts';
 import { type Answer, askMcp, callTool } from '../support/mcp-knowledge.ts';
 import { startService } from '../support/service.ts';
 
@@ -19,21 +18,6 @@ const url = (query = '') => `${shared.service.pluginsUrl}/mcp${query}`;
 async function listNames(query: string): Promise<string[]> {
   const { body } = await askMcp(url(query), null, 'tools/list');
   return body.result.tools.map(({ name }: Answer) => name);
-}
-
-for (const [library, openClient] of Object.entries(mcpClients)) {
-  test(`[mcp] ${library} lists three tools, searches with them and calls what it found`, async (t) => {
-    const client = await openClient(url(), {});
-    t.after(() => client.close());
-    assert.deepEqual(await client.listTools(), searchTools);
-    const found: Answer = await client.callTool('search_tools', { query: 'multiply two numbers' });
-    assert.equal(found.tools[0].name, 'arithmetic__multiply');
-    assert.deepEqual(found.tools[0].inputSchema.required, ['number_1', 'number_2']);
-    const input = { name: 'arithmetic__multiply', arguments: { number_1: 6, number_2: 7 } };
-    for (const name of ['call_read_tool', 'call_tool']) {
-      assert.deepEqual(await client.callTool(name, input), { result: 42 });
-    }
-  });
 }
 
 test('[mcp] the default list has at most 6,000 tokens, including the knowledge tools', async (t) => {

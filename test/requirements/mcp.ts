@@ -44,7 +44,7 @@ export const mcpRequirements: Requirements = {
       'Agents search and read collections over MCP with a key of scope `collections`, in an answer of bounded size.',
     source: 'docs/contract.md "Catalogue and execution"',
     tests: [
-      '[mcp] ${name} searches, reads and lists documents at both addresses and in one collection',
+      '[mcp] ${library} searches, reads and lists documents at both addresses and in one collection',
       '[mcp] search and fetch return one text and the same structured content, with a link to the passage',
       '[mcp] only a key with scope collections has knowledge tools, and only a key with scope plugins has plugins',
       '[mcp] a document of another project is not found, by id, endpoint, cursor or search',
@@ -53,7 +53,6 @@ export const mcpRequirements: Requirements = {
       '[mcp] one budget applies to several collections together, and cursors return every passage once',
       '[mcp] fetch returns a long document in parts that together are the whole text',
       '[console] the url of a passage opens its record at the passage, in its project and after a sign-in',
-      '[mcp] clients list documents as resources, build their URIs and read them, at both addresses and in one collection',
       '[mcp] resources of other projects are not shown, nor any without a key with scope collections',
       '[mcp] a revoked or expired key gets 401 for every knowledge tool, resource and plugin, on both addresses',
       '[mcp] the conformance scenarios for resources pass for a key with documents',

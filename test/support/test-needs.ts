@@ -38,7 +38,7 @@ export const longFiles: readonly string[] = [
   'test/bundles/calculator.test.ts',
   'test/bundles/portable-schemas.test.ts',
   'test/bundles/qr-code.test.ts',
-  'test/regular-expressions.test.ts',
+  'test/compat/regular-expressions.test.ts',
 ];
 
 /** The programs and services that one test file needs besides Node.js. */

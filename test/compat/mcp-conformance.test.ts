@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { startConformanceProxy } from '../support/conformance-proxy.ts';
 import { addDocument, askMcp } from '../support/mcp-knowledge.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
+import { startConformanceProxy } from './conformance-proxy.ts';
 
 const run = promisify(execFile);
 const fixture = 'test/fixtures/mcp-conformance';
-const program = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
+const program = 'test/compat/node_modules/@modelcontextprotocol/conformance/dist/index.js';
 
 for (const revision of ['2026-07-28', '2025-11-25']) {
   test(`[mcp] the conformance suite of ${revision} finds nothing that the baseline does not give a reason for`, async (t) => {

@@ -3,22 +3,22 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
-import { checkPattern } from './support/regular-expressions/check-pattern.ts';
-import { filesWithPatterns, findPatterns } from './support/regular-expressions/find-patterns.ts';
+import { checkPattern } from './regular-expressions/check-pattern.ts';
+import { filesWithPatterns, findPatterns } from './regular-expressions/find-patterns.ts';
 import {
   createKeptJudge,
   judgePattern,
   keyOf,
   readCommittedVerdicts,
   type Verdict,
-} from './support/regular-expressions/judge-pattern.ts';
+} from './regular-expressions/judge-pattern.ts';
 
 /**
  * Asserts that every regular expression takes linear time, or that its text has a bound. It covers the server, the
  * command line, the plugin kit, the contract, the client and the handlers of bundles. It omits the console, which runs
  * in the browser of its user.
  */
-const root = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
 const patterns = filesWithPatterns(root).flatMap((file) => findPatterns(file));
 const committed = readCommittedVerdicts();
 const judge = createKeptJudge(join(root, 'node_modules/.cache/regular-expressions.json'), judgePattern, [committed]);
@@ -53,7 +53,7 @@ test('the verdicts in the repository are those of the checker', (t) => {
   }
   const missing = unique.filter(({ source, flags }) => committed.verdicts[keyOf(source, flags)] === undefined);
   // A few new patterns take a second. More than that make every fresh clone slow.
-  const hint = 'node test/support/regular-expressions/write-verdicts.ts writes them';
+  const hint = 'node test/compat/regular-expressions/write-verdicts.ts writes them';
   assert.ok(missing.length < unique.length / 5, `${missing.length} patterns have no verdict; ${hint}`);
 });
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
 import { importFromServer, type McpArguments } from '../../packages/cli/src/mcp-import/import-from-server.ts';
 import { recordExamples, runExamples } from '../../packages/server/src/authoring/authoring.ts';
-import { openWorld } from './bundle-fixture.ts';
+import { openWorld } from '../bundles/bundle-fixture.ts';
 import { startToolServer, token } from './mcp-server.fixture.ts';
 
 const address = 'https://mcp.notes.example/mcp';

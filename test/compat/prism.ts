@@ -25,7 +25,7 @@ export interface Judgement {
   readonly refusal: string | undefined;
 }
 
-const program = resolve(import.meta.dirname, '../../node_modules/@stoplight/prism-cli/dist/index.js');
+const program = resolve(import.meta.dirname, 'node_modules/@stoplight/prism-cli/dist/index.js');
 
 /** @param basePath the path of the document's server address. The mock serves the paths without it. */
 export async function startMock(t: TestContext, document: string, basePath: string): Promise<Mock> {

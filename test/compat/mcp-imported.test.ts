@@ -10,7 +10,7 @@ import { startService, temporaryFolder } from '../support/service.ts';
 
 /** Starts the server of the fixture as a process of its own. */
 async function startTools(t: TestContext) {
-  const program = join(import.meta.dirname, '../fixtures/mcp-contents/server.ts');
+  const program = join(import.meta.dirname, 'contents-server.ts');
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(async () => {
     if (child.exitCode !== null) return;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Ending } from './service.ts';
+import type { Ending } from '../support/service.ts';
 
 export interface ConformanceProxyOptions {
   /** The MCP endpoint. */

@@ -1,0 +1,4 @@
+import { testMcpLibraries } from '../acceptance/mcp-libraries.suite.ts';
+import { otherClients } from './other-clients.ts';
+
+testMcpLibraries(otherClients);
