@@ -109,7 +109,7 @@ test('a module imports only entry points of another, and every entry point is us
 
 test('only routes import http, and only the types of an application and a guard', () => {
   expectNone(crossing, ({ from, to, typeOnly }) => {
-    if (moduleOf(to) !== 'http' || ['service', 'limits'].includes(moduleOf(from) ?? '')) return false;
+    if (moduleOf(to) !== 'http' || moduleOf(from) === 'service') return false;
     return !typeOnly && moduleOf(from) !== 'access';
   });
 });

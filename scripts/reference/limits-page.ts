@@ -1,54 +1,29 @@
-import type { Limit } from '../../packages/server/src/limits/limit.ts';
-import { limits } from '../../packages/server/src/limits/limits.ts';
+import { listLimits } from '../../packages/server/src/service/list-limits.ts';
 import { parseConfig } from '../../packages/server/src/settings/config.ts';
-import { findLimitTests } from './limit-tests.ts';
-
-const headings = {
-  requests: 'Every request',
-  store: 'Files, projects and keys',
-  collections: 'Collections, records and chunks',
-  plugins: 'Plugins address',
-  bundles: 'Bundle archives',
-} as const satisfies Record<keyof typeof limits, string>;
 
 /** Renders docs/reference/limits.md. */
 export function describeLimits(): string {
-  const tests = findLimitTests();
-  // The default depends on the processors of the machine. The page always shows that of four or more.
-  const config = parseConfig({ QUARTERMASTER_EXTRACTION_PROCESSES: '4' });
-  const row = ([name, { bounds, unit, value, setting, above }]: [string, Limit]) => {
-    const number = value(config);
-    const amount = number === null ? 'no limit' : `${number.toLocaleString('en')} ${unit}${binary(number, unit)}`;
-    const effect = typeof above === 'string' ? above : `${above.status} \`${above.code}\``;
-    const change = setting === undefined ? '–' : `\`QUARTERMASTER_${setting}\``;
-    const proof = (tests.get(name) ?? []).map((file) => `\`${file}\``).join(', ');
-    return `| \`${name}\` | ${amount} | ${bounds.replaceAll('|', '\\|')} | ${effect} | ${change} | ${proof} |`;
-  };
-  const groups = Object.entries(headings).flatMap(([group, heading]) => [
-    `## ${heading}`,
-    '',
-    '| Limit | At most | Applies to | Above it | Setting | Test |',
-    '|---|---|---|---|---|---|',
-    ...Object.entries<Limit>(limits[group as keyof typeof limits]).map(row),
-    '',
-  ]);
+  const rows = listLimits(parseConfig({})).map(({ name, bounds, value, unit, status, code, setting }) => {
+    const most = value === null ? 'no limit' : `${value.toLocaleString('en')} ${unit}`;
+    const change = setting === null ? '–' : `\`${setting}\``;
+    return `| \`${name}\` | ${most} | ${bounds} | ${status} \`${code}\` | ${change} |`;
+  });
   return [
     '# Limits',
     '',
-    'Generated from `packages/server/src/limits/` by `npm run reference`; do not edit.',
+    'Generated from `packages/server/src/service/list-limits.ts` by `npm run reference`; do not edit.',
     '',
-    'Everything whose size or number a caller chooses has a limit. The table shows the values of the default settings;',
-    '`GET /v1/limits` returns those in force. A value at the limit is accepted; one above it has the effect shown. Each',
-    'limit has a test at the limit and one above it.',
+    'These are the limits that a client can act on, with the values of the default settings. `GET /v1/limits` returns those in force.',
+    'A value at the limit is accepted; one above it gets the error shown.',
     '',
-    ...groups,
+    '| Limit | At most | Applies to | Above it | Setting |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+    'Every string, list, object and number of a request has a bound as well. The OpenAPI documents state them as `maxLength`,',
+    '`maxItems`, `maxProperties` and `maximum`; a JSON body has at most 64 levels and 50,000 members. What an operator sizes is in',
+    '[settings](settings.md), which requests wait is in [admission](admission.md), and the limits of documents are in',
+    '[formats](formats.md).',
+    '',
   ].join('\n');
-}
-
-/** Returns bytes in KiB or MiB as well. */
-function binary(number: number, unit: string): string {
-  if (unit !== 'bytes' || number < 1024) return '';
-  const [size, name] =
-    number >= 1024 ** 3 ? [1024 ** 3, 'GiB'] : number >= 1024 ** 2 ? [1024 ** 2, 'MiB'] : [1024, 'KiB'];
-  return number % size === 0 ? ` (${number / size} ${name})` : '';
 }

@@ -472,7 +472,7 @@ test('[dialects] documents from Open WebUI leave nothing behind except log lines
 });
 
 test('the limit loaded_document_characters accepts a text of exactly its length and refuses one character more', async () => {
-  const row = limited.limit('loaded_document_characters');
+  const row = { value: 8_000_000, status: 413, code: 'FILE_TOO_LARGE' };
   const body = (length: number) =>
     'word '
       .repeat(length / 5 + 1)
@@ -486,7 +486,7 @@ test('the limit loaded_document_characters accepts a text of exactly its length 
 });
 
 test('the limit loaded_document_blocks accepts a document of exactly as many paragraphs and refuses one more', async () => {
-  const row = limited.limit('loaded_document_blocks');
+  const row = { value: 100_000, status: 413, code: 'FILE_TOO_LARGE' };
   const sent = async (count: number) => {
     const { status, body } = await load('a.txt', 'x\n\n'.repeat(count));
     return { status, code: body.code, message: body.detail };

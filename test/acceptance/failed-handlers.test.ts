@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { download, execute, json, openWorld, token } from '../support/paid-runs.ts';
 import { runCommand } from '../support/run-command.ts';
-import type { StartedService } from '../support/service.ts';
 
 const answer = JSON.stringify({ token, said: 'a result' });
 const redacted = answer.replace(token, '[redacted]');
@@ -48,14 +47,6 @@ test('[unused-answers] a token response to a handler is never stored', async (t)
   }
 });
 
-async function limitsOf(service: StartedService): Promise<(name: string) => number> {
-  const answered = await fetch(`${service.filesUrl}/v1/limits`, {
-    headers: { authorization: `Bearer ${service.key}` },
-  });
-  const { data } = (await answered.json()) as { data: { limits: ReadonlyArray<{ name: string; value: number }> } };
-  return (name) => data.limits.find((limit) => limit.name === name)?.value ?? Number.NaN;
-}
-
 const refusal =
   /had answered, but its answer could not be stored: .* a limit .* is reached.* A further run asks the third party again\.$/;
 const mib = 2 ** 20;
@@ -70,15 +61,14 @@ test('[unused-answers] the limit answer_reserve_bytes: answers above the quota o
     },
     { MAX_PROJECT_BYTES: String(mib) },
   );
-  const limits = await limitsOf(service);
-  const reserve = limits('answer_reserve_bytes');
+  const [reserve, large] = [64 * mib, 64 * mib];
   const stored = async (size: number) => {
     bytes = size;
     const { error } = await execute(service, size > 10 * mib ? 'large' : 'any');
     if (error.details[0]?.artifact === undefined) assert.match(error.message, refusal);
     return error.details[0]?.artifact?.bytes;
   };
-  const [large, rest] = [limits('large_answer_bytes'), reserve + mib - limits('large_answer_bytes')];
+  const rest = reserve + mib - large;
   assert.equal(await stored(large), large);
   assert.equal(await stored(rest + 1), undefined);
   assert.equal(await stored(rest), rest);
@@ -98,7 +88,8 @@ test('[unused-answers] the limit answer_reserve_bytes: answers above the quota o
 
 test('[unused-answers] the limit answer_reserve_artifacts: answers above the number of artifacts are stored up to the reserve', async (t) => {
   const { service } = await openWorld(t, json('no JSON'), { MAX_ARTIFACTS: '1' });
-  const most = 1 + (await limitsOf(service))('answer_reserve_artifacts');
+  const reserve = 16;
+  const most = 1 + reserve;
   for (let count = 0; count < most; count += 1) await download((await execute(service, 'any')).error);
   const { error } = await execute(service, 'any');
   assert.equal(error.details[0]?.artifact, undefined);

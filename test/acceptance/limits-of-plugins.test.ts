@@ -16,26 +16,26 @@ const members = (count: number, value: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${String(index).padStart(3, '0')}`, value]));
 
 test('the limit credential_members accepts exactly as many credentials and refuses one more', async () => {
-  const row = limited.limit('credential_members');
+  const row = { value: 32, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
   assertAccepted(await execute(members(row.value, 'x')));
   assertRefused(row, await execute(members(row.value + 1, 'x')));
 });
 
 test('the limit credential_value_bytes accepts a credential of exactly its size and refuses one byte more', async () => {
-  const row = limited.limit('credential_value_bytes');
+  const row = { value: 8192, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
   assertAccepted(await execute({ key: 'x'.repeat(row.value) }));
   assertRefused(row, await execute({ key: 'x'.repeat(row.value + 1) }));
 });
 
 test('the limit credential_bytes accepts credentials of exactly its size together and refuses one byte more', async () => {
-  const row = limited.limit('credential_bytes');
+  const row = { value: 32_768, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
   const each = row.value / 16 - 'k000'.length;
   assertAccepted(await execute(members(16, 'x'.repeat(each))));
   assertRefused(row, await execute({ ...members(16, 'x'.repeat(each)), k015: 'x'.repeat(each + 1) }));
 });
 
 test('the limit input_members accepts exactly as many members of input_params and refuses one more', async () => {
-  const row = limited.limit('input_members');
+  const row = { value: 10_000, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
   const url = `${limited.service.pluginsUrl}/v1/execute`;
   const ask = (count: number) =>
     limited.send(
@@ -56,7 +56,7 @@ test('a batch of JSON-RPC messages is refused', async () => {
 });
 
 test('the limit idempotency_wrong_requests compares exactly as many other requests and refuses one more', async () => {
-  const row = limited.limit('idempotency_wrong_requests');
+  const row = { value: 10, status: 409, code: 'DUPLICATE_OBJECT' };
   const first = (await limited.send(`${limited.service.pluginsUrl}/metrics`)).message;
   const calculate = async (credential: string) => {
     const call = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' } };
@@ -74,7 +74,7 @@ test('the limit idempotency_wrong_requests compares exactly as many other reques
 });
 
 test('the limit profiles_of_project accepts exactly as many credential profiles and refuses one more', async () => {
-  const row = limited.limit('profiles_of_project');
+  const row = { value: 1000, status: 429, code: 'RESOURCE_LIMIT_REACHED' };
   const url = `${limited.service.pluginsUrl}/v1/credential_profiles`;
   const create = (name: string) => limited.send(url, json({ name, bundle_id: 'calculator', credentials: {} }));
   for (let count = 1; count <= row.value; count += 1) assertAccepted(await create(`p${count}`));

@@ -21,7 +21,7 @@ async function sendRaw(lines: readonly string[]) {
 }
 
 test('the limit header_bytes accepts headers of exactly its size and refuses one byte more', async () => {
-  const row = limited.limit('header_bytes');
+  const row = { value: 16_384, status: 431, code: 'INVALID_REQUEST' };
   const fixed = ['Host: a', 'Connection: close'];
   const used = '/v1/version'.length + fixed.join('').length - 2 * ': '.length + 'X'.length;
   const headers = (bytes: number) => [...fixed, `X: ${'x'.repeat(bytes - used)}`];
@@ -30,7 +30,7 @@ test('the limit header_bytes accepts headers of exactly its size and refuses one
 });
 
 test('the limit header_count accepts exactly as many headers and refuses one more', async () => {
-  const row = limited.limit('header_count');
+  const row = { value: 200, status: 400, code: 'INVALID_REQUEST' };
   const headers = (count: number) => [
     'Host: a',
     'Connection: close',
@@ -49,7 +49,7 @@ test('the limit json_body_bytes accepts a body of exactly its size and refuses o
 });
 
 test('the limit json_depth accepts a body of exactly as many levels and refuses one more', async () => {
-  const row = limited.limit('json_depth');
+  const row = { value: 64, status: 400, code: 'INVALID_REQUEST' };
   const url = `${limited.service.filesUrl}/v1/collections`;
   const body = (levels: number) => {
     const inner = levels - 2;
@@ -60,7 +60,7 @@ test('the limit json_depth accepts a body of exactly as many levels and refuses 
 });
 
 test('the limit json_members accepts exactly as many members and items and refuses one more', async () => {
-  const row = limited.limit('json_members');
+  const row = { value: 50_000, status: 400, code: 'INVALID_REQUEST' };
   const url = `${limited.service.pluginsUrl}/v1/execute`;
   const wanted = '"bundle_id":"no_such_bundle","plugin_id":"a","credentials":{}';
   const body = (count: number) => {
@@ -76,7 +76,7 @@ test('the limit json_members accepts exactly as many members and items and refus
 });
 
 test('the limit json_escaped_names accepts a body of exactly as many escaped names and refuses one more', async () => {
-  const row = limited.limit('json_escaped_names');
+  const row = { value: 10_000, status: 400, code: 'INVALID_REQUEST' };
   const url = `${limited.service.filesUrl}/v1/collections`;
   const names = (count: number) => Array.from({ length: count }, (_, index) => `"\\"${index}":1`).join(',');
   const body = (count: number) => json(`{"name":"a","extra":{${names(count)}}}`);
@@ -85,7 +85,7 @@ test('the limit json_escaped_names accepts a body of exactly as many escaped nam
 });
 
 test('the limit json_large_numbers accepts a body of exactly as many integers beyond 2^53 and refuses one more', async () => {
-  const row = limited.limit('json_large_numbers');
+  const row = { value: 10_000, status: 400, code: 'INVALID_REQUEST' };
   const url = `${limited.service.pluginsUrl}/v1/execute`;
   const wanted = '"bundle_id":"no_such_bundle","plugin_id":"a","credentials":{}';
   const body = (count: number) =>

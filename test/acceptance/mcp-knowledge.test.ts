@@ -313,8 +313,7 @@ test('[mcp] fetch returns a long document in parts that together are the whole t
 
 const input = (name: string, value: unknown) => ({ query: 'otters', [name]: value });
 /** Creates a chunk directly. Returns its id. */
-async function checkLimit(name: string, inputOf: (value: number) => object): Promise<void> {
-  const { value } = shared.limit(name);
+async function checkLimit(value: number, inputOf: (value: number) => object): Promise<void> {
   const url = `${shared.service.filesUrl}/mcp`;
   const accepted = await callTool(url, shared.service.key, 'search', inputOf(value));
   assert.equal(accepted.isError, undefined, JSON.stringify(accepted));
@@ -323,18 +322,18 @@ async function checkLimit(name: string, inputOf: (value: number) => object): Pro
 }
 
 test('the limit knowledge_query_characters accepts a query of exactly its length and refuses one character more', async () => {
-  await checkLimit('knowledge_query_characters', (length) => ({ query: 'o'.repeat(length) }));
+  await checkLimit(4096, (length) => ({ query: 'o'.repeat(length) }));
 });
 
 test('the limit knowledge_results accepts exactly its value and refuses one more', async () => {
-  await checkLimit('knowledge_results', (count) => input('top_k', count));
+  await checkLimit(100, (count) => input('top_k', count));
 });
 
 test('the limit knowledge_answer_tokens accepts exactly its value and refuses one more', async () => {
-  await checkLimit('knowledge_answer_tokens', (count) => input('max_tokens', count));
+  await checkLimit(24_000, (count) => input('max_tokens', count));
 });
 
 test('the limit knowledge_collections accepts exactly as many collections and refuses one more', async () => {
   const { collectionId } = await openLibrary();
-  await checkLimit('knowledge_collections', (count) => input('collections', Array(count).fill(collectionId)));
+  await checkLimit(20, (count) => input('collections', Array(count).fill(collectionId)));
 });

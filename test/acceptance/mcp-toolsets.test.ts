@@ -148,13 +148,13 @@ const failsWith = async (input: object) =>
   (await callTool(url(), shared.service.key, 'search_tools', input)).isError === true;
 
 test('the limit tool_search_query_characters accepts a question of exactly its length and refuses a longer one', async () => {
-  const characters = shared.limit('tool_search_query_characters').value;
+  const characters = 500;
   assert.equal(await failsWith({ query: 'x'.repeat(characters) }), false);
   assert.equal(await failsWith({ query: 'x'.repeat(characters + 1) }), true);
 });
 
 test('the limit tool_search_results accepts exactly as many tools of an answer and refuses one more', async () => {
-  const results = shared.limit('tool_search_results').value;
+  const results = 10;
   assert.equal(await failsWith({ query: 'news', limit: results }), false);
   assert.equal(await failsWith({ query: 'news', limit: results + 1 }), true);
 });

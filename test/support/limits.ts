@@ -6,7 +6,7 @@ import { type ServiceRequest, type StartedService, startService } from './servic
 export interface LimitedService {
   /** The service, which starts before the first test of the file. */
   readonly service: StartedService;
-  /** Returns the row of the limit from the running service. The test of the limit uses its value. */
+  /** Returns a limit that `GET /v1/limits` of the running service lists. */
   limit(name: string): Limit & { readonly value: number };
   /** Sends a request to an address with the key. */
   send(url: string, init?: RequestInit): Promise<LimitAnswer>;
@@ -20,7 +20,7 @@ export interface LimitAnswer {
   readonly body: any;
 }
 
-/** Starts one service for all tests of a file, and reads its table of limits. */
+/** Starts one service for all tests of a file, and reads its limits. */
 export function limitedService(options: ServiceRequest = {}): LimitedService {
   const endings: Array<() => unknown> = [];
   let service: StartedService | undefined;
@@ -57,8 +57,11 @@ export function readAnswer(status: number, text: string): LimitAnswer {
   return { status, code: body?.error?.code ?? null, message: body?.error?.message ?? text, body };
 }
 
-/** Asserts that a response above a limit is the one that the table promises. */
-export function assertRefused(row: Limit, answer: Pick<LimitAnswer, 'status' | 'code' | 'message'>): void {
+/** Asserts that a response above a limit has this status and code. */
+export function assertRefused(
+  row: Pick<Limit, 'status' | 'code'>,
+  answer: Pick<LimitAnswer, 'status' | 'code' | 'message'>,
+): void {
   assert.deepEqual([answer.status, answer.code], [row.status, row.code], answer.message);
 }
 

@@ -6,12 +6,12 @@
 export interface ModuleRule {
   /** The modules whose entry points this module imports. Every module may import the kernel. */
   readonly uses: readonly string[];
-  /** The files that other modules import, without `.ts`. `adapters`, `limits` and `service` may import any file. */
+  /** The files that other modules import, without `.ts`. `adapters` and `service` may import any file. */
   readonly entries: readonly string[];
 }
 
 /** Modules that connect others. They may import any file of the modules that they use. */
-export const connectors: ReadonlySet<string> = new Set(['adapters', 'limits', 'service']);
+export const connectors: ReadonlySet<string> = new Set(['adapters', 'service']);
 
 export const modules: Readonly<Record<string, ModuleRule>> = {
   access: { uses: ['catalogue', 'http'], entries: ['credential-profiles/resolve-credentials'] },
@@ -128,28 +128,6 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
   idempotency: { uses: ['jobs'], entries: ['idempotency-repository', 'idempotency'] },
   ingestion: { uses: ['collections', 'extraction', 'files', 'jobs', 'search'], entries: [] },
   jobs: { uses: [], entries: ['heartbeat', 'job', 'retry-until-stored', 'worker'] },
-  limits: {
-    uses: [
-      'access',
-      'artifacts',
-      'catalogue',
-      'collections',
-      'dialects',
-      'execution',
-      'extraction',
-      'files',
-      'http',
-      'idempotency',
-      'ingestion',
-      'mcp',
-      'packaging',
-      'pictures',
-      'runs',
-      'search',
-      'settings',
-    ],
-    entries: [],
-  },
   mcp: {
     uses: ['access', 'artifacts', 'catalogue', 'execution', 'http', 'idempotency', 'pictures', 'search'],
     entries: [],
@@ -212,7 +190,6 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'http',
       'idempotency',
       'ingestion',
-      'limits',
       'mcp',
       'nodes',
       'packaging',

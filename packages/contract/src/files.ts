@@ -46,6 +46,8 @@ export const Limits = Type.Object({
     max_bytes: Type.Union([Type.Integer(), Type.Null()], { description: 'Quota in bytes; null if there is none.' }),
     bytes_left: Type.Union([Type.Integer(), Type.Null()]),
   }),
-  limits: Type.Array(Limit, { description: 'All limits of this address and of its background work.' }),
+  limits: Type.Array(Limit, {
+    description: 'Limits that a client can act on. The API reference states the bounds of each field.',
+  }),
 });
 export type Limits = Static<typeof Limits>;

@@ -101,7 +101,7 @@ export type FlatPlugin = Static<typeof FlatPlugin>;
 const identifier = { minLength: 1, maxLength: 64 } as const;
 const Identifier = Type.String(identifier);
 /** The maximum number of top-level members of `input_params`. */
-export const maxInputMembers = 10_000;
+const maxInputMembers = 10_000;
 /** The maximum number of members of `credentials`. */
 export const maxCredentials = 32;
 const Named = Type.Record(Type.String(), Type.Unknown(), { maxProperties: maxInputMembers });

@@ -1,4 +1,4 @@
-/** The bounds of collections, records and chunks. docs/reference/limits.md lists them. */
+/** The bounds of collections, records and chunks, which the schemas use. */
 
 /** The bounds of metadata. `textCharacters` applies to each value of a record's metadata. */
 export const metadataLimits = { entries: 16, nameCharacters: 64, textCharacters: 512 } as const;

@@ -67,24 +67,22 @@ class Limits(TypedDict):
     rate: LimitsRate
     quota: LimitsQuota
     limits: list[Limit]
-    """All limits of this address and of its background work."""
+    """Limits that a client can act on. The API reference states the bounds of each field."""
 
 
 class Limit(TypedDict):
     name: str
-    """Unique name; docs/reference/limits.md lists all names."""
+    """Unique name; docs/reference/limits.md explains each."""
     bounds: str
     """The value that is limited."""
     value: int | None
     """Largest allowed value; null if there is no limit."""
     unit: str
     """Unit, such as `bytes`, `characters` or `members`."""
-    status: int | None
-    """HTTP status of the answer if the limit is exceeded; null if `effect` describes what happens instead."""
-    code: str | None
+    status: int
+    """HTTP status of the answer if the limit is exceeded."""
+    code: str
     """Error code of that answer."""
-    effect: str | None
-    """The effect of exceeding the limit; null if the request is refused."""
     setting: str | None
     """Setting that changes the limit; null if none does."""
 

@@ -61,12 +61,12 @@ export type Limits = {
     max_bytes: number | null;
     bytes_left: number | null;
   };
-  /** All limits of this address and of its background work. */
+  /** Limits that a client can act on. The API reference states the bounds of each field. */
   limits: Array<Limit>;
 };
 
 export type Limit = {
-  /** Unique name; docs/reference/limits.md lists all names. */
+  /** Unique name; docs/reference/limits.md explains each. */
   name: string;
   /** The value that is limited. */
   bounds: string;
@@ -74,12 +74,10 @@ export type Limit = {
   value: number | null;
   /** Unit, such as `bytes`, `characters` or `members`. */
   unit: string;
-  /** HTTP status of the answer if the limit is exceeded; null if `effect` describes what happens instead. */
-  status: number | null;
+  /** HTTP status of the answer if the limit is exceeded. */
+  status: number;
   /** Error code of that answer. */
-  code: string | null;
-  /** The effect of exceeding the limit; null if the request is refused. */
-  effect: string | null;
+  code: string;
   /** Setting that changes the limit; null if none does. */
   setting: string | null;
 };

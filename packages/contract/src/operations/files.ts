@@ -70,7 +70,7 @@ export const fileOperations = describeOperations('files', {
   getLimits: {
     summary: 'Get the limits and the remaining quota of the project',
     description:
-      'Lists the extensions and the largest size of each purpose, uploads in progress, stored bytes, and every limit of the service.',
+      'Lists the extensions and the largest size of each purpose, uploads in progress, stored bytes, and the limits that a client can act on.',
     scope: 'files',
     examples: { limits: {} },
   },

@@ -40,7 +40,7 @@ export interface AddArtifactsDeps {
 }
 
 /** The amount by which answers that would otherwise be lost may exceed the limits of a project. They expire like other artifacts. ADR 0097. */
-export const answerReserve = { bytes: 64 * 1024 * 1024, artifacts: 16 } as const;
+const answerReserve = { bytes: 64 * 1024 * 1024, artifacts: 16 } as const;
 
 export interface AddOptions {
   /** Whether the artifacts may use the {@link answerReserve}. */

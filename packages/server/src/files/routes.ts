@@ -41,8 +41,8 @@ export interface FileRoutesDeps {
   readonly blobs: BlobStore;
   readonly reportDamage: ReportDamage;
   readonly downloadOrder: DownloadOrder;
-  /** All limits with their current values. */
-  readonly allLimits: readonly Limit[];
+  /** The limits that `GET /v1/limits` lists, with the values in force. */
+  readonly listedLimits: readonly Limit[];
   readonly limits: {
     readonly maxFileBytes: number;
     /** null means no quota. */
@@ -68,7 +68,6 @@ const UploadBody = Type.Object({
   purpose: PurposeName,
   file: Type.String({
     format: 'binary',
-    'x-limits': ['file_bytes'],
     description: 'The file; its name says the format.',
   }),
 });
@@ -233,7 +232,7 @@ function readText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
 }
 
-function limitsRoute(app: App, { guard, admissions, files, limits, allLimits }: FileRoutesDeps): void {
+function limitsRoute(app: App, { guard, admissions, files, limits, listedLimits }: FileRoutesDeps): void {
   app.get(
     '/v1/limits',
     {
@@ -259,7 +258,7 @@ function limitsRoute(app: App, { guard, admissions, files, limits, allLimits }: 
           max_uploads_in_flight: limits.maxUploadsInFlight,
         },
         quota: { bytes_used: used, max_bytes: max, bytes_left: max === null ? null : Math.max(0, max - used) },
-        limits: [...allLimits],
+        limits: [...listedLimits],
       };
       return successEnvelope(data);
     },

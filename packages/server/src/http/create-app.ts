@@ -59,7 +59,7 @@ export const maxBodyBytes = 1024 * 1024;
 /** The maximum bytes of the path and of the names and values of all headers. */
 export const maxHeaderBytes = 16 * 1024;
 /** The maximum number of headers of a request. */
-export const maxHeaders = 200;
+const maxHeaders = 200;
 /** The minimum rate is the same as for uploads. */
 const defaultMinimumRate: MinimumRate = { idle: 30_000, grace: 10_000, bytesPerSecond: 1024 };
 

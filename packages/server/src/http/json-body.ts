@@ -11,7 +11,7 @@ import { readText } from './read-text.ts';
  * Larger bodies are refused before any code traverses the value. `members` counts members of objects and items of
  * arrays.
  */
-export const jsonLimits = {
+const jsonLimits = {
   depth: 64,
   /** Every later step visits each member. */
   members: 50_000,

@@ -60,7 +60,7 @@ export const defaultIdempotencyTimes: IdempotencyTimes = { lease: 30_000, memory
  * After this many wrong repetitions a key returns no answer any more. Repeated guesses then cannot find the credentials
  * of another request, because callers without an API key are one caller.
  */
-export const maxWrongRequests = 10;
+const maxWrongRequests = 10;
 
 export interface IdempotencyDeps {
   readonly repository: IdempotencyRepository;

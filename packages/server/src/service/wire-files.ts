@@ -9,7 +9,8 @@ import { dialectRoutes } from '../dialects/routes.ts';
 import { createBroker } from '../egress/create-broker.ts';
 import { fetchPage } from '../egress/fetch-page.ts';
 import type { Extractor } from '../extraction/extraction.ts';
-import { createOcrMetrics } from '../extraction/ocr/ocr-metrics.ts';
+import { createOcrMetrics, type OcrMetrics } from '../extraction/ocr/ocr-metrics.ts';
+import { noOcr, type OcrEngine, openOcr } from '../extraction/ocr/open-ocr.ts';
 import { openPageReader } from '../extraction/pages/open-page-reader.ts';
 import { createPageMetrics } from '../extraction/pages/page-metrics.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
@@ -29,8 +30,8 @@ import { operationRoutes } from '../http/openapi/operations.ts';
 import { createRecordMetrics } from '../ingestion/record-metrics.ts';
 import { onceRetried } from '../kernel/concurrency/once-retried.ts';
 import { startPeriodicTasks } from '../kernel/concurrency/periodic-task.ts';
+import { OperatorError } from '../kernel/process/operator-error.ts';
 import { version } from '../kernel/version.ts';
-import { limitsToWire } from '../limits/limits.ts';
 import type { KnowledgeStore } from '../mcp/knowledge/knowledge-store.ts';
 import type { SpawnSettings } from '../processes/isolation/spawn-isolated.ts';
 import { createQuestionMetrics } from '../search/query/limit-questions.ts';
@@ -38,10 +39,10 @@ import { measureText } from '../search/query/measure-text.ts';
 import type { CollectionContext } from './collection-context.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
+import { listLimits } from './list-limits.ts';
 import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
-import { openPageReading } from './wire-ocr.ts';
 import { openReranking } from './wire-reranking.ts';
 
 /** The minimum rate of an upload: bytes per second on average, after the grace period. */
@@ -151,7 +152,7 @@ function addFileRoutes(
       minimumRate,
     }),
     limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
-    allLimits: limitsToWire(config, ['requests', 'store', 'collections', 'plugins', 'bundles']),
+    listedLimits: listLimits(config),
   });
   return createTemporaryFiles({ admissions, blobs: parts.blobs, newId, maxFileBytes, minimumRate });
 }
@@ -232,4 +233,21 @@ async function openCollections(
   });
   resources.defer(() => services.close());
   return { ...services, extractor };
+}
+
+/**
+ * Opens the reading of scanned pages.
+ * @throws OperatorError when the setting requires it and this machine has no program for it
+ */
+async function openPageReading(
+  { config, logger, metrics }: Pick<ServiceContext, 'config' | 'logger'> & { readonly metrics: OcrMetrics },
+  isolation: SpawnSettings,
+): Promise<OcrEngine> {
+  const { mode, ...options } = config.ocr;
+  if (mode === 'off') return noOcr;
+  const memoryMb = config.extractionMemoryMb;
+  const engine = await openOcr({ ...options, isolation, memoryMb, logger, onPage: metrics.observe });
+  if (mode === 'on' && engine.job.kind === 'missing')
+    throw new OperatorError(`QUARTERMASTER_OCR is on, but scanned pages cannot be read. ${engine.job.remedy}`);
+  return engine;
 }

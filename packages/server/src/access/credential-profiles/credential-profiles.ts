@@ -42,7 +42,7 @@ export interface CredentialProfilesDeps {
 }
 
 /** The maximum number of profiles in one project. */
-export const maxProfiles = 1_000;
+const maxProfiles = 1_000;
 
 type Named = Record<string, unknown>;
 

@@ -192,7 +192,7 @@ const longestName = 127;
 /** The maximum number in one installation. */
 export const maxProjects = 10_000;
 /** The maximum number in one project. Source: docs/contract.md "Keys". */
-export const maxUsableKeys = 1_000;
+const maxUsableKeys = 1_000;
 
 /**
  * Creates a key without storing it.

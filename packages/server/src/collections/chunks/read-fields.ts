@@ -14,7 +14,7 @@ export function readText(text: string, path: string): string {
 }
 
 /** The limit for one collection, record or chunk. Source: docs/contract.md "Collections, records, chunks". */
-export const mostMetadataBytes = 16 * 1024;
+const mostMetadataBytes = 16 * 1024;
 
 /**
  * Returns metadata that can be stored and searched. PostgreSQL rejects JSON with an unpaired surrogate, and one such

@@ -20,7 +20,7 @@ export interface LoadRequest extends DocumentName, TemporaryFile {
 }
 
 /** The limits on the text of one document. It is in memory until it has been sent. */
-export const loadLimits = { characters: 8_000_000, blocks: 100_000 } as const;
+const loadLimits = { characters: 8_000_000, blocks: 100_000 } as const;
 
 /** Cuts at empty lines, so that each page keeps its own text, and sheets between rows. Overlap would repeat text. */
 const splitter: ExtractionTask['splitter'] = { type: 'separator', separators: ['\n\n'], chunk_overlap: 0 };

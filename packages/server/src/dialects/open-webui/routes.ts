@@ -17,7 +17,7 @@ export interface OpenWebUiRoutesDeps extends DocumentLoaderDeps {
 }
 
 /** Used only for the documentation, because the body is streamed to the disk. */
-const DocumentBody = Type.String({ format: 'binary', 'x-limits': ['file_bytes'], description: 'The file.' });
+const DocumentBody = Type.String({ format: 'binary', description: 'The file.' });
 const DocumentHeaders = Type.Object({
   'x-filename': Type.Optional(
     Type.String({ maxLength: longestName, description: 'Name of the file, percent-encoded.' }),

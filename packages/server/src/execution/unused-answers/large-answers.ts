@@ -5,7 +5,7 @@ import type { Owner } from '../../kernel/admission/owner.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 
 /** The bytes of a large answer that are stored. More are not read. */
-export const maxLargeAnswerBytes = 64 * 1024 * 1024;
+const maxLargeAnswerBytes = 64 * 1024 * 1024;
 /** The large answers that all runs of a process receive at the same time, to bound the disk space before a quota counts them. */
 export const maxLargeAnswersAtOnce = queues.large_answers.atOnce;
 

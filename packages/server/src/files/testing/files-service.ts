@@ -89,7 +89,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     reportDamage,
     downloadOrder: createDownloadOrder(createAdmission()),
     limits,
-    allLimits: [],
+    listedLimits: [],
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0, setting: 'QUARTERMASTER_FILES_PORT' });
   const port = Number(new URL(server.url).port);

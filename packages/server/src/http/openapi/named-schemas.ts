@@ -53,12 +53,11 @@ export function nameSchemas(document: OpenApiDocument): void {
     if (Array.isArray(value)) return value.map(refer);
     const { [nameKeyword]: name, ...schema } = value as Record<string, unknown>;
     if (typeof name !== 'string') return mapMembers(value, refer);
-    const { 'x-limits': limits, ...named } = schema;
     if (!(name in schemas)) {
       schemas[name] = {}; // keeps its place in the order of first use
-      schemas[name] = mapMembers(named, refer);
+      schemas[name] = mapMembers(schema, refer);
     }
-    return { $ref: `#/components/schemas/${name}`, ...(limits === undefined ? {} : { 'x-limits': limits }) };
+    return { $ref: `#/components/schemas/${name}` };
   }
   document.paths = refer(document.paths) as OpenApiDocument['paths']; // only schemas in it are replaced
   document.components = { ...(refer(document.components) as OpenApiDocument['components']), schemas };

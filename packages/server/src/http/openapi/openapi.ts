@@ -1,7 +1,6 @@
 import swagger from '@fastify/swagger';
 import { consoleTokenHeader, csrfHeader, projectHeader, sessionCookie } from '@quartermaster/contract';
 import { serviceOperations } from '@quartermaster/contract/operations';
-import type { FastifySchema } from 'fastify';
 import type { App } from '../app.ts';
 import { completeDocument } from './complete-document.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -58,7 +57,7 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
       ],
     },
     hideUntagged: true,
-    transform: ({ schema, url }) => ({ schema: withBodyLimits(markSchemas(schema)), url }),
+    transform: ({ schema, url }) => ({ schema: markSchemas(schema), url }),
   });
   let document: string | undefined;
   app.get(
@@ -74,25 +73,6 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
       return reply.type('application/json; charset=utf-8').send(document);
     },
   );
-}
-
-/** Rows of docs/reference/limits.md that limit a whole body, whatever its schema allows. */
-const limitsOfBodies = {
-  json: ['json_body_bytes', 'json_depth', 'json_members'],
-  file: ['file_bytes'],
-  multipart: ['upload_parts', 'upload_part_headers', 'upload_part_header_bytes', 'upload_field_bytes', 'file_bytes'],
-};
-
-const kindsOfBodies: Readonly<Record<string, keyof typeof limitsOfBodies>> = {
-  'multipart/form-data': 'multipart',
-  'application/octet-stream': 'file',
-};
-
-function withBodyLimits<Schema extends FastifySchema | undefined>(schema: Schema): Schema {
-  if (schema?.body === undefined) return schema;
-  const [type = 'application/json'] = schema.consumes ?? [];
-  const limits = kindsOfBodies[type] ?? 'json';
-  return { ...schema, body: { ...(schema.body as object), 'x-limits': limitsOfBodies[limits] } };
 }
 
 /** Explains the examples and the rules for all operations. */

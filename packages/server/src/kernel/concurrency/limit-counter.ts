@@ -1,6 +1,6 @@
 import { Counter, type Registry } from '../metrics.ts';
 
-/** Counts a request that exceeded a limit of docs/reference/limits.md. */
+/** Counts a request that exceeded the limit of this name. */
 export type CountExceeded = (limit: string) => void;
 
 export function createLimitCounter(metrics: Registry): CountExceeded {

@@ -1,7 +1,7 @@
 import { fieldInvalid, quote, quoteNames } from '../../kernel/validation/validation-error.ts';
 
 /** The maximum number of names in the URL of an endpoint. */
-export const maxChosenNames = 200;
+const maxChosenNames = 200;
 
 /** The tools that the URL of an endpoint names. */
 export interface Choice {
