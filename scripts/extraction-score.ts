@@ -1,8 +1,10 @@
 // `npm run score` extracts every document of the corpus, compares it with the ground truth and writes
 // docs/reference/extraction.md. `--check` writes nothing and fails when a score fell or an expectation is not met.
 // `--list [PART OF A PATH]` prints single files.
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { openExtractor } from '../packages/server/src/extraction/worker/open-extractor.ts';
+import { createAdmission } from '../packages/server/src/kernel/admission/admission.ts';
 import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
 import { readManifest } from './score/corpus.ts';
 import { measure, type Result } from './score/measure.ts';
@@ -12,7 +14,7 @@ const page = 'docs/reference/extraction.md';
 const part = process.argv.includes('--list') ? (process.argv.at(-1) ?? '') : '';
 const entries = readManifest(['pdf', 'docx', 'html', 'md', 'txt']);
 const wanted = entries.filter((entry) => part === '--list' || entry.path.includes(part));
-const extractor = openExtractor({ logger: createLogger('silent') });
+const extractor = openExtractor({ admission: createAdmission(), logger: createLogger('silent') });
 const results: Result[] = [];
 try {
   for (const entry of wanted) results.push(await measure(extractor, entry));

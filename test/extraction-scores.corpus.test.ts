@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openExtractor } from '../packages/server/src/extraction/worker/open-extractor.ts';
+import { createAdmission } from '../packages/server/src/kernel/admission/admission.ts';
 import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
 import { holdBars } from '../scripts/score/bars.ts';
 import { readManifest } from '../scripts/score/corpus.ts';
@@ -10,7 +11,7 @@ import { compare } from '../scripts/score/scoreboard.ts';
 
 test('every document of the corpus is read or refused as it should be, and no score is below the scoreboard', async () => {
   const page = readFileSync(new URL('../docs/reference/extraction.md', import.meta.url), 'utf8');
-  const extractor = openExtractor({ logger: createLogger('silent') });
+  const extractor = openExtractor({ admission: createAdmission(), logger: createLogger('silent') });
   const results: Result[] = [];
   try {
     for (const entry of readManifest(['pdf', 'docx', 'html', 'md', 'txt']))

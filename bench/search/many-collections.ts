@@ -2,6 +2,7 @@ import { loadavg } from 'node:os';
 import { sql } from 'kysely';
 import type { Database } from '../../packages/server/src/adapters/database/database.ts';
 import { openDatabase } from '../../packages/server/src/adapters/database/open-database.ts';
+import { createAdmission } from '../../packages/server/src/kernel/admission/admission.ts';
 import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
 import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
 import { startService } from '../processes.ts';
@@ -38,7 +39,12 @@ export async function manyCollectionsRow(data: string): Promise<Row> {
 
 /** Fills the database directly, because 10,000 imports take minutes. */
 async function copyCollection(data: string, template: string): Promise<string[]> {
-  const database = await openDatabase({ url: null, dataFolder: data, logger: createLogger('silent') });
+  const database = await openDatabase({
+    admission: createAdmission(),
+    url: null,
+    dataFolder: data,
+    logger: createLogger('silent'),
+  });
   try {
     const ids: string[] = [];
     for (let n = 0; n < collections; n++) ids.push(await copyOnce(database, template));

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { openPostgresDatabase } from '../../packages/server/src/adapters/postgres/postgres-database.ts';
 import { tryDump } from '../../packages/server/src/adapters/postgres/postgres-snapshot.ts';
+import { createAdmission } from '../../packages/server/src/kernel/admission/admission.ts';
 import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
 import { endedRun, settledRecord } from '../support/client.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
@@ -74,7 +75,7 @@ test('[postgres] pg_dump never runs in a session that a pooler shares, because i
   const logger = createLogger('silent');
   const dump = (url: string) => tryDump({ url, environment: process.env }, folder, AbortSignal.timeout(60_000));
   for (const { url } of [pooler, ofSessions]) {
-    const opened = await openPostgresDatabase(url, { url, dataFolder: '', logger });
+    const opened = await openPostgresDatabase(url, { admission: createAdmission(), url, dataFolder: '', logger });
     await opened.close();
   }
   await assert.rejects(dump(pooler.url), /shares sessions between clients \(pool_mode = transaction\)/);
@@ -97,7 +98,12 @@ test('[postgres] behind a pooler every transaction has its own isolation level a
     await admin.query(`alter database ${name} set default_transaction_isolation = 'repeatable read'`);
     await admin.end();
     const logger = createLogger('silent');
-    const opened = await openPostgresDatabase(pooler.url, { url: pooler.url, dataFolder: '', logger });
+    const opened = await openPostgresDatabase(pooler.url, {
+      admission: createAdmission(),
+      url: pooler.url,
+      dataFolder: '',
+      logger,
+    });
     const query = sql<Record<string, string>>`select current_setting('transaction_isolation') as isolation,
       current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`;
     const { rows } = await opened.write.transaction().execute((transaction) => query.execute(transaction));

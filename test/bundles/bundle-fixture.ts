@@ -8,6 +8,7 @@ import { createBroker } from '../../packages/server/src/egress/create-broker.ts'
 import { createExecutor } from '../../packages/server/src/execution/create-executor.ts';
 import type { Executor } from '../../packages/server/src/execution/executor.ts';
 import { openSandbox } from '../../packages/server/src/execution/sandbox/open-sandbox.ts';
+import { createAdmission } from '../../packages/server/src/kernel/admission/admission.ts';
 import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
 import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
 import { createMetrics } from '../../packages/server/src/kernel/metrics.ts';
@@ -71,10 +72,12 @@ export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
   }
   const broker = createBroker({ overrides, allow: [], logger, version: '0.0.0' });
   const sandbox = await openSandbox({
+    admission: createAdmission(),
     ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
     ...{ logger, metrics },
   });
   const executor = createExecutor({
+    admission: createAdmission(),
     catalogue: () => catalogue,
     broker,
     sandbox,

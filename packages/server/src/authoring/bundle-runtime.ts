@@ -4,6 +4,7 @@ import { createBroker } from '../egress/create-broker.ts';
 import { createExecutor } from '../execution/create-executor.ts';
 import type { Executor } from '../execution/executor.ts';
 import { openSandbox } from '../execution/sandbox/open-sandbox.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
@@ -27,11 +28,14 @@ export async function openBundleRuntime(options: BundleRuntimeOptions): Promise<
   const { catalogue, overrides, allow, wrap } = options;
   const [logger, metrics] = [createLogger('silent'), createMetrics()];
   const broker = createBroker({ overrides, allow, logger, version });
+  const admission = createAdmission({ metrics });
   const sandbox = await openSandbox({
+    admission,
     ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
     ...{ logger, metrics },
   });
   const executor = createExecutor({
+    admission,
     catalogue: () => catalogue,
     broker: wrap(broker),
     sandbox,

@@ -51,8 +51,7 @@ export interface ExecutorDeps {
   readonly version?: string;
   /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
   /** Without it, no part of an output is stored. */
   readonly artifacts?: Pick<ArtifactStore, 'keep' | 'receive'>;
   /** Without it, an input names no files. */

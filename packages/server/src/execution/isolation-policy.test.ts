@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadCatalogue } from '../catalogue/load/load-catalogue.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
@@ -23,6 +24,7 @@ async function openExecutor(sandboxMissing: string | null) {
     logger,
   });
   const executor = createExecutor({
+    admission: createAdmission(),
     ...{ catalogue: () => catalogue, newId: createNewId(), logger, metrics: createMetrics() },
     broker: { send: () => assert.fail('no call goes out here'), close: async () => {} },
     sandbox: {

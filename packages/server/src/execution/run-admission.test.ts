@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { keyless } from '../kernel/admission/owner.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createRunAdmission } from './run-admission.ts';
@@ -7,7 +8,7 @@ import { createRunAdmission } from './run-admission.ts';
 const by = (keyId: string) => ({ projectId: 'p', keyId });
 
 test('a key has a limited number of concurrent runs, other keys are not affected, and an ended run frees its place', async () => {
-  const admission = createRunAdmission(2);
+  const admission = createRunAdmission(2, createAdmission());
   const ends: Array<() => void> = [];
   const endless = () => new Promise<void>((resolve) => ends.push(resolve));
   const running = [admission.admit(by('a'), endless), admission.admit(by('a'), endless)];
@@ -32,7 +33,7 @@ test('a key has a limited number of concurrent runs, other keys are not affected
 
 test('the limit runs_of_key accepts exactly as many runs of a key at once and refuses one more', async () => {
   const most = 3;
-  const admission = createRunAdmission(most);
+  const admission = createRunAdmission(most, createAdmission());
   const end = Promise.withResolvers<void>();
   const running = Array.from({ length: most }, () => admission.admit(by('a'), () => end.promise));
   await assert.rejects(

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../kernel/admission/admission.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
 import type { Owner } from '../kernel/admission/owner.ts';
 import { tooManyRuns } from './problems.ts';
 
@@ -9,7 +9,7 @@ export interface RunAdmission {
 }
 
 /** @param ofKey the maximum number of runs of a key while no other key has a run: a quarter of all */
-export function createRunAdmission(ofKey: number, admission: Admission = createAdmission()): RunAdmission {
+export function createRunAdmission(ofKey: number, admission: Admission): RunAdmission {
   const runs = admission.places('runs', { places: 4 * ofKey, refuse: tooManyRuns });
   return {
     admit: async (owner, work) => {

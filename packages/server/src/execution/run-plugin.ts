@@ -62,7 +62,7 @@ export interface PluginRunnerDeps {
   /** The `errors` of a bundle. */
   readonly errorRules: (bundle: CompiledBundle) => ErrorRules;
   readonly version?: string;
-  readonly admission?: Admission;
+  readonly admission: Admission;
 }
 
 export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {

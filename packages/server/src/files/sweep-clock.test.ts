@@ -20,7 +20,7 @@ const hour = 3_600_000;
 test('a blob whose upload has not yet committed its row stays when the clock of the database is hours ahead', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-clock-'));
   const logger = createLogger('silent');
-  const database = await openDatabase({ url: null, dataFolder: folder, logger });
+  const database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger });
   const store = await openDiskBlobStore(folder);
   const blobIds: string[] = [];
   for (const content of ['young', 'old']) {

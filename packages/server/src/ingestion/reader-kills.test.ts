@@ -17,6 +17,7 @@ import {
 } from '../collections/testing/test-collections.suite.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { children } from '../extraction/worker/testing/extractor.fixture.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { until } from '../kernel/testing/until.ts';
 import type { CollectionServices } from '../service/collection-services.ts';
 
@@ -201,7 +202,7 @@ function openServices(t: TestContext, database: Database, { watched, tryBegins }
     return job;
   };
   const stages = watched({ parsing: () => undefined, chunking: () => undefined });
-  const extractor = openExtractor({ processes: 1, logger: silent });
+  const extractor = openExtractor({ admission: createAdmission(), processes: 1, logger: silent });
   const extract: typeof extractor.extract = (task, signal) => {
     const onStage: typeof task.onStage = (stage, percent) => {
       stages[stage]();

@@ -12,6 +12,7 @@ import { createCollectionRepositories } from '../adapters/repositories/records/c
 import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
 import { newCollection } from '../collections/testing/fixtures.suite.ts';
 import { silent } from '../collections/testing/test-collections.suite.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import type { KillPlan, KillPoint } from './testing/killed-worker.fixture.ts';
 
 const program = fileURLToPath(new URL('./testing/killed-worker.fixture.ts', import.meta.url));
@@ -50,7 +51,12 @@ test('after its worker is killed at each step of a change of chunking, every rec
   for (const [place, point] of kills.entries()) {
     const plan = { ...base, chunkSize: 60 + place * 10, point };
     assert.deepEqual(await runWorker(t, plan), [null, 'SIGKILL'], JSON.stringify(point));
-    const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
+    const database = await openDatabase({
+      admission: createAdmission(),
+      url: null,
+      dataFolder: folder,
+      logger: silent,
+    });
     const visible = await database.read.selectFrom('record').select(['num_chunks', 'generation']).execute();
     await database.close();
     assert.ok(
@@ -61,7 +67,7 @@ test('after its worker is killed at each step of a change of chunking, every rec
   const last = 60 + kills.length * 10;
   assert.deepEqual(await runWorker(t, { ...base, chunkSize: last, point: null }), [0, null]);
 
-  const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
+  const database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger: silent });
   t.after(() => database.close());
   const records = await database.read.selectFrom('record').selectAll().execute();
   const contents = await Promise.all(records.map((record) => contentOf(database, record)));
@@ -81,7 +87,7 @@ async function prepare(t: TestContext) {
   // The program reads both, and no record of this test uses them.
   await writeFile(join(folder, 'sheet.csv'), '');
   await writeFile(join(folder, 'page.html'), '');
-  const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
+  const database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger: silent });
   const collection = newCollection({ type: 'text' });
   await createCollectionRepositories(database).collections.add(collection, 10);
   await database.close();

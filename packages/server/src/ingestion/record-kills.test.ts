@@ -14,6 +14,7 @@ import { createCollectionRepositories } from '../adapters/repositories/records/c
 import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
 import { newCollection } from '../collections/testing/fixtures.suite.ts';
 import { silent } from '../collections/testing/test-collections.suite.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import type { KillPlan, KillPoint } from './testing/killed-worker.fixture.ts';
 
 const sheetId = 'file00000000000000sheet1';
@@ -120,7 +121,7 @@ test('[killed] after its worker is killed at each stage, in the proof 50 times, 
   // The last run cleans up after the run before it.
   assert.deepEqual(await run('text', { again: false, point: null }), [0, null]);
 
-  const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
+  const database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger: silent });
   t.after(() => database.close());
   await compare(database, ['text', 'sheet', 'web', ...kills.map(({ source }) => source), 'text']);
 });
@@ -130,7 +131,7 @@ async function prepare(t: TestContext) {
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   await writeFile(join(folder, 'sheet.csv'), sheet);
   await writeFile(join(folder, 'page.html'), page);
-  const database = await openDatabase({ url: null, dataFolder: folder, logger: silent });
+  const database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger: silent });
   const texts = newCollection({ type: 'text' });
   const pairs = newCollection({ type: 'qa', projectId: texts.projectId });
   for (const collection of [texts, pairs]) await createCollectionRepositories(database).collections.add(collection, 10);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { before, test } from 'node:test';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -70,7 +71,7 @@ function newCase(revision: string, method: string, params: Json): Case {
   };
 }
 
-const streams = createStreamShares();
+const streams = createStreamShares({ admission: createAdmission() });
 const deps = { version: '1.2.3', knowledge: null, offers: plainOffers, streams, logger: createLogger('silent') };
 
 /** Sends a request to a new endpoint and returns the response. */
@@ -182,7 +183,10 @@ test('a call receives its arguments, headers, metadata and caller, and its respo
 });
 
 test('a subscription counts as an event stream of its key until its client leaves', async () => {
-  const shares = createStreamShares({ limits: { ofKey: 1, ofProject: 100, ofProcess: 1_000 } });
+  const shares = createStreamShares({
+    admission: createAdmission(),
+    limits: { ofKey: 1, ofProject: 100, ofProcess: 1_000 },
+  });
   const endpoint = createEndpoint({ ...deps, streams: shares, callTool });
   const { headers, message } = newCase('2026-07-28', 'subscriptions/listen', {
     notifications: { toolsListChanged: true },

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createEndpoint } from './endpoint.ts';
@@ -42,7 +43,7 @@ for (const [how, { version, message }] of Object.entries(clients)) {
       version: '1.2.3',
       knowledge: null,
       offers: plainOffers,
-      streams: createStreamShares(),
+      streams: createStreamShares({ admission: createAdmission() }),
       logger,
       callTool,
     });

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { countDark, pixelAt, readPng } from '../../../../test/support/png.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
 import { pictureLimits } from './picture-limits.ts';
@@ -14,7 +15,12 @@ const owner = (projectId: string) => ({ projectId, keyId: null });
 
 function open(t: { after(task: () => Promise<void>): void }, options: Partial<SvgConverterOptions> = {}) {
   const metrics = createMetrics();
-  const converter = openSvgConverter({ logger: createLogger('silent'), metrics, ...options });
+  const converter = openSvgConverter({
+    admission: createAdmission(),
+    logger: createLogger('silent'),
+    metrics,
+    ...options,
+  });
   t.after(() => converter.close());
   const countOf = async (result: string) =>
     Number(new RegExp(`svg_conversions_total\\{result="${result}"\\} (\\d+)`).exec(await metrics.metrics())?.[1] ?? 0);

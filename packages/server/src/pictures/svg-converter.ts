@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../kernel/admission/admission.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
 import type { Owner } from '../kernel/admission/owner.ts';
 import { onceRetried } from '../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../kernel/log/logger.ts';
@@ -25,8 +25,7 @@ export interface SvgConverterOptions {
   readonly convertMs?: number;
   /** Milliseconds without a picture after which the process ends. */
   readonly idleMs?: number;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
 }
 
 const waitMs = 20_000;
@@ -41,7 +40,7 @@ interface Converter {
 
 /** Starts a process with the first picture. A process converts pictures of one project only, one at a time. */
 export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
-  const { logger, metrics, convertMs = 5_000, idleMs = 60_000, admission = createAdmission() } = options;
+  const { logger, metrics, convertMs = 5_000, idleMs = 60_000, admission } = options;
   const isolation = onceRetried(async () => await chooseIsolation(await findIsolation(), converterFiles()));
   const queue = admission.queue('svg_pictures');
   const closing = new AbortController();
@@ -105,9 +104,8 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     async toPng(svg, owner, signal) {
       const stop = AbortSignal.any([signal, closing.signal, AbortSignal.timeout(waitMs)]);
       const isSmall = svg.length <= pictureLimits.svgBytes;
-      const convertInTurn = () => queue.run(owner, () => convert(svg, owner.projectId), { signal: stop });
-      // The only error is that of a full queue.
-      const conversion = isSmall ? await convertInTurn().catch(() => null) : null;
+      const convertInTurn = () => queue.tryRun(owner, () => convert(svg, owner.projectId), { signal: stop });
+      const conversion = isSmall ? await convertInTurn() : null;
       results.inc({ result: conversion?.kind ?? 'refused' });
       return conversion?.kind === 'converted' ? conversion.png : undefined;
     },

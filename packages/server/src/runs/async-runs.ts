@@ -38,8 +38,7 @@ export interface AsyncRunsDeps {
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
   readonly options?: Partial<AsyncRunsOptions>;
 }
 
@@ -90,7 +89,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   const heartbeat = () => ({ owner, at: clock.now() });
   const { keepResultMs, maxOrphanedMs } = options;
   const perform = createRunPerformer({ ...deps, lease, keepResultMs, graceOver: graceOver.signal });
-  const queue = createRunQueue({ ...options, ...(deps.admission && { admission: deps.admission }) }, async (run) => {
+  const queue = createRunQueue({ ...options, admission: deps.admission }, async (run) => {
     await perform(run);
     queue.release(run);
     run.done.resolve();

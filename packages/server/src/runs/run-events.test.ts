@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Run } from '@quartermaster/contract';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { Problem } from '../kernel/problem.ts';
 import { createRunEvents } from './run-events.ts';
@@ -12,7 +13,8 @@ const run: Run = {
   ...{ egress: [], egress_left_out: 0, input_params: null, result: null, result_expires_timestamp: null },
 };
 
-const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
+const onePlace = () =>
+  createStreamShares({ admission: createAdmission(), limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
 
 test('an event stream sends a comment at intervals, and the number of streams is limited', async () => {
   const store = { watch: () => ({ stop: () => {} }) };

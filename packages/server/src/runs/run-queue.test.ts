@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { AsyncRun } from './async-run.ts';
 import { asyncRunDefaults } from './async-runs.ts';
@@ -16,7 +17,7 @@ function createRun(id: string, keyId: string | null = null, size = 1, projectId 
 function openQueue(change: Partial<QueueBounds> = {}) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const queue = createRunQueue({ ...bounds, ...change }, async (run) => {
+  const queue = createRunQueue({ admission: createAdmission(), ...bounds, ...change }, async (run) => {
     begun.push(run.stored.id);
     await new Promise<void>((resolve) => ends.set(run.stored.id, resolve));
     queue.release(run);

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../kernel/admission/admission.ts';
+import type { Admission } from '../kernel/admission/admission.ts';
 import type { Owner } from '../kernel/admission/owner.ts';
 import type { AsyncRun } from './async-run.ts';
 import { tooManyAsyncRuns } from './problems.ts';
@@ -32,10 +32,10 @@ export interface RunQueue {
 
 /** @param work never rejects */
 export function createRunQueue(
-  bounds: QueueBounds & { readonly admission?: Admission },
+  bounds: QueueBounds & { readonly admission: Admission },
   work: (run: AsyncRun) => Promise<void>,
 ): RunQueue {
-  const { admission = createAdmission(), maxAccepted, maxSize, maxRunning } = bounds;
+  const { admission, maxAccepted, maxSize, maxRunning } = bounds;
   const all = new Map<string, AsyncRun>();
   const places = admission.places('async_runs', { places: maxAccepted, sizes: maxSize, refuse: tooManyAsyncRuns });
   const queue = admission.queue('running_async_runs', { permits: maxRunning, waiting: Number.POSITIVE_INFINITY });

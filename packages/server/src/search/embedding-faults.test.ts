@@ -14,6 +14,7 @@ import { startBroker, startServer } from '../egress/testing/broker.suite.ts';
 import { countTokens } from '../extraction/chunking/tokens.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { until } from '../kernel/testing/until.ts';
 import { createHttpEmbedder } from './embedding/http-embedder.ts';
 
@@ -156,7 +157,7 @@ const toLine = (row: Row) => `| ${Object.values(row).join(' | ')} |`;
 
 test('the page shows what each fault of a provider does to chunks, calls and the user', async (t) => {
   const lines: string[] = [];
-  const shared = openExtractor({ processes: 1, logger: silent });
+  const shared = openExtractor({ admission: createAdmission(), processes: 1, logger: silent });
   t.after(() => shared.close());
   const extractor = { ...shared, close: async () => {} };
   for (const fault of Object.entries(faults)) {

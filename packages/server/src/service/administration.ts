@@ -13,6 +13,7 @@ import { createProjectRepository } from '../adapters/repositories/project-reposi
 import { createStoreRepository } from '../adapters/repositories/store-repository.ts';
 import { assertDataFolder } from '../files/store-identity.ts';
 import { listReachableUrls } from '../http/reachable-urls.ts';
+import { createAdmission } from '../kernel/admission/admission.ts';
 import { createNewId } from '../kernel/identifier.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { quoteText } from '../kernel/quote-text.ts';
@@ -50,6 +51,7 @@ export async function withAdministration(work: (administration: Administration) 
   const config = parseConfig(processEnvironment());
   const logger = createLogger('warn');
   const database = await openDatabase({
+    admission: createAdmission(),
     url: config.databaseUrl?.reveal() ?? null,
     dataFolder: config.dataFolder,
     mustExist: true,

@@ -49,10 +49,8 @@ export interface CollectionContext {
   readonly encrypter: PasswordEncrypter | null;
   /** Delays work while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
-  /** Default: shares that are not limited by other streams. */
-  readonly shares?: StreamShares;
+  readonly admission: Admission;
+  readonly shares: StreamShares;
   readonly extractor: Extractor;
   readonly pageReader: PageReader;
   readonly pages: PageFetcher;

@@ -14,8 +14,6 @@ import { createDryRuns } from '../ingestion/dry-run.ts';
 import { startRechunker } from '../ingestion/rechunker.ts';
 import { openRecordWorker, workerDefaults } from '../ingestion/record-worker.ts';
 import { openSweeper } from '../ingestion/sweeper.ts';
-import { createAdmission } from '../kernel/admission/admission.ts';
-import { createStreamShares } from '../kernel/admission/stream-shares.ts';
 import { createFindDistinct } from '../search/query/find-distinct.ts';
 import { limitQuestions } from '../search/query/limit-questions.ts';
 import { createRetrieve, type VectorSearchDeps } from '../search/query/retrieve.ts';
@@ -40,13 +38,13 @@ export interface CollectionServices {
 /** Opens collections, records and chunks, and starts their background work. */
 export function openCollectionServices(deps: CollectionContext): CollectionServices {
   const { repositories, files, clock, newId, logger, countTokens, space, limits, countExceeded } = deps;
-  const { admission = createAdmission() } = deps;
+  const { admission } = deps;
   const timing = { ...workerDefaults, ...deps.timing };
   const passwords = createRecordPasswords(deps.encrypter);
   const tools = { files, passwords, clock, newId, space, limits, countExceeded, metrics: deps.metrics };
   const events = createRecordEvents({
     ...{ ...eventDefaults, records: repositories.records, space: deps.space },
-    shares: deps.shares ?? createStreamShares(),
+    shares: deps.shares,
   });
   const sweeper = openSweeper({ ...repositories, metrics: deps.metrics, clock, newId, logger, ...timing });
   const searching = openVectorSearch(deps, timing);

@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
 import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
@@ -30,7 +31,8 @@ async function openOn(t: TestContext, kind: DatabaseKind) {
   const repository = createAdministratorRepository(database);
   const newId = createNewId(clock);
   const sessions = createSessions({ repository, clock, newId });
-  const openAdministrators = () => createAdministrators({ repository, sessions, clock, newId, logger });
+  const openAdministrators = () =>
+    createAdministrators({ admission: createAdmission(), repository, sessions, clock, newId, logger });
   const newToken = async () => {
     const link = await createSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
     return link?.link.reveal().split('#')[1] ?? '';

@@ -47,8 +47,7 @@ export interface AdministratorsDeps {
   readonly newId: NewId;
   readonly logger: Logger;
   readonly countExceeded?: CountExceeded;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
 }
 
 interface SignedIn {

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import { tooManySignIns } from './problems.ts';
 
 /**
@@ -13,7 +13,7 @@ export interface PasswordSemaphore {
   run<T>(task: () => Promise<T>, address?: string): Promise<T>;
 }
 
-export function createPasswordSemaphore(admission: Admission = createAdmission()): PasswordSemaphore {
+export function createPasswordSemaphore(admission: Admission): PasswordSemaphore {
   const queue = admission.queue('passwords', { refuse: () => tooManySignIns(1) });
   return {
     async run(task, address) {

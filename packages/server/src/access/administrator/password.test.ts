@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
@@ -31,7 +32,7 @@ test('a hash with other parameters still verifies, and is reported as outdated',
 });
 
 test('at most two hashes are computed at the same time, and requests beyond the queue are refused', async () => {
-  const semaphore = createPasswordSemaphore();
+  const semaphore = createPasswordSemaphore(createAdmission());
   let working = 0;
   let most = 0;
   const guard = Promise.withResolvers<void>();

@@ -3,6 +3,7 @@ import { argon2Sync } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
 import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
@@ -47,6 +48,7 @@ async function open(
   const row = { id: 'ada', name: signIn.name, password_hash: hash, browser_secret: 'ab', created_at: 0, updated_at: 0 };
   await database.write.insertInto('administrator').values(row).execute();
   const administrators = createAdministrators({
+    admission: createAdmission(),
     repository: {
       ...repository,
       renewPasswordHash: async (...args) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createProjectRepository } from '../repositories/project-repository.ts';
 import { checkDatabase } from './check-database.ts';
@@ -34,11 +35,11 @@ async function damageIndex(folder: string): Promise<void> {
 
 test('a check finds nothing in an undamaged SQLite database, and names the location of a damaged index', async (t) => {
   const folder = await createFolder(t);
-  const whole = await openDatabase({ url: null, dataFolder: folder, logger });
+  const whole = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger });
   assert.deepEqual((await checkDatabase(whole)).findings, []);
   await whole.close();
   await damageIndex(folder);
-  const damaged = await openDatabase({ url: null, dataFolder: folder, logger });
+  const damaged = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger });
   t.after(() => damaged.close());
   const { checked, findings } = await checkDatabase(damaged);
   assert.match(checked, /integrity_check/);
@@ -98,7 +99,7 @@ test('a check that PostgreSQL interrupts fails with a message that it found no d
 test('a start on a damaged SQLite file fails with a message that recommends restoring a backup', async (t) => {
   const folder = await createFolder(t);
   const file = join(folder, 'quartermaster.db');
-  const start = () => openDatabase({ url: null, dataFolder: folder, logger });
+  const start = () => openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger });
   await writeFile(file, Buffer.alloc(8192, 'not a database '));
   await assert.rejects(start(), /quartermaster\.db is damaged: file is not a database\. .*restore a backup/);
 

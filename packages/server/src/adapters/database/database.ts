@@ -67,8 +67,7 @@ export interface DatabaseSettings {
   readonly mustExist?: boolean;
   readonly logger: Logger;
   readonly metrics?: Registry;
-  /** Default: counts of its own. */
-  readonly admission?: Admission | undefined;
+  readonly admission: Admission;
   /** The clock of this machine. */
   readonly clock?: Clock;
   /** PostgreSQL only: the number of connections of this process. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { createAdministratorRepository } from '../repositories/administrator-repository.ts';
@@ -21,7 +22,12 @@ test('the service runs with a role that owns nothing and may only create tables 
   url.username = role;
   url.password = role;
 
-  const database = await openDatabase({ url: url.href, dataFolder: '/nonexistent', logger: createLogger('silent') });
+  const database = await openDatabase({
+    admission: createAdmission(),
+    url: url.href,
+    dataFolder: '/nonexistent',
+    logger: createLogger('silent'),
+  });
   t.after(async () => {
     await database.close();
     await administrator.query(`drop owned by ${role}`);

@@ -124,7 +124,7 @@ interface SearchIndexParts {
   readonly logger: Logger;
   readonly epoch: () => number;
   readonly searchCacheBytes: number | undefined;
-  readonly admission: Admission | undefined;
+  readonly admission: Admission;
 }
 
 function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {

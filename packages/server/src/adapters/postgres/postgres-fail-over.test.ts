@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { startPostgres, startStandby, type TestServer } from '../../../../../test/support/postgres.ts';
 import { startTcpProxy, type TcpProxy } from '../../../../../test/support/tcp-proxy.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
@@ -22,7 +23,12 @@ describe('a fail-over of PostgreSQL', () => {
     primary = await startPostgres();
     standby = await startStandby(primary.url);
     proxy = await startTcpProxy(primary.url);
-    database = await openDatabase({ url: proxy.url(primary.url), dataFolder: '/unused', logger });
+    database = await openDatabase({
+      admission: createAdmission(),
+      url: proxy.url(primary.url),
+      dataFolder: '/unused',
+      logger,
+    });
   });
   after(async () => {
     await database.close();
@@ -38,7 +44,7 @@ describe('a fail-over of PostgreSQL', () => {
     );
 
   it('the start refuses a standby', async () => {
-    const opening = openDatabase({ url: standby.url, dataFolder: '/unused', logger });
+    const opening = openDatabase({ admission: createAdmission(), url: standby.url, dataFolder: '/unused', logger });
     await assert.rejects(opening, /is a standby .* connect to the primary/);
   });
 
@@ -94,7 +100,13 @@ describe('a fail-over of PostgreSQL', () => {
   });
 
   it('with the durability `standby`, a server without a standby is refused and one with a standby is accepted', async () => {
-    const settings = { url: primary.url, dataFolder: '/unused', logger, durability: 'standby' } as const;
+    const settings = {
+      admission: createAdmission(),
+      url: primary.url,
+      dataFolder: '/unused',
+      logger,
+      durability: 'standby',
+    } as const;
     await assert.rejects(
       openDatabase(settings),
       /QUARTERMASTER_DATABASE_DURABILITY=standby needs synchronous standbys/,

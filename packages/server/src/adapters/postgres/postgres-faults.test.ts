@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
 import { startTcpProxy } from '../../../../../test/support/tcp-proxy.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
@@ -12,7 +13,7 @@ import { openDatabase } from '../database/open-database.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string, more: Partial<DatabaseSettings> = {}) =>
-  openDatabase({ url, dataFolder: '/unused', logger, ...more });
+  openDatabase({ admission: createAdmission(), url, dataFolder: '/unused', logger, ...more });
 const setting = async (database: Pick<Database, 'read'>, name: string) => {
   const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(database.read);
   return rows[0]?.value;

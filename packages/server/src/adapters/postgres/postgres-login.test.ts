@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startPostgres, type TestServer } from '../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openPostgresDatabase } from './postgres-database.ts';
 import { connect } from './postgres-programs.ts';
@@ -38,7 +39,10 @@ describe('a PostgreSQL server that refuses the login', () => {
       const logger = createLogger('silent');
       const message = `PostgreSQL refuses the connection (${reason}). Correct the user, the password or the database in QUARTERMASTER_DATABASE_URL.`;
       const expected = { name: 'OperatorError', message };
-      await assert.rejects(openPostgresDatabase(url, { url, dataFolder: '', logger }), expected);
+      await assert.rejects(
+        openPostgresDatabase(url, { admission: createAdmission(), url, dataFolder: '', logger }),
+        expected,
+      );
       await assert.rejects(connect(url), expected);
     });
   }

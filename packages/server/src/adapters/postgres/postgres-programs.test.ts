@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openPostgresDatabase } from './postgres-database.ts';
 import { toLibpqEnvironment } from './postgres-programs.ts';
@@ -117,7 +118,9 @@ async function openStoreOfRole(t: TestContext) {
   const url = new URL(database.url);
   url.username = role;
   const logger = createLogger('silent');
-  await (await openPostgresDatabase(url.href, { url: url.href, dataFolder: '', logger })).close();
+  await (
+    await openPostgresDatabase(url.href, { admission: createAdmission(), url: url.href, dataFolder: '', logger })
+  ).close();
   return { url: url.href, role, admin };
 }
 

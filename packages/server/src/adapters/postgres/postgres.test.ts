@@ -4,13 +4,14 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 
 const logger = createLogger('silent');
-const openAt = (url: string) => openDatabase({ url, dataFolder: '/unused', logger });
+const openAt = (url: string) => openDatabase({ admission: createAdmission(), url, dataFolder: '/unused', logger });
 
 testDatabase('PostgreSQL', temporaryDatabases.PostgreSQL);
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { isPageMissing } from '../../search/segments/segment-format.ts';
@@ -39,8 +40,8 @@ test('a question reads a page again when the cache of its thread is too small fo
   await createCorpus(database, id).add('red apple', 'green pear');
   const logger = createLogger('silent');
   const [roomy, small] = [
-    await openDatabase({ url: null, dataFolder: folder, logger }),
-    await openDatabase({ url: null, dataFolder: folder, logger, searchCacheBytes: 100 }),
+    await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger }),
+    await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger, searchCacheBytes: 100 }),
   ];
   t.after(() => Promise.all([roomy.close(), small.close()]));
   const ask = async ({ searchIndex, read }: Database) =>

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
@@ -20,7 +21,7 @@ describe('SQLite on a full disk', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'quartermaster-full-'));
     // Mounting needs root, as the network namespaces of other tests do.
     await run('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]);
-    database = await openDatabase({ url: null, dataFolder: folder, logger });
+    database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger });
   });
   after(async () => {
     await database.close();

@@ -4,13 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { takeSqliteSnapshot } from './sqlite-snapshot.ts';
 
 test('a copy is one file and includes the changes of the log, and the original stays in use', async (t) => {
   const { data, copy } = await createFolders(t);
-  const database = await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') });
+  const database = await openSqliteDatabase({
+    admission: createAdmission(),
+    url: null,
+    dataFolder: data,
+    logger: createLogger('silent'),
+  });
   t.after(() => database.close());
   const writer = new DatabaseSync(join(data, 'quartermaster.db'));
   addBlob(writer, 'blob-1', 'live');
@@ -32,7 +38,14 @@ test('a copy is one file and includes the changes of the log, and the original s
 
 test('the tables of another version are copied unchanged', async (t) => {
   const { data, copy } = await createFolders(t);
-  await (await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') })).close();
+  await (
+    await openSqliteDatabase({
+      admission: createAdmission(),
+      url: null,
+      dataFolder: data,
+      logger: createLogger('silent'),
+    })
+  ).close();
   const newer = new DatabaseSync(join(data, 'quartermaster.db'));
   newer.exec(`insert into schema_migration values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`);
   newer.exec('create table of_the_future (id text)');
@@ -45,7 +58,14 @@ test('the tables of another version are copied unchanged', async (t) => {
 
 test('a copy of a damaged database is refused', async (t) => {
   const { data, copy } = await createFolders(t);
-  await (await openSqliteDatabase({ url: null, dataFolder: data, logger: createLogger('silent') })).close();
+  await (
+    await openSqliteDatabase({
+      admission: createAdmission(),
+      url: null,
+      dataFolder: data,
+      logger: createLogger('silent'),
+    })
+  ).close();
   const log = new DatabaseSync(join(data, 'quartermaster.db'));
   log.exec('pragma wal_checkpoint(truncate)');
   log.close();

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { openDatabase } from '../database/open-database.ts';
@@ -11,7 +12,13 @@ test('each transaction and each single statement of the writing connection is me
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-write-times-'));
   t.after(() => rm(folder, { recursive: true }));
   const metrics = createMetrics();
-  const database = await openDatabase({ url: null, dataFolder: folder, logger: createLogger('silent'), metrics });
+  const database = await openDatabase({
+    admission: createAdmission(),
+    url: null,
+    dataFolder: folder,
+    logger: createLogger('silent'),
+    metrics,
+  });
   t.after(() => database.close());
   const count = async () => {
     const [, found] = /^quartermaster_database_write_seconds_count (\d+)$/m.exec(await metrics.metrics()) ?? [];

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { sql } from 'kysely';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
@@ -16,7 +17,7 @@ import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 
 const logger = createLogger('silent');
 const newFolder = () => mkdtemp(path.join(tmpdir(), 'quartermaster-sqlite-'));
-const openIn = (dataFolder: string) => openDatabase({ url: null, dataFolder, logger });
+const openIn = (dataFolder: string) => openDatabase({ admission: createAdmission(), url: null, dataFolder, logger });
 const removeFolder = (folder: string) => rm(folder, { recursive: true });
 
 testDatabase('SQLite', openTemporaryDatabase);

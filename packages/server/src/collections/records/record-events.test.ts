@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createCollectionRepositories } from '../../adapters/repositories/records/collection-repositories.ts';
 import { listen } from '../../http/listen.ts';
 import { createSteppedExtractor } from '../../ingestion/testing/stepped-extractor.suite.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createStreamShares } from '../../kernel/admission/stream-shares.ts';
 import { newId, openTestDatabase, openTestService } from '../testing/test-collections.suite.ts';
 import { createRecordEvents } from './record-events.ts';
@@ -75,7 +76,8 @@ test('the stream ends when the record is deleted', async (t) => {
   assert.equal((await Array.fromAsync(events)).at(-1).status, 'deleting');
 });
 
-const onePlace = () => createStreamShares({ limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
+const onePlace = () =>
+  createStreamShares({ admission: createAdmission(), limits: { ofKey: 1, ofProject: 1, ofProcess: 1 } });
 
 test('a client that disconnects frees its place', async (t) => {
   const database = await openTestDatabase(t);

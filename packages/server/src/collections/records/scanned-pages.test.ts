@@ -6,6 +6,7 @@ import { pdfOf } from '../../extraction/formats/testing/documents.fixture.ts';
 import { drawPages, scannedPdf } from '../../extraction/formats/testing/scanned-pdf.fixture.ts';
 import { openTestOcr } from '../../extraction/ocr/testing/ocr.fixture.ts';
 import { openExtractor } from '../../extraction/worker/open-extractor.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { until } from '../../kernel/testing/until.ts';
 import {
   createTestFiles,
@@ -146,7 +147,12 @@ function tiffOf({ width, height, dpi, gray }: Awaited<ReturnType<typeof drawPage
 
 async function openProject(t: TestContext, database: Database) {
   const files = createTestFiles();
-  const extractor = openExtractor({ processes: 1, logger: silent, ocr: () => openTestOcr() });
+  const extractor = openExtractor({
+    admission: createAdmission(),
+    processes: 1,
+    logger: silent,
+    ocr: () => openTestOcr(),
+  });
   const { app, createProject } = await openTestService(t, { database, files, extractor });
   const project = createProject();
   const { call, projectId } = project;

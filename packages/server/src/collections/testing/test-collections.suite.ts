@@ -15,6 +15,8 @@ import { createRequestMetrics } from '../../http/request-metrics.ts';
 import type { PageFetcher } from '../../ingestion/page-fetcher.ts';
 import type { RecordJobRepository } from '../../ingestion/record-job-repository.ts';
 import type { RecordMetrics } from '../../ingestion/record-metrics.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
+import { createStreamShares } from '../../kernel/admission/stream-shares.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
@@ -138,18 +140,21 @@ export function openTestCollections(
   database: Database,
   options: TestCollectionsOptions & { files: FileAccess },
 ) {
-  const extractor = options.extractor ?? openExtractor({ processes: 1, logger: silent });
+  const admission = createAdmission();
+  const extractor = options.extractor ?? openExtractor({ admission, processes: 1, logger: silent });
   const services = openCollectionServices({
     repositories: {
       ...createCollectionRepositories(database, options.maxProjectBytes),
       ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     },
     files: options.files,
+    admission,
+    shares: createStreamShares({ admission }),
     encrypter: options.encrypter ?? null,
     metrics: options.metrics,
     reranking: options.reranking,
     extractor,
-    pageReader: openPageReader({ memoryMb: 1024, logger: silent, ...options.pageReader }),
+    pageReader: openPageReader({ admission, memoryMb: 1024, logger: silent, ...options.pageReader }),
     pages: options.pages ?? {
       fetch: async () => ({ kind: 'failed', code: 'page_unreachable', message: 'No network.' }),
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createAnswerReader } from './answer-reader.ts';
 import { prepareCall } from './declarative.ts';
 import { interpretAnswer, leftToThread } from './interpret-answer.ts';
@@ -15,7 +16,7 @@ function longAnswer(text: string) {
 const context = { input: {}, maxOutputBytes: 1024 };
 
 test('long responses are read in turn by project, so that one project with many does not delay another', async () => {
-  const reader = createAnswerReader();
+  const reader = createAnswerReader(createAdmission());
   const { signal } = new AbortController();
   const read: string[] = [];
   const ask = async (projectId: string, text: string) => {
@@ -39,13 +40,13 @@ test('the thread keeps the digits of integers beyond 2^53, also in what an expre
   const { signal } = new AbortController();
   const owner = { projectId: 'proj_a', keyId: null };
   const answer = { status: 200, headers: { 'content-type': 'application/json' }, body };
-  const outcome = await createAnswerReader().read(prepared, answer, { ...context, signal, owner });
+  const outcome = await createAnswerReader(createAdmission()).read(prepared, answer, { ...context, signal, owner });
   assert.ok(outcome.kind === 'returned', JSON.stringify(outcome));
   assert.deepEqual(outcome.output, { most: 1234567890123456789n, all: [5, 1234567890123456789n] });
 });
 
 test('a cancelled run leaves the queue, and the other responses are read', async () => {
-  const reader = createAnswerReader();
+  const reader = createAnswerReader(createAdmission());
   const cancelled = new AbortController();
   const owner = { projectId: 'proj_a', keyId: null };
   const signals = [new AbortController().signal, cancelled.signal, new AbortController().signal];
@@ -73,6 +74,6 @@ test('the thread evaluates an expression that takes many steps, and the event lo
   assert.equal(interpretAnswer(...argumentsOf(20_000), limits), leftToThread);
   const owner = { projectId: 'proj_a', keyId: null };
   const { signal } = new AbortController();
-  const many = await createAnswerReader().read(...argumentsOf(20_000), { ...limits, signal, owner });
+  const many = await createAnswerReader(createAdmission()).read(...argumentsOf(20_000), { ...limits, signal, owner });
   assert.equal(many.kind === 'returned' && (many.output as { said: unknown[] }).said.length, 20_000);
 });

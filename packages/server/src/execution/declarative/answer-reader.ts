@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { moduleUrl } from '../../kernel/process/module-path.ts';
 import type { Answer } from './answer.ts';
@@ -57,7 +57,7 @@ const idleMs = 10_000;
  * Creates a reader. Its thread starts with the first long answer and never keeps the process alive. The thread reads one
  * answer at a time; waiting answers are scheduled fairly among projects and keys.
  */
-export function createAnswerReader(admission: Admission = createAdmission()): AnswerReader {
+export function createAnswerReader(admission: Admission): AnswerReader {
   let thread: Worker | undefined;
   const queue = admission.queue('answers', { waiting: Number.POSITIVE_INFINITY });
   let idle: NodeJS.Timeout | undefined;

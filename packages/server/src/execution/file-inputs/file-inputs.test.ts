@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '@quartermaster/contract';
 import { BlobMissing } from '../../files/blob-store.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { createFileInputs, type FileSources, fileInputLimits } from './file-inputs.ts';
@@ -25,6 +26,7 @@ function open(bytes: number, sources: Partial<FileSources['artifacts']> & Partia
   };
   const schema = { properties: { file: { contentEncoding: 'base64' } } };
   const { read } = createFileInputs({
+    admission: createAdmission(),
     ...{ schemaOf: () => () => schema, logger: createLogger('silent'), metrics: createMetrics() },
     sources: { files: all, artifacts: all },
   });

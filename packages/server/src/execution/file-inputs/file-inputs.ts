@@ -3,7 +3,7 @@ import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import type { FileReference } from '../../catalogue/file-references.ts';
 import { BlobMissing } from '../../files/blob-store.ts';
 import type { FileAccess } from '../../files/file-access.ts';
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import { isId } from '../../kernel/identifier.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { Counter, type Registry } from '../../kernel/metrics.ts';
@@ -66,8 +66,7 @@ export interface FileInputsDeps {
   readonly sources: FileSources | null;
   readonly logger: Logger;
   readonly metrics: Registry;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
 }
 
 interface Content {
@@ -75,13 +74,7 @@ interface Content {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-export function createFileInputs({
-  schemaOf,
-  sources,
-  logger,
-  metrics,
-  admission = createAdmission(),
-}: FileInputsDeps): FileInputs {
+export function createFileInputs({ schemaOf, sources, logger, metrics, admission }: FileInputsDeps): FileInputs {
   const passed = new Counter({
     name: 'quartermaster_input_files_total',
     help: 'Files and artifacts that inputs of plugins named, by result: `passed`, or the code of the error in lower case.',

@@ -1,8 +1,7 @@
 import type { Owner } from '../../kernel/admission/owner.ts';
-import { openMemoryCounts } from '../../kernel/admission/share-counts.ts';
 import type { RunEnded } from './run.ts';
 import type { QueueEntry, RunQueue } from './run-queue.ts';
-import type { Slots } from './slots.ts';
+import type { SlotOwner, Slots } from './slots.ts';
 import type { PendingRun, Worker } from './worker.ts';
 import type { WorkerSet } from './worker-set.ts';
 
@@ -24,8 +23,9 @@ export interface KeyShares {
   ): boolean;
 }
 
-export function createKeyShares(projectId: string, slots: Slots, maxChildren: number): KeyShares {
-  const runs = openMemoryCounts('plugin_processes', 'running');
+export function createKeyShares(pool: SlotOwner, slots: Slots, maxChildren: number): KeyShares {
+  const { projectId } = pool;
+  const runs = slots.openRuns(pool);
   /** Processes of this pool that have a run. */
   let busy = 0;
 

@@ -39,7 +39,7 @@ export interface SandboxOptions {
   readonly logger: Logger;
   readonly metrics: Registry;
   /** Reports the runs and the waiting runs as the queue `plugin_processes`. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
   readonly clock?: Clock;
 }
 

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { chmod, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createPool } from './pool.ts';
 import type { SandboxOutcome } from './sandbox.ts';
@@ -217,6 +218,7 @@ test('a bundle that some users cannot read runs as the user of the server, and t
 test('when the system cannot start a process, waiting runs fail with the reason, and no place is lost', async () => {
   const messages: string[] = [];
   const slots = createSlots(() => [pool], {
+    admission: createAdmission(),
     maxChildren: 1,
     maxChildrenOfBundle: 1,
     queueLength: 9,

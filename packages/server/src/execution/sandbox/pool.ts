@@ -41,7 +41,7 @@ export interface PoolOptions {
 
 export function createPool(options: PoolOptions): Pool {
   const { owner, slots, clock, maxChildren } = options;
-  const shares = createKeyShares(owner.projectId, slots, maxChildren);
+  const shares = createKeyShares(owner, slots, maxChildren);
   const breaker = createCircuitBreaker(clock);
   const durations = createRunDurations();
   const queueFull = (): SandboxOutcome => fullQueue((queue.length() + 1) * (durations.typicalMs() / maxChildren));

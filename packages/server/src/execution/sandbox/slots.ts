@@ -1,6 +1,6 @@
 import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
-import { openMemoryCounts, type Shares } from '../../kernel/admission/share-counts.ts';
+import type { ShareCounts, Shares } from '../../kernel/admission/share-counts.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { createWaitingRuns, type WaitingRuns } from './waiting-runs.ts';
 
@@ -46,6 +46,8 @@ export interface Slots {
    * long.
    */
   mustYield(owner: SlotOwner): boolean;
+  /** Opens the counts of the runs of one pool. */
+  openRuns(owner: SlotOwner): ShareCounts;
   /** The runs in progress of an owner. */
   held(owner: Owner): Shares;
   /** Counts a run that was assigned to a process, and the process too if it had no run. */
@@ -64,8 +66,8 @@ export interface SlotLimits {
   readonly maxChildrenOfBundle: number;
   readonly queueLength: number;
   readonly clock: Clock;
-  /** Reports the runs and the waiting runs as the queue `plugin_processes`. */
-  readonly admission?: Admission;
+  /** Counts the runs and the waiting runs as the queue `plugin_processes`. */
+  readonly admission: Admission;
 }
 
 /** Milliseconds that a pool keeps its children although another pool has none. Starting a process takes about 100 ms. */
@@ -75,7 +77,9 @@ export function createSlots(
   pools: () => Iterable<SlotHolder>,
   { maxChildren, maxChildrenOfBundle, queueLength, clock, admission }: SlotLimits,
 ): Slots {
-  const runs = createRunCounts(maxChildren, () => {
+  const waiting = createWaitingRuns(queueLength);
+  const counts = admission.pool('plugin_processes', waiting.size);
+  const runs = createRunCounts(counts.running, maxChildren, () => {
     isWanted = true;
   });
   let taken = 0;
@@ -131,10 +135,8 @@ export function createSlots(
   }
 
   return {
-    waiting: createWaitingRuns(queueLength, {
-      admission,
-      running: () => runs.held({ projectId: '', keyId: null }).all,
-    }),
+    waiting: { ...waiting, countRefused: counts.countRefused },
+    openRuns: ({ bundleId, projectId }) => counts.openPart(`${bundleId} ${projectId}`),
     take: (owner, next) => {
       if (mayTake(owner, next)) {
         count(owner, 1);
@@ -170,8 +172,11 @@ export function createSlots(
 
 type RunCounts = Pick<Slots, 'held' | 'begin' | 'end' | 'mayBegin'>;
 
-function createRunCounts(maxChildren: number, onRefused: () => void): RunCounts & { readonly busy: () => number } {
-  const runs = openMemoryCounts('plugin_processes', 'running');
+function createRunCounts(
+  runs: ShareCounts,
+  maxChildren: number,
+  onRefused: () => void,
+): RunCounts & { readonly busy: () => number } {
   /** Processes that have a run. */
   let busy = 0;
   return {

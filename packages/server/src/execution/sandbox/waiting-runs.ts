@@ -1,4 +1,3 @@
-import type { Admission } from '../../kernel/admission/admission.ts';
 import { createFairOrder } from '../../kernel/admission/fair-order.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 
@@ -9,6 +8,7 @@ export interface WaitingRun extends Owner {
 
 /** The waiting runs of all pools. */
 export interface WaitingRuns {
+  size(): number;
   add(run: WaitingRun): void;
   remove(run: WaitingRun): void;
   /** When too many runs wait in total, refuses one: the newest run of the project with the most waiting runs, and of its key with the most. */
@@ -16,20 +16,14 @@ export interface WaitingRuns {
   countRefused(): void;
 }
 
-export interface RunReport {
-  readonly admission: Admission | undefined;
-  readonly running: () => number;
-}
-
-export function createWaitingRuns(queueLength: number, { admission, running }: RunReport): WaitingRuns {
+export function createWaitingRuns(queueLength: number): Omit<WaitingRuns, 'countRefused'> {
   const runs = createFairOrder<WaitingRun>((run) => run);
-  const countRefused = admission?.pool('plugin_processes', { running, waiting: runs.size }) ?? (() => {});
   return {
+    size: runs.size,
     add: runs.add,
     remove: runs.remove,
     refuseExcess: (arriving) => {
       if (runs.size() > queueLength) runs.newestOfLargest(arriving, () => true)?.refuse();
     },
-    countRefused,
   };
 }

@@ -10,6 +10,7 @@ import { createApp } from '../../http/create-app.ts';
 import { createDrain } from '../../http/drain.ts';
 import { createRequestMetrics } from '../../http/request-metrics.ts';
 import { createIdempotency } from '../../idempotency/idempotency.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger, type Logger } from '../../kernel/log/logger.ts';
@@ -157,6 +158,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   const broker = createBroker({ overrides, allow: [], logger, metrics, resolve, version: '1.2.3' });
   const sandbox = openWhenUsed(t, () =>
     openSandbox({
+      admission: createAdmission(),
       ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 10, idleMs: 60_000, recycleAfterRuns: 1000 },
       ...{ logger, metrics },
     }),
@@ -169,6 +171,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     ended: (run) => ended.push({ ...run, trace: structuredClone(run.trace) }),
   };
   const executor = createExecutor({
+    admission: createAdmission(),
     ...{ catalogue: () => catalogue, broker, newId: createNewId(), logger, metrics, limits, observer },
     sandbox: { run: async (task, signal) => (await sandbox()).run(task, signal), capabilities, close: async () => {} },
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLargeAnswerReceivers, maxLargeAnswersAtOnce } from './large-answers.ts';
 
 async function* bytes(): AsyncGenerator<Buffer> {
@@ -12,7 +13,7 @@ test('the limit large_answers_of_process holds for the runs of a process, until 
     const discard = async () => void discarded.push(1);
     return { head: Buffer.alloc(0), isComplete: true, keep: async () => null, discard };
   };
-  const open = createLargeAnswerReceivers({ receive });
+  const open = createLargeAnswerReceivers({ receive }, createAdmission());
   const answer = () => ({ contentType: 'text/plain', body: bytes() });
   const runs = Array.from({ length: maxLargeAnswersAtOnce }, (_, n) => open({ projectId: `${n}`, keyId: null }));
   for (const run of runs) await run.receive(answer());
@@ -28,7 +29,7 @@ test('the limit large_answers_of_process holds for the runs of a process, until 
 });
 
 test('a process that stores nothing receives no large answer', async () => {
-  const run = createLargeAnswerReceivers(undefined)({ projectId: 'p', keyId: null });
+  const run = createLargeAnswerReceivers(undefined, createAdmission())({ projectId: 'p', keyId: null });
   assert.equal(run.take(), undefined);
   await run.receive({ contentType: undefined, body: bytes() });
   assert.deepEqual(run.take(), { contentType: undefined, bytes: null });

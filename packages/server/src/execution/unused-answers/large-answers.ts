@@ -1,6 +1,6 @@
 import type { ArtifactStore, ReceivedBytes } from '../../artifacts/artifact-store.ts';
 import type { LargeAnswer, ReceiveLarge } from '../../egress/broker.ts';
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 
@@ -24,8 +24,6 @@ export interface ReceivedAnswer {
   readonly bytes: ReceivedBytes | null;
 }
 
-const full = new Error('Too many large answers are received.');
-
 interface HeldBytes {
   readonly received: ReceivedBytes;
   readonly leave: () => void;
@@ -34,19 +32,14 @@ interface HeldBytes {
 /** Creates the receivers of the runs of a process. */
 export function createLargeAnswerReceivers(
   store: Pick<ArtifactStore, 'receive'> | undefined,
-  admission: Admission = createAdmission(),
+  admission: Admission,
 ): (owner: Owner) => LargeAnswers {
-  const places = admission.places('large_answers', { refuse: () => full });
+  const places = admission.places('large_answers');
 
   async function receiveBytes(owner: Owner, body: LargeAnswer['body']): Promise<HeldBytes | null> {
     if (store === undefined) return null;
-    let leave: () => void;
-    try {
-      leave = places.enter(owner);
-    } catch (error) {
-      if (error === full) return null;
-      throw error;
-    }
+    const leave = places.tryEnter(owner);
+    if (leave === null) return null;
     const received = await store.receive(body, maxLargeAnswerBytes);
     if (received === null) leave();
     return received && { received, leave };

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { type Pixels, pixelAt, readPng } from '../../../../../test/support/png.ts';
 import { encryptedPdf, placedPdf, textPdf } from '../../../../../test/support/sample-pdf.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { openPageReader, type PageReaderOptions } from './open-page-reader.ts';
@@ -15,7 +16,12 @@ const owner = { projectId: 'one', keyId: 'busy' };
 const content = 'digest';
 
 function read(bytes: Uint8Array, job: Partial<PageJob>, options: Partial<PageReaderOptions> = {}, signal = never) {
-  const reader = openPageReader({ memoryMb: 1024, logger: createLogger('silent'), ...options });
+  const reader = openPageReader({
+    admission: createAdmission(),
+    memoryMb: 1024,
+    logger: createLogger('silent'),
+    ...options,
+  });
   async function* open() {
     yield bytes;
   }
@@ -194,7 +200,7 @@ test('the limit page_seconds ends a request; it also ends when its caller leaves
 
 test('the limit waiting_pages accepts exactly as many waiting requests and refuses one more', async () => {
   const leaving = new AbortController();
-  const reader = openPageReader({ memoryMb: 1024, logger: createLogger('silent') });
+  const reader = openPageReader({ admission: createAdmission(), memoryMb: 1024, logger: createLogger('silent') });
   // The first request runs until its caller leaves.
   const open = async function* () {
     await once(leaving.signal, 'abort');
@@ -227,7 +233,12 @@ test('the limit waiting_pages accepts exactly as many waiting requests and refus
 });
 
 test('a page that exceeded the time limit is not drawn again at once, whatever the width of its picture', async () => {
-  const reader = openPageReader({ memoryMb: 1024, logger: createLogger('silent'), timeoutMs: 1 });
+  const reader = openPageReader({
+    admission: createAdmission(),
+    memoryMb: 1024,
+    logger: createLogger('silent'),
+    timeoutMs: 1,
+  });
   let opened = 0;
   async function* open() {
     opened += 1;

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
@@ -46,8 +46,7 @@ export interface PageReaderOptions {
   readonly renderer?: string;
   /** Called with each result. */
   readonly onResult?: (kind: PageResult['kind']) => void;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
   readonly logger: Logger;
 }
 
@@ -62,8 +61,7 @@ const pieceBytes = 2 ** 18;
 export function openPageReader(options: PageReaderOptions): PageReader {
   const { logger, renderer = '@hyzyla/pdfium' } = options;
   const isolation = options.isolation ?? onceRetried(() => findReaderIsolation(logger));
-  const { admission = createAdmission() } = options;
-  const queue = admission.queue('page_pictures', { refuse: () => queueFull });
+  const queue = options.admission.queue('page_pictures');
   const slowPages = createSlowPages();
 
   async function read(request: PageRequest, signal: AbortSignal): Promise<PageResult> {
@@ -76,12 +74,7 @@ export function openPageReader(options: PageReaderOptions): PageReader {
       const onTimeout = (late: PageResult) => slowPages.add(page, late);
       return await converse(request, { ...options, settings, signal, onTimeout });
     };
-    try {
-      return (await queue.run(request.owner, draw, { signal })) ?? { kind: 'busy' };
-    } catch (error) {
-      if (error === queueFull) return { kind: 'busy' };
-      throw error;
-    }
+    return (await queue.tryRun(request.owner, draw, { signal })) ?? { kind: 'busy' };
   }
   return {
     read: async (request, signal) => {
@@ -91,8 +84,6 @@ export function openPageReader(options: PageReaderOptions): PageReader {
     },
   };
 }
-
-const queueFull = new Error('Too many requests for pages wait.');
 
 /** Milliseconds for which a page that exceeded the time limit is not drawn again. */
 const slowPageMs = 60_000;

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import { keptPlaces } from '../../kernel/admission/admission-queue.ts';
 import { onceRetried } from '../../kernel/concurrency/once-retried.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
@@ -26,8 +26,7 @@ export interface ExtractorOptions {
   readonly isolation?: () => Promise<SpawnSettings>;
   /** OCR of scanned pages, opened with the first document. Default: scanned pages are not read. */
   readonly ocr?: () => Promise<OcrEngine>;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission;
+  readonly admission: Admission;
   readonly logger: Logger;
 }
 
@@ -41,7 +40,7 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
   const options = { ...extractorDefaults, ...requested };
   const isolation = requested.isolation ?? onceRetried(() => findReaderIsolation(options.logger));
   const pool = createHosts(options);
-  const { admission = createAdmission() } = options;
+  const { admission } = options;
   const queue = admission.queue('extraction', { permits: options.processes });
   const closing = new AbortController();
 

@@ -46,7 +46,13 @@ export interface FilesServiceOptions {
 export async function startFilesService(options: FilesServiceOptions = {}) {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
   const logger = createLogger('silent');
-  const database = await openDatabase({ url: options.databaseUrl ?? null, dataFolder: folder, logger });
+  const admission = createAdmission();
+  const database = await openDatabase({
+    admission,
+    url: options.databaseUrl ?? null,
+    dataFolder: folder,
+    logger,
+  });
   const blobs = await openDiskBlobStore(folder);
   const files = createFileRepository(database);
   const idempotency = createIdempotency({
@@ -66,7 +72,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     requestMetrics: createRequestMetrics(createMetrics()),
     drain: createDrain(),
   });
-  const admissions = createAdmissions({ idempotency, assertAvailable: database.assertAvailable, ...limits });
+  const admissions = createAdmissions({ admission, idempotency, assertAvailable: database.assertAvailable, ...limits });
   const damages = createBlobRepository(database);
   const reportDamage = createDamageReport({ damages, blobs, clock: systemClock, logger });
   const uploads = createUploads({
@@ -87,7 +93,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     files,
     blobs,
     reportDamage,
-    downloadOrder: createDownloadOrder(createAdmission()),
+    downloadOrder: createDownloadOrder(admission),
     limits,
     listedLimits: [],
   });

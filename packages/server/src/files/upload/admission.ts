@@ -1,5 +1,5 @@
 import type { AnsweredRequest, Idempotency, RunningRequest } from '../../idempotency/idempotency.ts';
-import { createAdmission, type Admission as SharedAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission as SharedAdmission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { contentEncodingNotRead, fileTooLarge, tooManyUploads } from '../problems.ts';
 import { multipartLimits } from './multipart.ts';
@@ -45,8 +45,7 @@ export interface AdmissionsDeps {
   readonly maxFileBytes: number;
   /** The maximum number of uploads of a key while no other key has an upload: a quarter of all. */
   readonly maxUploadsInFlight: number;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: SharedAdmission;
+  readonly admission: SharedAdmission;
 }
 
 /** The maximum number of bytes that a body can have in addition to its file. A larger difference proves a wrong length. */
@@ -54,10 +53,7 @@ export const maxMultipartOverhead =
   multipartLimits.parts * (multipartLimits.headerBytes + longestOtherField) + 4 * multipartLimits.surroundingBytes;
 
 export function createAdmissions(deps: AdmissionsDeps): Admissions {
-  const places = (deps.admission ?? createAdmission()).places('uploads', {
-    places: 4 * deps.maxUploadsInFlight,
-    refuse: tooManyUploads,
-  });
+  const places = deps.admission.places('uploads', { places: 4 * deps.maxUploadsInFlight, refuse: tooManyUploads });
 
   const reserve = (owner: Owner) => places.enter(owner);
 

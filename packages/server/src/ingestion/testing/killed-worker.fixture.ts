@@ -9,6 +9,8 @@ import type { Extractor } from '../../extraction/extraction.ts';
 import { openPageReader } from '../../extraction/pages/open-page-reader.ts';
 import { openExtractor } from '../../extraction/worker/open-extractor.ts';
 import type { FileAccess } from '../../files/file-access.ts';
+import { createAdmission } from '../../kernel/admission/admission.ts';
+import { createStreamShares } from '../../kernel/admission/stream-shares.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
@@ -99,7 +101,8 @@ function arming<Args extends unknown[], Answer>(write: (...args: Args) => Answer
 
 const logger = createLogger('silent');
 const newId = createNewId();
-const database = await openDatabase({ url: null, dataFolder: plan.folder, logger });
+const admission = createAdmission();
+const database = await openDatabase({ admission, url: null, dataFolder: plan.folder, logger });
 const sheet = await readFile(join(plan.folder, 'sheet.csv'));
 const page = await readFile(join(plan.folder, 'page.html'));
 const file = {
@@ -127,13 +130,15 @@ const repositories = {
   rechunking: watched(created.rechunking),
   collections: { ...created.collections, change: arming(created.collections.change) },
 };
-const extractor = openExtractor({ processes: 1, logger });
+const extractor = openExtractor({ admission, processes: 1, logger });
 const services = openCollectionServices({
   repositories,
   files: watched(files),
+  admission,
+  shares: createStreamShares({ admission }),
   encrypter: null,
   extractor: withStages(watched(extractor)),
-  pageReader: openPageReader({ memoryMb: 1024, logger }),
+  pageReader: openPageReader({ admission, memoryMb: 1024, logger }),
   pages: watched({ fetch: async () => ({ kind: 'page', bytes: page, extension: 'html' }) as const }),
   countTokens,
   clock: systemClock,

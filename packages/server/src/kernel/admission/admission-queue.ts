@@ -14,6 +14,8 @@ export interface AdmissionQueue {
   acquire(owner: Owner, wait?: Wait): Promise<(() => void) | null>;
   /** Runs a task in its turn. @returns null when the signal aborts before the task starts */
   run<T>(owner: Owner, task: () => Promise<T>, wait?: Wait): Promise<T | null>;
+  /** Runs a task in its turn. @returns null also when the queue refuses it */
+  tryRun<T>(owner: Owner, task: () => Promise<T>, wait?: Wait): Promise<T | null>;
 }
 
 export interface Wait {
@@ -39,7 +41,7 @@ export interface QueueOptions {
 interface Entry extends Owner {
   readonly isRefusable: boolean;
   readonly start: (end: () => void) => void;
-  readonly refuse: (error: Error) => void;
+  readonly refuse: () => void;
 }
 
 /**
@@ -48,7 +50,7 @@ interface Entry extends Owner {
  */
 export function createAdmissionQueue(
   options: QueueOptions,
-  running: ShareCounts,
+  { running, countRefused }: { readonly running: ShareCounts; readonly countRefused: () => void },
 ): AdmissionQueue & { readonly waiting: () => number } {
   const order = createFairOrder<Entry>((entry) => entry);
   /** The kept permits in use. */
@@ -101,30 +103,45 @@ export function createAdmissionQueue(
     startNext();
     if (refusable <= options.waiting) return;
     const refused = order.newestOfLargest(entry, (waiting) => waiting.isRefusable);
-    if (refused !== undefined && leave(refused)) refused.refuse(options.refuse());
+    if (refused === undefined || !leave(refused)) return;
+    countRefused();
+    refused.refuse();
   }
 
-  async function acquire({ projectId, keyId }: Owner, { signal, isAccepted = false }: Wait = {}) {
-    if (signal?.aborted) return null;
-    const { promise, resolve, reject } = Promise.withResolvers<(() => void) | null>();
-    const entry: Entry = { projectId, keyId, isRefusable: !isAccepted, start: resolve, refuse: reject };
-    const cancel = () => void (leave(entry) && resolve(null));
+  /** @returns the function that ends the turn; why there is none otherwise */
+  async function enter({ projectId, keyId }: Owner, { signal, isAccepted = false }: Wait = {}) {
+    if (signal?.aborted) return 'aborted';
+    const { promise, resolve } = Promise.withResolvers<(() => void) | 'aborted' | 'refused'>();
+    const refuse = () => resolve('refused');
+    const entry: Entry = { projectId, keyId, isRefusable: !isAccepted, start: resolve, refuse };
+    const cancel = () => void (leave(entry) && resolve('aborted'));
     add(entry);
     signal?.addEventListener('abort', cancel, { once: true });
     return await promise.finally(() => signal?.removeEventListener('abort', cancel));
   }
 
+  async function acquire(owner: Owner, wait?: Wait) {
+    const entered = await enter(owner, wait);
+    if (entered === 'refused') throw options.refuse();
+    return entered === 'aborted' ? null : entered;
+  }
+
+  async function runUntil<T>(end: (() => void) | null, task: () => Promise<T>): Promise<T | null> {
+    if (end === null) return null;
+    try {
+      return await task();
+    } finally {
+      end();
+    }
+  }
+
   return {
     acquire,
     waiting: order.size,
-    async run(owner, task, wait) {
-      const end = await acquire(owner, wait);
-      if (end === null) return null;
-      try {
-        return await task();
-      } finally {
-        end();
-      }
+    run: async (owner, task, wait) => await runUntil(await acquire(owner, wait), task),
+    tryRun: async (owner, task, wait) => {
+      const entered = await enter(owner, wait);
+      return await runUntil(typeof entered === 'string' ? null : entered, task);
     },
   };
 }

@@ -114,6 +114,29 @@ test('one permit is kept for a key and one for a project that runs nothing', asy
   assert.deepEqual(log, ['a1', 'a2', 'b']);
 });
 
+test('while the kept permits are in use, at most one entry of each other project starts before one of a project that runs nothing', async () => {
+  const { ask, end, log, settle } = openQueue({ keepsPlaces: true, waiting: 100 });
+  for (let n = 0; n < 20; n++) for (const project of ['a', 'b']) void ask(`${project}-${n}`, by(project));
+  void ask('c', by('c'));
+  void ask('d', by('d'));
+  await settle();
+  assert.deepEqual(log, ['a-0', 'b-0']);
+  for (let ended = 0; !log.includes('d'); ended++) await end(log[ended] ?? assert.fail('nothing runs'));
+  assert.deepEqual(log, ['a-0', 'b-0', 'a-1', 'b-1', 'c', 'd']);
+});
+
+test('a refused entry is counted, and `tryRun` and `tryEnter` return null for it', async () => {
+  const metrics = createMetrics();
+  const admission = createAdmission({ metrics });
+  const queue = admission.queue('svg_pictures', { permits: 0, waiting: 0, keepsPlaces: false });
+  assert.equal(await queue.tryRun(by('a'), async () => 'ran'), null);
+  const places = admission.places('large_answers', { places: 1 });
+  assert.notEqual(places.tryEnter(by('a')), null);
+  assert.equal(places.tryEnter(by('b')), null);
+  for (const name of ['svg_pictures', 'large_answers'])
+    assert.match(await metrics.metrics(), new RegExp(`refused_total\\{queue="${name}"\\} 1`));
+});
+
 test('an entry whose signal aborts leaves, and its place is free', async () => {
   const { ask, end, log, settle } = openQueue({ waiting: 1 });
   const gone = new AbortController();

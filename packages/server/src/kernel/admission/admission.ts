@@ -3,7 +3,7 @@ import { Problem } from '../problem.ts';
 import { type AdmissionQueue, createAdmissionQueue, type QueueOptions } from './admission-queue.ts';
 import { createPlaces, type PlaceOptions, type Places } from './places.ts';
 import { type QueueDescription, type QueueName, queues } from './queues.ts';
-import { type OpenShareCounts, openMemoryCounts } from './share-counts.ts';
+import { type OpenShareCounts, openMemoryCounts, type ShareCounts } from './share-counts.ts';
 
 /**
  * Admits the work of callers, in every queue by the same rules: fair shares by project, then by key. `queues` lists the
@@ -15,15 +15,17 @@ export interface Admission {
   /** Opens a queue whose entries hold a place. */
   places(name: QueueName, options?: Partial<PlaceOptions>): Places;
   /**
-   * Reports the counts of a pool that selects its next waiting entry by itself, with `createFairOrder`.
-   * @returns a function that counts a refused entry
+   * Opens the counts of a pool that selects its next waiting entry by itself, with `createFairOrder`.
+   * @param waiting returns the number of waiting entries
    */
-  pool(name: QueueName, counts: PoolCounts): () => void;
+  pool(name: QueueName, waiting: () => number): PoolCounts;
 }
 
 export interface PoolCounts {
-  readonly running: () => number;
-  readonly waiting: () => number;
+  readonly running: ShareCounts;
+  /** Opens the counts of one part of the pool, such as the processes of one bundle for one project. */
+  openPart(part: string): ShareCounts;
+  countRefused(): void;
 }
 
 export interface AdmissionDeps {
@@ -32,42 +34,40 @@ export interface AdmissionDeps {
   readonly openCounts?: OpenShareCounts;
 }
 
-interface OpenQueue extends PoolCounts {
+interface OpenQueue {
   readonly queue: QueueName;
+  readonly running: () => number;
+  readonly waiting: () => number;
 }
 
 export function createAdmission({ metrics, openCounts = openMemoryCounts }: AdmissionDeps = {}): Admission {
   const opened: OpenQueue[] = [];
   const countRefused = metrics === undefined ? () => {} : observe(opened, metrics);
 
-  function refuseWith<Args extends unknown[]>(
-    queue: QueueName,
-    refuse: (...args: Args) => Error = () => queueFull(queue),
-  ) {
-    return (...args: Args): Error => {
-      countRefused(queue);
-      return refuse(...args);
-    };
+  function open(queue: QueueName, counts: ShareCounts, waiting = () => 0): { readonly countRefused: () => void } {
+    opened.push({ queue, running: () => counts.of(anyOwner).all, waiting });
+    return { countRefused: () => countRefused(queue) };
   }
 
   return {
     queue(name, options = {}) {
       const { atOnce, waiting, keepsPlaces = false }: QueueDescription = queues[name];
       const running = openCounts(name, 'running');
-      const listed = { permits: Number(atOnce), waiting: Number(waiting), keepsPlaces };
-      const queue = createAdmissionQueue({ ...listed, ...options, refuse: refuseWith(name, options.refuse) }, running);
-      opened.push({ queue: name, running: () => running.of(anyOwner).all, waiting: queue.waiting });
+      const listed = { permits: Number(atOnce), waiting: Number(waiting), keepsPlaces, refuse: () => queueFull(name) };
+      const { countRefused } = open(name, running, () => queue.waiting());
+      const queue = createAdmissionQueue({ ...listed, ...options }, { running, countRefused });
       return queue;
     },
     places(queue, options = {}) {
       const places = Number(queues[queue].atOnce);
       const counts = { places: openCounts(queue, 'places'), sizes: openCounts(queue, 'size') };
-      opened.push({ queue, running: () => counts.places.of(anyOwner).all, waiting: () => 0 });
-      return createPlaces({ places, ...options, refuse: refuseWith(queue, options.refuse) }, counts);
+      const opened = open(queue, counts.places);
+      return createPlaces({ places, refuse: () => queueFull(queue), ...options }, { ...counts, ...opened });
     },
-    pool(queue, counts) {
-      opened.push({ queue, ...counts });
-      return () => countRefused(queue);
+    pool(queue, waiting) {
+      const running = openCounts(queue, 'running');
+      const openPart = (part: string) => openCounts(`${queue} ${part}`, 'running');
+      return { running, openPart, ...open(queue, running, waiting) };
     },
   };
 }
@@ -94,7 +94,7 @@ function observe(opened: readonly OpenQueue[], metrics: Registry): (queue: Queue
   }
   const refused = new Counter({
     name: 'quartermaster_queue_refused_total',
-    help: 'Requests that a full queue refused with 429, by queue.',
+    help: 'Entries that a full queue refused, by queue. The table of docs/reference/admission.md gives the response.',
     labelNames: ['queue'],
     registers: [metrics],
   });

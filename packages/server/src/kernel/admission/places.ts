@@ -9,6 +9,8 @@ export interface Places {
    * @throws the error of `refuse`
    */
   enter(owner: Owner, size?: number): () => void;
+  /** Takes a place as `enter` does. @returns null when the owner may take none */
+  tryEnter(owner: Owner, size?: number): (() => void) | null;
   /** The places that an owner, its project and all owners hold. */
   held(owner: Owner): Shares;
 }
@@ -33,39 +35,63 @@ export interface PlaceOptions {
  */
 export function createPlaces(
   options: PlaceOptions,
-  counts: { readonly places: ShareCounts; readonly sizes: ShareCounts },
+  counts: { readonly places: ShareCounts; readonly sizes: ShareCounts; readonly countRefused: () => void },
 ): Places {
-  function check({ keyId, held, amount }: { keyId: string | null; held: Shares; amount: number }, most: Shares): void {
-    if (held.all + amount > most.all) throw options.refuse('all', most.all);
-    const ofProject = Math.min(most.project, shareOf(most.all, held.all - held.project));
-    // A project or key without an entry is exempt, so that it can take the last place.
-    if (held.project > 0 && held.project + amount > ofProject) throw options.refuse('project', ofProject);
-    // All callers without a key count as one project with one key, so the limit of the project is enough.
-    if (keyId === null) return;
-    const ofKey = Math.min(most.key, shareOf(ofProject, held.project - held.key));
-    if (held.key > 0 && held.key + amount > ofKey) throw options.refuse('key', ofKey);
+  function findExceeded(owner: Owner, size: number): Exceeded | null {
+    const { places, ofProject: project = places, ofKey: key = places, sizes = Number.POSITIVE_INFINITY } = options;
+    return (
+      check(owner, { held: counts.places.of(owner), amount: 1 }, { all: places, project, key }) ??
+      check(owner, { held: counts.sizes.of(owner), amount: size }, { all: sizes, project: sizes, key: sizes })
+    );
+  }
+
+  function take(owner: Owner, size: number): () => void {
+    const add = (by: 1 | -1) => {
+      counts.places.add(owner, by);
+      counts.sizes.add(owner, by * size);
+    };
+    add(1);
+    let isHeld = true;
+    return () => {
+      if (isHeld) add(-1);
+      isHeld = false;
+    };
   }
 
   return {
     enter(owner, size = 0) {
-      const { places, ofProject: project = places, ofKey: key = places, sizes } = options;
-      const { keyId } = owner;
-      check({ keyId, held: counts.places.of(owner), amount: 1 }, { all: places, project, key });
-      const most = sizes ?? Number.POSITIVE_INFINITY;
-      check({ keyId, held: counts.sizes.of(owner), amount: size }, { all: most, project: most, key: most });
-      const add = (by: 1 | -1) => {
-        counts.places.add(owner, by);
-        counts.sizes.add(owner, by * size);
-      };
-      add(1);
-      let isHeld = true;
-      return () => {
-        if (isHeld) add(-1);
-        isHeld = false;
-      };
+      const exceeded = findExceeded(owner, size);
+      if (exceeded === null) return take(owner, size);
+      counts.countRefused();
+      throw options.refuse(exceeded.share, exceeded.most);
+    },
+    tryEnter(owner, size = 0) {
+      if (findExceeded(owner, size) === null) return take(owner, size);
+      counts.countRefused();
+      return null;
     },
     held: counts.places.of,
   };
+}
+
+interface Exceeded {
+  readonly share: ExceededShare;
+  readonly most: number;
+}
+
+function check(
+  { keyId }: Owner,
+  { held, amount }: { readonly held: Shares; readonly amount: number },
+  most: Shares,
+): Exceeded | null {
+  if (held.all + amount > most.all) return { share: 'all', most: most.all };
+  const ofProject = Math.min(most.project, shareOf(most.all, held.all - held.project));
+  // A project or key without an entry is exempt, so that it can take the last place.
+  if (held.project > 0 && held.project + amount > ofProject) return { share: 'project', most: ofProject };
+  // All callers without a key count as one project with one key, so the limit of the project is enough.
+  if (keyId === null) return null;
+  const ofKey = Math.min(most.key, shareOf(ofProject, held.project - held.key));
+  return held.key > 0 && held.key + amount > ofKey ? { share: 'key', most: ofKey } : null;
 }
 
 function shareOf(places: number, others: number): number {

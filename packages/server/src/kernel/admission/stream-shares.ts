@@ -1,6 +1,6 @@
 import type { CountExceeded } from '../concurrency/limit-counter.ts';
 import { Problem } from '../problem.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import type { Admission } from './admission.ts';
 import type { Owner } from './owner.ts';
 import type { ExceededShare } from './places.ts';
 import { queues } from './queues.ts';
@@ -20,7 +20,7 @@ export interface StreamShares {
 export interface StreamSharesDeps {
   readonly limits?: typeof streamLimits | { readonly [Name in keyof typeof streamLimits]: number };
   readonly countExceeded?: CountExceeded;
-  readonly admission?: Admission;
+  readonly admission: Admission;
 }
 
 const exceededLimits = {
@@ -30,8 +30,8 @@ const exceededLimits = {
 };
 const holders = { key: 'This key', project: 'The project, or all callers without a key,', all: 'The service' };
 
-export function createStreamShares(deps: StreamSharesDeps = {}): StreamShares {
-  const { limits = streamLimits, countExceeded, admission = createAdmission() } = deps;
+export function createStreamShares(deps: StreamSharesDeps): StreamShares {
+  const { limits = streamLimits, countExceeded, admission } = deps;
   const { ofKey, ofProject, ofProcess } = limits;
 
   function refuse(exceeded: ExceededShare, most: number): Problem {

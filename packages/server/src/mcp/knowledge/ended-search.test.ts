@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createStreamShares } from '../../kernel/admission/stream-shares.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createEndpoint } from '../endpoint.ts';
@@ -33,7 +34,7 @@ function createSlowEndpoint() {
   const logger = { ...createLogger('silent'), debug() {}, error: (...logged: unknown[]) => errors.push(logged) };
   const callTool = () => assert.fail('no plugin is called');
   const endpoint = createEndpoint({
-    streams: createStreamShares(),
+    streams: createStreamShares({ admission: createAdmission() }),
     ...{ version: '1.2.3', knowledge, offers: plainOffers, callTool },
     logger: logger as never,
   });

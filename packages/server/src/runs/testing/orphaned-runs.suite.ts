@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createNewId } from '../../kernel/identifier.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import { createRecovery } from '../recover-runs.ts';
@@ -118,7 +119,7 @@ export function describeOrphanedRuns(
 
   /** Recovers runs by a process that prepares none of them, and so ends them. */
   function recover(owner: string, now: number, hasBundle: (id: string) => boolean): Promise<void> {
-    const bounds = { maxRunning: 1, maxAccepted: 1000, maxSize: 1 };
+    const bounds = { maxRunning: 1, maxAccepted: 1000, maxSize: 1, admission: createAdmission() };
     return createRecovery({
       repository: repository(),
       queue: createRunQueue(bounds, () => assert.fail('a run was started')),

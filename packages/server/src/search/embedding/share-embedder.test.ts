@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { type Embedder, EmbedderUnavailable } from './embedder.ts';
 import { maxConcurrentQuestions, shareEmbedder } from './share-embedder.ts';
 
@@ -28,6 +29,7 @@ function openShared(lanes = 2) {
   };
   const time = { now: 0, recovered: 0 };
   const shared = shareEmbedder(embedder, {
+    admission: createAdmission(),
     pauses: { firstMs: 1_000, longestMs: 300_000 },
     now: () => time.now,
     onRecovered: () => {

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { AdmissionQueue } from '../../kernel/admission/admission-queue.ts';
 import { keyless } from '../../kernel/admission/owner.ts';
 import { queues } from '../../kernel/admission/queues.ts';
@@ -33,8 +33,7 @@ export interface ShareOptions {
   readonly onRecovered?: () => void;
   /** Milliseconds of a clock that is never set back. */
   readonly now?: () => number;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission | undefined;
+  readonly admission: Admission;
 }
 
 /** The maximum number of questions that are sent at the same time. Chunks do not occupy their calls. */
@@ -49,7 +48,7 @@ const questionTestMs = 10_000;
  * it earlier, because a person waits for the answer, but not before the end of a delay that the service requested.
  */
 export function shareEmbedder(embedder: Embedder, options: ShareOptions): SharedEmbedder {
-  const { pauses, onRecovered, now = () => performance.now(), admission = createAdmission() } = options;
+  const { pauses, onRecovered, now = () => performance.now(), admission } = options;
   const waiting = Number.POSITIVE_INFINITY;
   const batches = admission.queue('embedding_batches', { permits: embedder.lanes, waiting });
   const questions = admission.queue('embedding_questions', { waiting });

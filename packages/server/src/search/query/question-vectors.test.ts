@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { type Embedder, EmbedderUnavailable } from '../embedding/embedder.ts';
 import { maxConcurrentQuestions, shareEmbedder } from '../embedding/share-embedder.ts';
 import { createScriptedEmbedder } from '../testing/scripted-embedder.suite.ts';
@@ -63,7 +64,10 @@ function openQueue(t: TestContext) {
         calls.push({ text, end: () => resolve(Float32Array.of(1)) });
       }),
   };
-  const shared = shareEmbedder(embedder, { pauses: { firstMs: 1_000, longestMs: 1_000 } });
+  const shared = shareEmbedder(embedder, {
+    admission: createAdmission(),
+    pauses: { firstMs: 1_000, longestMs: 1_000 },
+  });
   const { find } = createQuestionVectors(shared, { now: () => 0 });
   const settle = () => new Promise(setImmediate);
   const ask = (projectId: string, text: string) =>

@@ -12,7 +12,7 @@ import type { VectorRepository } from '../vector-repository.ts';
 import { fuse, type Hit, type Near, rankByVectors, rankByWords, type VectorRanking } from './fuse.ts';
 import { findNearestChunks } from './nearest-chunks.ts';
 import { createQuestionVectors } from './question-vectors.ts';
-import { createRankingScheduler, type ScheduleRanking } from './schedule-rankings.ts';
+import type { ScheduleRanking } from './schedule-rankings.ts';
 import { createSimilarityScales } from './similarity-scales.ts';
 
 export interface Question extends ChunkSearch, Owner {
@@ -33,8 +33,7 @@ export interface VectorSearchDeps {
   readonly findDefaults: (collectionId: string) => Promise<RetrievalDefaults>;
   /** False until the collections without all their vectors are known. */
   readonly isReady: () => boolean;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission | undefined;
+  readonly admission: Admission;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -59,7 +58,7 @@ export type Retrieve<Stored> = (question: Question) => Promise<RankedAnswer<Stor
 export function createRetrieve<Stored>(
   chunks: ChunkIndex<Stored>,
   deps: VectorSearchDeps | null,
-  scheduleRanking: ScheduleRanking = createRankingScheduler(),
+  scheduleRanking: ScheduleRanking,
 ): Retrieve<Stored> {
   async function byWords(question: Question, reason: WordsReason): Promise<RankedAnswer<Stored>> {
     const { text: _, retrieval: __, enough, keyId: ___, ...search } = question;

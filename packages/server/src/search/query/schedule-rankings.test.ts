@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 import type { ChunkIndex } from '../chunk-index.ts';
 import { createRetrieve } from './retrieve.ts';
@@ -19,7 +20,7 @@ function openScheduler() {
       return [];
     },
   };
-  const retrieve = createRetrieve(chunks as ChunkIndex<string>, null);
+  const retrieve = createRetrieve(chunks as ChunkIndex<string>, null, createRankingScheduler(createAdmission()));
   const ask = (projectId: string, keyId: string, signal?: AbortSignal) =>
     retrieve({ projectId, keyId, collectionId: 'c', text: '', words: [`${projectId} ${keyId}`], limit: 3, signal });
   return { ask, started, finishOne: () => finish.shift()?.() };
@@ -74,7 +75,7 @@ test('a question whose client disconnects leaves the queue, and is never ranked'
 });
 
 test('the limit waiting_rankings accepts exactly as many waiting rankings of a key and refuses one more', async () => {
-  const scheduleRanking = createRankingScheduler();
+  const scheduleRanking = createRankingScheduler(createAdmission());
   const end = Promise.withResolvers<void>();
   const ask = (keyId: string) => scheduleRanking({ projectId: 'p', keyId }, () => end.promise);
   const accepted = Array.from({ length: mostConcurrentRankings + queues.rankings.waiting }, () => ask('busy'));
@@ -84,7 +85,7 @@ test('the limit waiting_rankings accepts exactly as many waiting rankings of a k
 });
 
 test('a ranking that fails frees its place', async () => {
-  const scheduleRanking = createRankingScheduler();
+  const scheduleRanking = createRankingScheduler(createAdmission());
   const owner = { projectId: 'p', keyId: 'k' };
   await assert.rejects(
     scheduleRanking(owner, () => Promise.reject(new Error('broken'))),

@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 
@@ -20,7 +20,7 @@ export type ScheduleRanking = <T>(owner: RankingOwner, rank: () => Promise<T>) =
 
 const never = new AbortController().signal;
 
-export function createRankingScheduler(admission: Admission = createAdmission()): ScheduleRanking {
+export function createRankingScheduler(admission: Admission): ScheduleRanking {
   const queue = admission.queue('rankings');
   return async ({ projectId, keyId, signal = never }, rank) => {
     const ranked = await queue.run({ projectId, keyId }, async () => ({ result: await rank() }), { signal });

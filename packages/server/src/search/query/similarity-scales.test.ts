@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAdmission } from '../../kernel/admission/admission.ts';
 import { createLogger } from '../../kernel/log/logger.ts';
 import type { StoredVectorSpace } from '../vector-repository.ts';
 import { createSimilarityScales } from './similarity-scales.ts';
@@ -8,6 +9,7 @@ test('a project with many new collections does not delay the first measurement o
   const begun: string[] = [];
   const ends: Array<() => void> = [];
   const scales = createSimilarityScales({
+    admission: createAdmission(),
     scales: {
       find: async () => undefined,
       save: async () => {},

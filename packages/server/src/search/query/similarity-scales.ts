@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../kernel/admission/admission.ts';
 import type { Owner } from '../../kernel/admission/owner.ts';
 import { mapWithConcurrency } from '../../kernel/concurrency/map-with-concurrency.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
@@ -41,10 +41,9 @@ const leastShareOfWhole = 0.95;
 export function createSimilarityScales(deps: {
   readonly scales: SimilarityScaleRepository;
   readonly logger: Logger;
-  /** Default: a new admission with its own counts and metrics. */
-  readonly admission?: Admission | undefined;
+  readonly admission: Admission;
 }): SimilarityScales {
-  const { scales, logger, admission = createAdmission() } = deps;
+  const { scales, logger, admission } = deps;
   // A Map preserves the order of insertion, so the first key is the oldest.
   const known = new Map<string, StoredScale>();
   const running = new Map<string, Promise<StoredScale | null>>();

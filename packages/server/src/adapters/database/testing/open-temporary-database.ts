@@ -2,6 +2,7 @@ import { access, copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestDatabase } from '../../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { sqliteFile } from '../../sqlite/sqlite-database.ts';
 import type { Database } from '../database.ts';
@@ -22,7 +23,12 @@ const logger = createLogger('silent');
 export async function openTemporaryDatabase(postgres?: TestDatabase): Promise<TemporaryDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-database-'));
   if (postgres === undefined) await copyMigrated(folder);
-  const database = await openDatabase({ url: postgres?.url ?? null, dataFolder: folder, logger });
+  const database = await openDatabase({
+    admission: createAdmission(),
+    url: postgres?.url ?? null,
+    dataFolder: folder,
+    logger,
+  });
   return {
     database,
     folder,
@@ -43,7 +49,7 @@ async function copyMigrated(folder: string): Promise<void> {
     await access(template);
   } catch {
     const draft = await mkdtemp(join(shared, 'database-'));
-    const database = await openDatabase({ url: null, dataFolder: draft, logger });
+    const database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: draft, logger });
     await database.close();
     await rename(join(draft, sqliteFile), template);
     await rm(draft, { recursive: true });

@@ -1,4 +1,5 @@
 import { createTestDatabase } from '../../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { openDatabase } from '../open-database.ts';
 import { openTemporaryDatabase } from './open-temporary-database.ts';
@@ -13,6 +14,11 @@ export type DatabaseKind = keyof typeof temporaryDatabases;
 
 /** Migrates the tables of an empty database. This takes longer than a copy of the result. */
 async function migrateOnce(url: string): Promise<void> {
-  const database = await openDatabase({ url, dataFolder: '', logger: createLogger('silent') });
+  const database = await openDatabase({
+    admission: createAdmission(),
+    url,
+    dataFolder: '',
+    logger: createLogger('silent'),
+  });
   await database.close();
 }

@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { repeatsKills } from '../../../../../../test/support/kill-depth.ts';
 import { createTestDatabase } from '../../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { until } from '../../../kernel/testing/until.ts';
 import { startPageBuilder } from '../../../search/vector-pages/page-builder.ts';
@@ -49,7 +50,7 @@ for (const [name, open] of Object.entries(places)) {
       const plan = JSON.stringify({ folder, url });
       const child = spawn(process.execPath, [program, plan], { stdio: ['ignore', 'pipe', 'inherit'] });
       const [collectionId] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-      const database = await openDatabase({ url, dataFolder: folder, logger });
+      const database = await openDatabase({ admission: createAdmission(), url, dataFolder: folder, logger });
       const { pages } = createCollectionRepositories(database).vectors;
       const version = async () =>
         (await pages.listSpaces()).find((each) => each.collectionId === collectionId)?.pageVersion ?? 0;

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { type Admission, createAdmission } from '../../../kernel/admission/admission.ts';
+import type { Admission } from '../../../kernel/admission/admission.ts';
 import { type ChunkFilter, type ChunkSearch, CollectionMissing, type FoundChunk } from '../../../search/chunk-index.ts';
 import { allowRecords, listFiles, type Restriction, toRestriction } from '../../../search/restriction.ts';
 import type { Statistics } from '../../../search/search-index.ts';
@@ -18,8 +18,7 @@ export interface QuestionDeps {
   readonly thread: IndexThread;
   /** Changes when existing connections may lead to another server. */
   readonly epoch: () => number;
-  /** Default: counts of its own. */
-  readonly admission?: Admission | undefined;
+  readonly admission: Admission;
 }
 
 /**
@@ -58,11 +57,7 @@ interface Asker {
 /** Asks the thread with what was fetched so far. */
 type AskThread<Result> = (listed: ListedQuestion) => Promise<Attempt<Result>>;
 
-export function createPostgresQuestions({
-  thread,
-  epoch,
-  admission = createAdmission(),
-}: QuestionDeps): PostgresQuestions {
+export function createPostgresQuestions({ thread, epoch, admission }: QuestionDeps): PostgresQuestions {
   let questions = 0;
   const fetching = admission.queue('page_fetches', { waiting: Number.POSITIVE_INFINITY });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Kysely } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { until } from '../../../kernel/testing/until.ts';
 import type { Database } from '../../database/database.ts';
@@ -31,7 +32,12 @@ testRecordRefresher('records with changed metadata in PostgreSQL', temporaryData
 
 const minute = 60_000;
 const open = (testing: TestDatabase) =>
-  openDatabase({ url: testing.url, dataFolder: '/unused', logger: createLogger('silent') });
+  openDatabase({
+    admission: createAdmission(),
+    url: testing.url,
+    dataFolder: '/unused',
+    logger: createLogger('silent'),
+  });
 
 /** Counts the statements that `work` sends. */
 async function countStatements(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<unknown>): Promise<number> {
@@ -94,7 +100,13 @@ describe('the search index of several nodes on PostgreSQL', () => {
     const collection = await harnessOf(first).createFilledCollection(24);
     await collection.add(60);
     const logger = createLogger('silent');
-    const small = await openDatabase({ url: testing.url, dataFolder: '/unused', logger, searchCacheBytes: 100 });
+    const small = await openDatabase({
+      admission: createAdmission(),
+      url: testing.url,
+      dataFolder: '/unused',
+      logger,
+      searchCacheBytes: 100,
+    });
     t.after(() => small.close());
     const ask = (db: Kysely<Tables>) =>
       small.searchIndex.ask(db, { collectionId: collection.id, words: ['red'], limit: 5 });
@@ -143,7 +155,7 @@ describe('the search index of several nodes on PostgreSQL', () => {
           return thread.call(procedure, argument, read);
         },
       };
-      const questions = createPostgresQuestions({ thread: merging, epoch: () => 0 });
+      const questions = createPostgresQuestions({ admission: createAdmission(), thread: merging, epoch: () => 0 });
       const question = { collectionId: collection.id, words: vocabulary, limit: 1000 };
       const found = await questions.ask(first.read, question, vocabulary);
       assertSameRanking(found ?? [], rankByHand(collection.live, vocabulary));
@@ -190,7 +202,7 @@ describe('the search index of several nodes on PostgreSQL', () => {
         return result;
       },
     };
-    const questions = createPostgresQuestions({ thread: counted, epoch: () => 0 });
+    const questions = createPostgresQuestions({ admission: createAdmission(), thread: counted, epoch: () => 0 });
     const asked = Array.from({ length: 8 }, () =>
       questions.ask(first.read, { collectionId: collection.id, words: vocabulary, limit: 10 }, vocabulary),
     );
@@ -206,7 +218,7 @@ describe('the search index of several nodes on PostgreSQL', () => {
     const thread = createIndexThread('test');
     t.after(() => thread.close());
     let epoch = 0;
-    const questions = createPostgresQuestions({ thread, epoch: () => epoch });
+    const questions = createPostgresQuestions({ admission: createAdmission(), thread, epoch: () => epoch });
     const question = { collectionId: collection.id, words: vocabulary, limit: 1000 };
     const ask = (db: Kysely<Tables>) => questions.ask(db, question, vocabulary);
     await ask(first.read);

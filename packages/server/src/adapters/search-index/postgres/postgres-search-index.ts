@@ -20,7 +20,7 @@ export interface PostgresSearchIndexDeps {
   readonly epoch: () => number;
   /** Bytes that the caches of the thread of questions hold at most. */
   readonly searchCacheBytes?: number | undefined;
-  readonly admission?: Admission | undefined;
+  readonly admission: Admission;
 }
 
 export interface PostgresSearchIndex extends DatabaseSearchIndex {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Transaction } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../../../../../test/support/postgres.ts';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createNewId } from '../../../kernel/identifier.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { until } from '../../../kernel/testing/until.ts';
@@ -31,7 +32,13 @@ let testing: TestDatabase;
 let nodes: readonly [Database, Database];
 before(async () => {
   testing = await createTestDatabase();
-  const open = () => openDatabase({ url: testing.url, dataFolder: '/unused', logger: createLogger('silent') });
+  const open = () =>
+    openDatabase({
+      admission: createAdmission(),
+      url: testing.url,
+      dataFolder: '/unused',
+      logger: createLogger('silent'),
+    });
   nodes = [await open(), await open()];
 });
 after(async () => {

@@ -1,3 +1,4 @@
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { until } from '../../../kernel/testing/until.ts';
 import type { Database } from '../../database/database.ts';
@@ -45,7 +46,7 @@ const roundsPerMinute = 8;
 const sweptAtOnce = 100;
 
 export function openStore({ folder, url }: Pick<ChangingStore, 'folder' | 'url'>): Promise<Database> {
-  return openDatabase({ url, dataFolder: folder, logger });
+  return openDatabase({ admission: createAdmission(), url, dataFolder: folder, logger });
 }
 
 export interface NewStore extends Pick<ChangingStore, 'folder' | 'url'> {

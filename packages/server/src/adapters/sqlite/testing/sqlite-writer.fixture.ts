@@ -1,10 +1,16 @@
 import { once } from 'node:events';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { openDatabase } from '../../database/open-database.ts';
 
 /** Runs as a second process on the same file; `sqlite.test.ts` starts it. */
 const [dataFolder = '', name = ''] = process.argv.slice(2);
-const database = await openDatabase({ url: null, dataFolder, logger: createLogger('silent') });
+const database = await openDatabase({
+  admission: createAdmission(),
+  url: null,
+  dataFolder,
+  logger: createLogger('silent'),
+});
 process.send?.('open');
 await once(process, 'message');
 for (let place = 0; place < 100; place += 1) {

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { createMetrics } from '../../../kernel/metrics.ts';
 import { openSandbox, type SandboxOptions } from '../open-sandbox.ts';
@@ -37,6 +38,7 @@ export interface TestBedOptions extends Partial<SandboxOptions> {
 export async function openTestBed({ isolation = 'process', ...options }: TestBedOptions = {}): Promise<TestBed> {
   const log: string[] = [];
   const sandbox = await openSandbox({
+    admission: createAdmission(),
     maxChildrenPerBundle: 2,
     maxChildren: 4,
     queueLength: 100,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import type { ExtractedChunk, ExtractionSource, ExtractionTask, Extractor, ReportedRow } from '../../extraction.ts';
 import { type ExtractorOptions, openExtractor } from '../open-extractor.ts';
@@ -6,7 +7,7 @@ import { type ExtractorOptions, openExtractor } from '../open-extractor.ts';
 export const never = new AbortController().signal;
 
 export function open(options: Partial<ExtractorOptions> = {}): Extractor {
-  return openExtractor({ logger: createLogger('silent'), ...options });
+  return openExtractor({ admission: createAdmission(), logger: createLogger('silent'), ...options });
 }
 
 /** Returns the living child processes of a process. */

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { createAdmission } from '../../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../../kernel/log/logger.ts';
 import { startPageBuilder } from '../../../../search/vector-pages/page-builder.ts';
 import { createVectors } from '../../../../search/vector-pages/testing/random-vectors.fixture.ts';
@@ -10,7 +11,7 @@ import { openStoredVectors } from './stored-vectors.fixture.ts';
 
 const { folder, url } = JSON.parse(process.argv[2] ?? '') as { folder: string; url: string | null };
 const logger = createLogger('silent');
-const database = await openDatabase({ url, dataFolder: folder, logger });
+const database = await openDatabase({ admission: createAdmission(), url, dataFolder: folder, logger });
 const stored = await openStoredVectors(database);
 const { pages } = createCollectionRepositories(database).vectors;
 startPageBuilder({ pages, hasFreeSpace: async () => true, logger, pauseMs: 1, compactMs: 1 });
