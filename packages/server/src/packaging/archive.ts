@@ -51,10 +51,10 @@ export function writeArchive({ contentsBytes, signature, files }: ArchiveParts):
  * Opens an untrusted archive. All sizes are bounded before anything is unpacked, and nothing is written to disk.
  * @throws PackagingError
  */
-export function openArchive(bytes: Uint8Array): OpenedArchive {
+export async function openArchive(bytes: Uint8Array): Promise<OpenedArchive> {
   if (bytes.length > bundleLimits.archiveBytes)
     throw archiveRefused(`it must be at most ${bundleLimits.archiveBytes} bytes`);
-  const packed = new Map(readEntries(bytes).map((entry) => [entry.name, entry]));
+  const packed = new Map((await readEntries(bytes)).map((entry) => [entry.name, entry]));
   const take = createEntryReader();
   const contentsBytes = take(packed.get(contentsName), contentsName);
   const contents = readContents(contentsBytes);
@@ -72,10 +72,10 @@ export function openArchive(bytes: Uint8Array): OpenedArchive {
   return { id: archiveId(contents, digest), digest, contents, contentsBytes, signature, files };
 }
 
-function readEntries(bytes: Uint8Array): ZipEntry[] {
+async function readEntries(bytes: Uint8Array): Promise<ZipEntry[]> {
   let entries: ZipEntry[];
   try {
-    entries = readZipDirectory(bytes, bundleLimits.files + 2);
+    entries = await readZipDirectory(bytes, bundleLimits.files + 2);
   } catch (cause) {
     throw archiveRefused(`it must be a complete ZIP file with at most ${bundleLimits.files + 2} entries`, cause);
   }

@@ -17,21 +17,21 @@ function pack(files: ReadonlyMap<string, Buffer>): Buffer {
 const open = (entries: Iterable<readonly [path: string, content: Buffer]>) => openArchive(pack(new Map(entries)));
 const empty = Buffer.alloc(0);
 
-test('the limit bundle_files accepts exactly as many files and refuses one more', () => {
+test('the limit bundle_files accepts exactly as many files and refuses one more', async () => {
   const files = (count: number) => Array.from({ length: count }, (_, n) => [`f${n}`, empty] as const);
-  assert.equal(open(files(bundleLimits.files)).files.size, bundleLimits.files);
-  assert.throws(() => open(files(bundleLimits.files + 1)), refused(/at most 2000 files/));
+  assert.equal((await open(files(bundleLimits.files))).files.size, bundleLimits.files);
+  await assert.rejects(open(files(bundleLimits.files + 1)), refused(/at most 2000 files/));
 });
 
-test('the limit bundle_file_bytes accepts a file of exactly its size and refuses one byte more', () => {
-  open([['f', Buffer.alloc(bundleLimits.fileBytes)]]);
-  assert.throws(
-    () => open([['f', Buffer.alloc(bundleLimits.fileBytes + 1)]]),
+test('the limit bundle_file_bytes accepts a file of exactly its size and refuses one byte more', async () => {
+  await open([['f', Buffer.alloc(bundleLimits.fileBytes)]]);
+  await assert.rejects(
+    open([['f', Buffer.alloc(bundleLimits.fileBytes + 1)]]),
     refused(/unpacked files must have at most/),
   );
 });
 
-test('the limit bundle_bytes accepts files of exactly its size together and refuses one byte more', () => {
+test('the limit bundle_bytes accepts files of exactly its size together and refuses one byte more', async () => {
   const count = bundleLimits.bytes / bundleLimits.fileBytes;
   const files = (last: number) =>
     new Map(
@@ -41,26 +41,26 @@ test('the limit bundle_bytes accepts files of exactly its size together and refu
     );
   // The list of the files also counts. Its length does not depend on the last digits of a size.
   const last = bundleLimits.fileBytes - contentsOf(files(bundleLimits.fileBytes - 1)).length;
-  assert.equal(open(files(last)).files.size, count);
-  assert.throws(() => open(files(last + 1)), refused(/unpacked files must have at most/));
+  assert.equal((await open(files(last))).files.size, count);
+  await assert.rejects(open(files(last + 1)), refused(/unpacked files must have at most/));
 });
 
-test('the limit bundle_archive_bytes accepts an archive of exactly its size and refuses one byte more', () => {
+test('the limit bundle_archive_bytes accepts an archive of exactly its size and refuses one byte more', async () => {
   const archive = (bytes: number) => addGap(pack(new Map([['f', empty]])), bytes);
-  assert.equal(openArchive(archive(bundleLimits.archiveBytes)).files.size, 1);
-  assert.throws(() => openArchive(archive(bundleLimits.archiveBytes + 1)), refused(/it must be at most/));
+  assert.equal((await openArchive(archive(bundleLimits.archiveBytes))).files.size, 1);
+  await assert.rejects(openArchive(archive(bundleLimits.archiveBytes + 1)), refused(/it must be at most/));
 });
 
-test('the limit bundle_path_characters accepts a path of exactly its length and refuses one character more', () => {
+test('the limit bundle_path_characters accepts a path of exactly its length and refuses one character more', async () => {
   const path = (length: number) => [['a'.repeat(length), empty]] as const;
-  assert.equal(open(path(bundleLimits.pathLength)).files.size, 1);
-  assert.throws(() => open(path(bundleLimits.pathLength + 1)), refused(/longer than 200 characters/));
+  assert.equal((await open(path(bundleLimits.pathLength))).files.size, 1);
+  await assert.rejects(open(path(bundleLimits.pathLength + 1)), refused(/longer than 200 characters/));
 });
 
-test('the limit bundle_path_parts accepts a path of exactly as many parts and refuses one more', () => {
+test('the limit bundle_path_parts accepts a path of exactly as many parts and refuses one more', async () => {
   const path = (parts: number) => [[Array.from({ length: parts }, () => 'a').join('/'), empty]] as const;
-  assert.equal(open(path(bundleLimits.depth)).files.size, 1);
-  assert.throws(() => open(path(bundleLimits.depth + 1)), refused(/deeper than 8 folders/));
+  assert.equal((await open(path(bundleLimits.depth))).files.size, 1);
+  await assert.rejects(open(path(bundleLimits.depth + 1)), refused(/deeper than 8 folders/));
 });
 
 /** Returns the archive enlarged to `bytes` bytes by unused bytes before its directory. */

@@ -31,7 +31,7 @@ export async function installBundle(
   options: InstallOptions,
   { installed, trusted, check }: InstallDeps,
 ): Promise<Installation> {
-  const archive = openArchive(await readBounded(options.file));
+  const archive = await openArchive(await readBounded(options.file));
   const publisher = archive.signature?.public_key ?? null;
   if (publisher === null && !options.allowUnsigned) throw unsigned(archive.id);
   if (publisher !== null && !trusted.has(publisher) && !options.allowUnknown)

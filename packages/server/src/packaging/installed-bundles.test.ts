@@ -40,9 +40,9 @@ for (const [what, damage] of [
   test(`a version whose files are ${what} is not activated again, but its archive is`, async (t) => {
     const place = await temporaryFolder(t);
     const installed = createInstalledBundles(place);
-    const archive = archiveOf('weather');
+    const archive = await archiveOf('weather');
     await installed.put(archive, check);
-    await installed.put(archiveOf('weather', '2.0.0'), check);
+    await installed.put(await archiveOf('weather', '2.0.0'), check);
     await damage(join(place, '.versions', archive.digest, 'weather'));
     for (let times = 0; times < 2; times += 1) {
       await installed.put(archive, check);
@@ -64,14 +64,14 @@ for (const [what, damage] of [
     const place = await temporaryFolder(t);
     let now = Date.now();
     const installed = createInstalledBundles(place, { now: () => now });
-    const archive = archiveOf('weather');
+    const archive = await archiveOf('weather');
     await installed.put(archive, check);
     await damage(join(place, '.versions', archive.digest, 'seal.json'));
     now += 2 * 3_600_000;
-    await installed.put(archiveOf('news'), check);
+    await installed.put(await archiveOf('news'), check);
     assert.equal((await readdir(join(place, 'weather'))).length, 2, 'what is in force stays');
     const file = join(place, 'weather.qmb');
-    await writeFile(file, writeArchive(archiveOf('weather', '2.0.0')));
+    await writeFile(file, writeArchive(await archiveOf('weather', '2.0.0')));
     const install = async () =>
       await installBundle({ file, allowUnsigned: true, allowUnknown: true }, { installed, trusted: new Set(), check });
     await assert.rejects(install, /bundle weather is damaged.*quartermaster -- bundle remove weather"/);
@@ -87,7 +87,9 @@ for (const [what, damage] of [
 
 test('bundles can be installed concurrently', async (t) => {
   const place = await temporaryFolder(t);
-  const archives = Array.from({ length: 8 }, (_, at) => [archiveOf(`b${at}`), archiveOf('same', `1.0.${at}`)]).flat();
+  const archives = await Promise.all(
+    Array.from({ length: 8 }, (_, at) => [archiveOf(`b${at}`), archiveOf('same', `1.0.${at}`)]).flat(),
+  );
   await Promise.all(archives.map((archive) => createInstalledBundles(place).put(archive, check)));
   const listed = await createInstalledBundles(place).list();
   assert.deepEqual(
@@ -107,12 +109,12 @@ test('the files of a killed installation are removed after an hour; those that a
   await symlink('.versions/x/weather', join(place, leftovers[0] ?? ''));
   await mkdir(join(place, '.mine'));
   const later = { now: () => Date.now() + 2 * 3_600_000 };
-  await createInstalledBundles(place).put(archiveOf('weather'), check);
+  await createInstalledBundles(place).put(await archiveOf('weather'), check);
   for (const path of leftovers) await lstat(join(place, path));
-  await createInstalledBundles(place, later).put(archiveOf('weather'), check);
+  await createInstalledBundles(place, later).put(await archiveOf('weather'), check);
   for (const path of leftovers) await assert.rejects(lstat(join(place, path)), /ENOENT/);
   await utimes(join(place, '.mine'), 1, 1);
-  await createInstalledBundles(place, later).put(archiveOf('weather'), check);
+  await createInstalledBundles(place, later).put(await archiveOf('weather'), check);
   await lstat(join(place, '.mine'));
 });
 
@@ -120,7 +122,7 @@ test('handlers can read a bundle that was installed by a user with a restrictive
   const place = await temporaryFolder(t);
   const before = process.umask(0o077);
   t.after(() => process.umask(before));
-  await createInstalledBundles(join(place, 'bundles')).put(archiveOf('weather'), check);
+  await createInstalledBundles(join(place, 'bundles')).put(await archiveOf('weather'), check);
   for (const path of ['', '.versions', 'weather', 'weather/lib', 'weather/lib/get.ts']) {
     const { mode } = await stat(join(place, 'bundles', path));
     assert.equal(mode & 0o777, path.endsWith('.ts') ? 0o644 : 0o755, path);
@@ -174,7 +176,7 @@ for (const [what, damage, named] of [
   test(`the file that differs from the archive is reported when ${what}`, async (t) => {
     const place = await temporaryFolder(t);
     const installed = createInstalledBundles(place);
-    const archive = archiveOf('weather');
+    const archive = await archiveOf('weather');
     await installed.put(archive, check);
     const version = join(place, '.versions', archive.digest);
     assert.deepEqual(await findChangedFiles(version), []);
@@ -188,6 +190,6 @@ for (const [what, damage, named] of [
 /** Changes a file together with the list of hashes, like an attacker. */
 async function replaceSignatureFile(version: string): Promise<void> {
   await writeFile(join(version, 'weather/lib/get.ts'), 'export {};\n');
-  const contents = archiveOf('weather', '1.0.1').contentsBytes.toString();
+  const contents = (await archiveOf('weather', '1.0.1')).contentsBytes.toString();
   await writeFile(join(version, 'seal.json'), JSON.stringify({ contents, signature: null, installed_at: 0 }));
 }

@@ -33,7 +33,7 @@ export async function packBundle({ folder, bundleId, version, keyFile }: PackOpt
   const signature = keyFile === null ? null : sign(contentsBytes, await readKey(keyFile));
   const bytes = writeArchive({ contentsBytes, signature, files });
   // Verifies the archive as an installation would.
-  const archive = openArchive(bytes);
+  const archive = await openArchive(bytes);
   return { archive, bytes, fileName: `${bundleId}-${version}-${archive.digest.slice(0, 12)}.qmb` };
 }
 

@@ -39,15 +39,15 @@ export interface Archive {
  * Unpacks the XML parts of an Office package within bounds and refuses document type definitions: no entity is ever
  * expanded, no other file opened. Pictures and other parts stay packed.
  */
-export function openPackage(
+export async function openPackage(
   bytes: Uint8Array,
   extension: keyof typeof formats,
   limits: PackageLimits = packageLimits,
-): OfficePackage {
+): Promise<OfficePackage> {
   const format = formats[extension];
   if (bytes.length === 0) throw fileEmpty();
   refuseOtherContainers(bytes, format);
-  const archive = openArchive(bytes, format, limits);
+  const archive = await openArchive(bytes, format, limits);
   const parts = new Map<string, Uint8Array>();
   for (const name of archive.names) {
     const part = /\.(?:xml|rels)$/i.test(name) ? archive.read(name) : undefined;
@@ -63,9 +63,14 @@ export function openPackage(
  * Reads the directory of an archive.
  * @throws ExtractionError when it is damaged, encrypted or has too many entries
  */
-export function openArchive(bytes: Uint8Array, format: string, limits: PackageLimits = packageLimits): Archive {
+export async function openArchive(
+  bytes: Uint8Array,
+  format: string,
+  limits: PackageLimits = packageLimits,
+): Promise<Archive> {
   if (bytes.length === 0) throw fileEmpty();
-  const entries = new Map(readEntries(bytes, format, limits.entries).map((entry) => [entry.name, entry]));
+  const listed = await readEntries(bytes, format, limits.entries);
+  const entries = new Map(listed.map((entry) => [entry.name, entry]));
   if (entries.values().some((entry) => entry.encrypted)) throw fileEncrypted(format);
   const unpacked = new Map<string, Uint8Array>();
   let left = limits.unpackedBytes;
@@ -92,9 +97,9 @@ function refuseOtherContainers(bytes: Uint8Array, format: string): void {
   }
 }
 
-function readEntries(bytes: Uint8Array, format: string, maxEntries: number): ZipEntry[] {
+async function readEntries(bytes: Uint8Array, format: string, maxEntries: number): Promise<ZipEntry[]> {
   try {
-    return readZipDirectory(bytes, maxEntries);
+    return await readZipDirectory(bytes, maxEntries);
   } catch (cause) {
     if (!(cause instanceof ZipError)) throw cause;
     if (cause.reason === 'too_many_entries') throw unpackedLimit(cause.message);

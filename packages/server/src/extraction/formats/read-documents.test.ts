@@ -88,9 +88,9 @@ test('a chunk has its page, the headings above it and its characters', () => {
 for (const [what, read, code] of [
   ['a PDF with a password', () => readPdf(encryptedPdf('secret')), 'file_encrypted'],
   ['a PDF without objects', () => readPdf(Buffer.from('%PDF-1.7\nnothing of one\n%%EOF\n')), 'file_damaged'],
-  ['a Word document with a password', async () => readDocx(encryptedOfficeFile()), 'file_encrypted'],
-  ['a Word document that was cut', async () => readDocx(wordDocument(['Text']).subarray(0, 400)), 'file_damaged'],
-  ['a Word document with an external entity', async () => readDocx(withEntity()), 'file_damaged'],
+  ['a Word document with a password', () => readDocx(encryptedOfficeFile()), 'file_encrypted'],
+  ['a Word document that was cut', () => readDocx(wordDocument(['Text']).subarray(0, 400)), 'file_damaged'],
+  ['a Word document with an external entity', () => readDocx(withEntity()), 'file_damaged'],
 ] as const) {
   test(`${what} is refused as ${code}`, () => assert.rejects(read, { code }));
 }
@@ -109,7 +109,7 @@ test('a damaged PDF returns the text that can be recovered', async () => {
 
 test('a file that is not a PDF is refused as a type mismatch', async () => {
   await assert.rejects(readPdf(Buffer.from('GIF89a')), { code: 'file_type_mismatch' });
-  assert.throws(() => readDocx(Buffer.alloc(0)), { code: 'file_empty' });
+  await assert.rejects(readDocx(Buffer.alloc(0)), { code: 'file_empty' });
 });
 
 test('a PDF is opened with its password in each spelling, and one that needs none with any', async () => {

@@ -152,14 +152,14 @@ test('the id that the request names identifies a row across uploads', () => {
   assert.deepEqual(keys('Nr,question,answer\n7,old,a\n'), keys('Nr,question,answer\n7,new,b\n'));
 });
 
-test('columns apply to every sheet of a workbook that has them, and the others are reported', () => {
+test('columns apply to every sheet of a workbook that has them, and the others are reported', async () => {
   const rows = (...names: string[]) => [names, ['x', 'y']];
   const file = workbook([
     { name: 'Notes', rows: rows('by', 'on') },
     { name: 'One', rows: rows('Subject', 'Text') },
     { name: 'Two', rows: rows('Text', 'Subject') },
   ]);
-  const { texts, sheets } = read(readXlsx(file), { question: 'Subject', answer: 'Text' });
+  const { texts, sheets } = read(await readXlsx(file), { question: 'Subject', answer: 'Text' });
   assert.deepEqual(texts, ['x=y', 'y=x']);
   assert.deepEqual(sheets.map(({ header }) => header).join(), 'missing,found,found');
 });

@@ -10,8 +10,8 @@ import { childrenOf, findAll, parseXml, textOf } from './xml-tree.ts';
  * follow their paragraph. Headers and footers are read when the body has no text. Only parts of the file are opened, never
  * external references.
  */
-export function readDocx(bytes: Uint8Array): Document {
-  const reader = createReader(findWordParts(openPackage(bytes, 'docx')), { readStory, readTable });
+export async function readDocx(bytes: Uint8Array): Promise<Document> {
+  const reader = createReader(findWordParts(await openPackage(bytes, 'docx')), { readStory, readTable });
   const story = createStory(reader);
   parseXml(reader.parts.document, { of: 'w:body', take: story.take });
   const { title } = reader.parts;

@@ -13,8 +13,8 @@ const fontMethods = ['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/
  * Reads the chapters of a book in reading order. A chapter without a heading gets its title in the table of contents.
  * Scripts do not run, and no other file or address is opened.
  */
-export function readEpub(bytes: Uint8Array): Document {
-  const archive = openArchive(bytes, 'EPUB');
+export async function readEpub(bytes: Uint8Array): Promise<Document> {
+  const archive = await openArchive(bytes, 'EPUB');
   refuseEncrypted(archive);
   const { title, chapters, titles, navigation } = readPublication(archive);
   const blocks: Block[] = [];

@@ -21,8 +21,8 @@ export type OpenDocumentFormat = keyof typeof bodies;
  * Opens a file and parses its text and styles.
  * @throws ExtractionError when it is damaged, encrypted or of another kind
  */
-export function openDocument(bytes: Uint8Array, format: OpenDocumentFormat): OpenDocument {
-  const archive = openArchive(bytes, 'OpenDocument');
+export async function openDocument(bytes: Uint8Array, format: OpenDocumentFormat): Promise<OpenDocument> {
+  const archive = await openArchive(bytes, 'OpenDocument');
   const manifest = parsePart(archive, 'META-INF/manifest.xml');
   if (manifest !== undefined && !elementsOf(manifest, 'encryption-data').next().done)
     throw fileEncrypted('OpenDocument');

@@ -12,8 +12,8 @@ import { type Reading, readBlocks, readFrame, startReading, tableRows } from './
  * counted, and notes and boxes follow their paragraph. No other file or address is opened.
  * Source: OpenDocument 1.3, part 3.
  */
-export function readOpenDocument(format: OpenDocumentFormat, bytes: Uint8Array): Document {
-  const document = openDocument(bytes, format);
+export async function readOpenDocument(format: OpenDocumentFormat, bytes: Uint8Array): Promise<Document> {
+  const document = await openDocument(bytes, format);
   if (format === 'ods') return readSheetsOf(document);
   const reading = startReading(document);
   const { blocks, facts, warnings = [] } = format === 'odt' ? readText(reading) : readSlides(reading);

@@ -9,8 +9,8 @@ import { readShapes, type SlideText } from './shapes.ts';
  * Reads the slides of a presentation in the order of the show, each with its title as a heading, then its notes and
  * comments. Hidden slides are read, and a warning names them. Only parts of the file are opened.
  */
-export function readPptx(bytes: Uint8Array): Document {
-  const { get, names } = partsByName(openPackage(bytes, 'pptx'));
+export async function readPptx(bytes: Uint8Array): Promise<Document> {
+  const { get, names } = partsByName(await openPackage(bytes, 'pptx'));
   const roots = [...readRelationships(get, '').values()];
   const main = roots.find(({ kind }) => kind === 'officeDocument')?.target ?? 'ppt/presentation.xml';
   const presentation = get(main);

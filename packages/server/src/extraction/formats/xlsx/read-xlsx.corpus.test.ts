@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { corpusEntries, corpusFile, corpusTruths } from '../../../../../../test/support/corpus.ts';
 import { readXlsx } from './read-xlsx.ts';
 
-test('every valid workbook of the corpus is read', () => {
+test('every valid workbook of the corpus is read', async () => {
   for (const { path } of corpusEntries('xlsx', 'ok')) {
-    const rows = readXlsx(corpusFile(path)).sheets.flatMap((sheet) => [...sheet.rows]);
+    const rows = (await readXlsx(corpusFile(path))).sheets.flatMap((sheet) => [...sheet.rows]);
     assert.ok(rows.length > 0, path);
   }
 });
@@ -21,10 +21,12 @@ function plain(value: unknown): string {
 }
 
 for (const { path, truth } of corpusTruths('xlsx', /openpyxl/)) {
-  test(`the values of ${path} are those that another tool finds`, () => {
+  test(`the values of ${path} are those that another tool finds`, async () => {
     const sheets = Object.values(JSON.parse(truth) as Record<string, { rows: unknown[][] }>);
     const expected = sheets.flatMap(({ rows }) => rows.flat().map(plain)).filter((cell) => cell !== '');
-    const found = readXlsx(corpusFile(path)).sheets.flatMap((sheet) => [...sheet.rows].flatMap(({ cells }) => cells));
+    const found = (await readXlsx(corpusFile(path))).sheets.flatMap((sheet) =>
+      [...sheet.rows].flatMap(({ cells }) => cells),
+    );
     const remaining = new Map<string, number>();
     for (const cell of found.map(plain)) remaining.set(cell, (remaining.get(cell) ?? 0) + 1);
     const missing = expected.filter((cell) => {

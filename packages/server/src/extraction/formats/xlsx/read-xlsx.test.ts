@@ -34,24 +34,24 @@ function workbookOf(
   return zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)])));
 }
 
-function read(bytes: Uint8Array) {
-  const [sheet] = readXlsx(bytes).sheets;
+async function read(bytes: Uint8Array) {
+  const [sheet] = (await readXlsx(bytes)).sheets;
   return [...(sheet?.rows ?? [])];
 }
 
-const cellsOf = (bytes: Uint8Array) => read(bytes).map(({ cells }) => cells);
+const cellsOf = async (bytes: Uint8Array) => (await read(bytes)).map(({ cells }) => cells);
 
-test('shared strings are read with all their runs and blanks, without phonetic guides', () => {
+test('shared strings are read with all their runs and blanks, without phonetic guides', async () => {
   const strings =
     '<si><r><t>rich </t></r><r><rPr/><t xml:space="preserve"> text &amp; more</t></r><rPh><t>kana</t></rPh></si><si><t>line_x000A_end</t></si>';
   const sheet =
     '<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>9</v></c></row></sheetData>';
-  assert.deepEqual(cellsOf(workbookOf(sheet, { strings })), [['rich  text & more', 'line\nend']]);
+  assert.deepEqual(await cellsOf(workbookOf(sheet, { strings })), [['rich  text & more', 'line\nend']]);
 });
 
-test('inline strings, booleans, formulas, errors and ISO dates are read; a formula gives its value', () => {
+test('inline strings, booleans, formulas, errors and ISO dates are read; a formula gives its value', async () => {
   const sheet = `<sheetData><row><c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c><c t="b"><v>1</v></c><c t="str"><f>A1&amp;"x"</f><v>text</v></c><c><f>1+1</f><v>2</v></c><c t="d"><v>2024-05-01T00:00:00</v></c><c t="e"><v>#N/A</v></c></row></sheetData>`;
-  const [row] = read(workbookOf(sheet));
+  const [row] = await read(workbookOf(sheet));
   assert.deepEqual(row?.cells, ['inline', 'TRUE', 'text', '2', '2024-05-01', '#N/A']);
   assert.deepEqual(row?.errors, [5]);
 });
@@ -70,15 +70,15 @@ test('a document and a sheet of pairs show texts and booleans as the sections fo
   const document = await readSheets('xlsx', bytes);
   assert.equal(document.blocks[1]?.text.split('\n')[1], shown.join(' | '));
   const options = { onDuplicate: 'keep', warn: () => {}, onSheet: () => {} } as const;
-  const [pair] = [...readPairs(readXlsx(bytes), options)].flatMap((item) => ('pair' in item ? [item.pair] : []));
+  const [pair] = [...readPairs(await readXlsx(bytes), options)].flatMap((item) => ('pair' in item ? [item.pair] : []));
   assert.deepEqual([pair?.question, pair?.answer], shown.slice(0, 2));
   assert.deepEqual(pair?.metadata, { 0: 'T:made', 2: 'A7', 3: 'ID-TRUE', 4: '#N/A' });
 });
 
-test('names may have a prefix, and cells and rows may lack their position', () => {
+test('names may have a prefix, and cells and rows may lack their position', async () => {
   const sheet =
     '<x:sheetData><x:row><x:c><x:v>1</x:v></x:c></x:row><x:row r="4"><x:c r="C4"><x:v>2</x:v></x:c></x:row></x:sheetData>';
-  const rows = read(workbookOf(sheet, { prefix: 'x:' }));
+  const rows = await read(workbookOf(sheet, { prefix: 'x:' }));
   assert.deepEqual(
     rows.map(({ row, cells }) => [row, cells]),
     [
@@ -144,44 +144,44 @@ for (const [code, value, shown] of [
   });
 }
 
-test('days are counted from 1900 with its wrong leap year, or from 1904 when the workbook declares it', () => {
+test('days are counted from 1900 with its wrong leap year, or from 1904 when the workbook declares it', async () => {
   const shown = (epoch: 1900 | 1904, value: number) => createFormat('yyyy-mm-dd', { epoch })(value);
   assert.deepEqual([shown(1900, 1), shown(1900, 59), shown(1900, 61)], ['1900-01-01', '1900-02-28', '1900-03-01']);
   assert.equal(shown(1904, 0), '1904-01-01');
   const styles =
     '<numFmts><numFmt numFmtId="164" formatCode="dd.mm.yyyy"/></numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs>';
   const sheet = '<sheetData><row r="1"><c r="A1" s="1"><v>0</v></c><c r="B1" s="0"><v>0</v></c></row></sheetData>';
-  assert.deepEqual(cellsOf(workbookOf(sheet, { styles, workbook: '<workbookPr date1904="1"/>' })), [
+  assert.deepEqual(await cellsOf(workbookOf(sheet, { styles, workbook: '<workbookPr date1904="1"/>' })), [
     ['1904-01-01', '0'],
   ]);
 });
 
-test('a merged cell repeats its value in the rows below it that have other values', () => {
+test('a merged cell repeats its value in the rows below it that have other values', async () => {
   const cell = (place: string, text: string) => `<c r="${place}" t="inlineStr"><is><t>${text}</t></is></c>`;
   const rows = [[cell('A1', 'q1'), cell('B1', 'a')], [cell('A2', 'q2')], ['<c r="B3"/>'], [cell('A4', 'q4')]];
   const data = rows.map((cells, index) => `<row r="${index + 1}">${cells.join('')}</row>`).join('');
   const sheet = `<sheetData>${data}</sheetData><mergeCells count="1"><mergeCell ref="B1:C3"/></mergeCells>`;
-  assert.deepEqual(cellsOf(workbookOf(sheet)), [['q1', 'a'], ['q2', 'a'], [], ['q4']]);
+  assert.deepEqual(await cellsOf(workbookOf(sheet)), [['q1', 'a'], ['q2', 'a'], [], ['q4']]);
 });
 
-test('hidden rows and sheets are read and marked', () => {
-  const [row] = read(workbookOf('<sheetData><row r="1" hidden="1"><c><v>1</v></c></row></sheetData>'));
+test('hidden rows and sheets are read and marked', async () => {
+  const [row] = await read(workbookOf('<sheetData><row r="1" hidden="1"><c><v>1</v></c></row></sheetData>'));
   assert.equal(row?.hidden, true);
   const two = [
     { name: 'a', isHidden: true, rows: [] },
     { name: 'b', rows: [] },
   ];
-  const hidden = readXlsx(workbook(two)).sheets.map((sheet) => sheet.hidden);
+  const hidden = (await readXlsx(workbook(two))).sheets.map((sheet) => sheet.hidden);
   assert.deepEqual(hidden, [true, false]);
 });
 
-test('cells at the far edge of the sheet need no memory, and are reported', { timeout: 20_000 }, () => {
+test('cells at the far edge of the sheet need no memory, and are reported', { timeout: 20_000 }, async () => {
   const rows = Array.from({ length: 5000 }, (_, row) => `<row r="${row + 1}"><c r="XFD${row + 1}"><v>1</v></c></row>`);
   const merge = '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>';
-  const read5000 = read(workbookOf(`<sheetData>${rows.join('')}</sheetData>${merge}`));
+  const read5000 = await read(workbookOf(`<sheetData>${rows.join('')}</sheetData>${merge}`));
   assert.deepEqual([read5000.length, read5000[9]?.cells.length, read5000[9]?.isCut], [5000, 0, true]);
 });
 
-test('a package without a workbook or without sheets is damaged', () => {
-  assert.throws(() => readXlsx(zipSync({ '[Content_Types].xml': strToU8('<Types/>') })), { code: 'file_damaged' });
+test('a package without a workbook or without sheets is damaged', async () => {
+  await assert.rejects(readXlsx(zipSync({ '[Content_Types].xml': strToU8('<Types/>') })), { code: 'file_damaged' });
 });

@@ -8,8 +8,8 @@ import { readSheetRows } from './sheet-rows.ts';
  * displayed text, dates ISO 8601.
  * @throws ExtractionError when it is not a workbook.
  */
-export function readXlsx(bytes: Uint8Array): Workbook {
-  const { sheets, ...values } = readWorkbookParts(openPackage(bytes, 'xlsx').parts);
+export async function readXlsx(bytes: Uint8Array): Promise<Workbook> {
+  const { sheets, ...values } = readWorkbookParts((await openPackage(bytes, 'xlsx')).parts);
   return {
     sheets: sheets.map(({ name, hidden, part }) => ({
       name,
