@@ -114,7 +114,7 @@ export function createRanking(
   { words, folded, exact, restriction, checkpoint }: RankingOptions,
 ): (count: number) => RankedChunk[] {
   const analysed = folded === null ? takeWords(words) : analyseQuestion(folded, index.languages());
-  const terms = [...new Set(analysed.flatMap((word) => word.terms))];
+  const terms = [...new Set(analysed.flatMap(({ terms, loose }) => [...terms, ...loose]))];
   const { counts, segments } = index.find(exact === null ? terms : [...terms, exact], {
     restriction,
     checkpoint,
@@ -122,9 +122,9 @@ export function createRanking(
   const found = new Map(terms.map((term, place) => [term, counts[place] as number]));
   const query = weighTerms(analysed, (term) => found.get(term) ?? 0, index);
   const { base, perWord } = query;
-  const weights = new Map(query.words.map(({ word, weight }) => [word, weight]));
+  const weights = new Map(query.words.map(({ word, weight, floor }) => [word, { weight, floor }]));
   // A term without a weight is in no chunk, so its lists are not read.
-  const ofWords = terms.map((term) => ({ weight: weights.get(term) ?? 0, base, perWord }));
+  const ofWords = terms.map((term) => ({ weight: 0, ...weights.get(term), base, perWord }));
   const formulas = exact === null ? ofWords : [...ofWords, exactFormula];
   return (count) => rankSegments(segments, { formulas, checkpoint, count }).map(toMatch);
 }

@@ -98,6 +98,23 @@ for (const [kind, open] of [
     }
   });
 
+  test(`a long text with the very word comes before short ones with parts or other letters (${kind})`, async (t) => {
+    const { createProject } = await openTestService(t, { database: await open(t) });
+    const { call, collection } = createProject();
+    const chunks = `/v1/collections/${await collection({})}/chunks`;
+    const rest = ', and many other words about trains, rivers, bread and mountains'.repeat(10);
+    const long = ['F♯', 'F#', 'G♯', 'C', 'config.file', 'settings', 'Łódź', 'Lodz', 'کتابخانه', 'Ngorongoro'];
+    for (const content of [
+      ...long.map((word) => word + rest),
+      ...['F', 'G#', 'C#', 'C++', 'config file', 'file and config', 'my_settings', 'کتابخانه\u200cی', 'Ŋgorongoro'],
+    ])
+      await call('POST', chunks, { content });
+    for (const query_text of long) {
+      const [found] = (await call('POST', `${chunks}/query`, { query_text })).body.data;
+      assert.equal(found?.content, query_text + rest, query_text);
+    }
+  });
+
   test(`a question is searched for a bounded number of words (${kind})`, async (t) => {
     const { createProject } = await openTestService(t, { database: await open(t) });
     const { call, collection } = createProject();

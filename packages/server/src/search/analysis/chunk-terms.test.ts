@@ -12,7 +12,7 @@ const termsOf = (text: string) => toTermFrequencies(countWords(text));
 function finds(question: string, text: string): boolean {
   const terms = termsOf(text);
   return analyseQuestion(foldWords(question), namedLanguages).some((word) =>
-    word.terms.some((term) => terms.has(term)),
+    [...word.terms, ...word.loose].some((term) => terms.has(term)),
   );
 }
 

@@ -1,4 +1,4 @@
-import { countWords, toTermFrequencies } from './chunk-terms.ts';
+import { countWords, joinLoose, toTermFrequencies } from './chunk-terms.ts';
 import { isListOfEntries } from './entry-lists.ts';
 import { languageOf } from './languages.ts';
 import { listTerm } from './term-kinds.ts';
@@ -49,6 +49,7 @@ export function countFieldTerms(
       if (addsTo.content.includes(name) || !own.has(term))
         weighted.set(term, (weighted.get(term) ?? 0) + times * weights[name]);
   }
+  joinLoose(weighted);
   if (!fields.question && isListOfEntries(fields.content)) {
     const length = weighted.values().reduce((sum, times) => sum + times, 0);
     weighted.set(listTerm, (listFactor - 1) * length);

@@ -12,12 +12,7 @@ const apostrophes = /[\u02bb\u02bc\u05f3\u2018\u2019]/g;
 /** Unifies letter case, compatibility forms (NFKC) and apostrophes, and drops invisible characters. */
 export function foldCase(text: string): string {
   const bounded = text.replace(mostMarks, '$1').normalize('NFKC').replace(invisible, '').toLowerCase();
-  return bounded
-    .replaceAll('i\u0307', 'i')
-    .replaceAll('ς', 'σ')
-    .replace(apostrophes, "'")
-    .replaceAll('\u05f4', '"')
-    .replaceAll('♯', '#');
+  return bounded.replaceAll('i\u0307', 'i').replaceAll('ς', 'σ').replace(apostrophes, "'").replaceAll('\u05f4', '"');
 }
 
 /** The letter й stays, because it is a letter of its own and not an и with a mark. */
@@ -25,7 +20,7 @@ const accented = /(?!и\u0306)([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrill
 
 /** Letters that Unicode does not decompose, with their usual spelling on other keyboards. */
 const spelled: Readonly<Record<string, string>> = {
-  ...{ æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', þ: 'th', ŧ: 't', ŋ: 'ng', ĸ: 'k', ı: 'i' },
+  ...{ æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', þ: 'th', ŧ: 't', ŋ: 'n', ĸ: 'k', ı: 'i' },
   ...{ ƀ: 'b', ɓ: 'b', ƈ: 'c', ɖ: 'd', ɗ: 'd', ǥ: 'g', ɠ: 'g', ɨ: 'i', ɉ: 'j', ƙ: 'k', ƚ: 'l', ɲ: 'n', ƞ: 'n' },
   ...{ ƥ: 'p', ɍ: 'r', ƭ: 't', ʈ: 't', ʉ: 'u', ʋ: 'v', ɏ: 'y', ƴ: 'y', ƶ: 'z', ȥ: 'z' },
 };
@@ -42,6 +37,7 @@ export function foldLetters(text: string): string {
     .normalize('NFC')
     .replace(spelledLetter, (letter) => spelled[letter] ?? letter)
     .replace(catalanPoint, '')
+    .replaceAll('♯', '#')
     .replace(otherDigit, digitOf);
   return arabic.test(plain) ? foldArabic(plain) : plain;
 }

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { scoreUnits, weighTerms } from '../query/bm25.ts';
+import { readWords } from '../segments/index-words.ts';
+import { scorePosting } from '../segments/term-scorer.ts';
 import { countWords, toTermFrequencies } from './chunk-terms.ts';
+import { countFieldTerms } from './field-terms.ts';
 import { foldLetters } from './fold.ts';
 import { namedLanguages } from './languages.ts';
 import { analyseQuestion, matchWords, toAskedWords } from './question-terms.ts';
+import { looselyOf } from './term-kinds.ts';
 import { addWords } from './tokenizer.ts';
 
 const termsOf = (text: string) => toTermFrequencies(countWords(text));
@@ -14,7 +19,7 @@ const wordsOf = (question: string) =>
 function weightOf(question: string, text: string): number {
   const terms = termsOf(text);
   return wordsOf(question)
-    .filter((word) => word.terms.some((term) => terms.has(term)))
+    .filter(({ terms: exact, loose }) => [...exact, ...loose].some((term) => terms.has(term)))
     .reduce((sum, { factor }) => sum + factor, 0);
 }
 
@@ -69,6 +74,19 @@ const classes: Readonly<Record<string, readonly Case[]>> = {
     ['サーバーを再起動', 'サーバ', 'サーバー'],
     ['کتاب ایران', 'كتاب', 'ايران'],
     ['می\u200cخواهم', 'میخواهم'],
+    ['کتابخانه\u200cی دانشگاه', 'کتابخانه', 'کتابخانه\u200cی', 'کتابخانهی'],
+    ['کتاب\u200cها', 'کتاب', 'کتابها'],
+    ['Ŋgorongoro crater', 'Ngorongoro', 'Ŋgorongoro'],
+    ['ʻokina', 'okina', 'ʻokina', 'ʼokina'],
+    ['oʻzbek', "o'zbek", 'oʼzbek', 'o‘zbek'],
+    ['ක්\u200dරිකට් තරගය', 'ක්\u200dරිකට්'],
+    ['അവന്\u200d വന്നു', 'അവന്\u200d'],
+    ['ex\u00adam\u00adple', 'example'],
+    ['data\u2060base', 'database'],
+    ['\ufeffdata\ufeffbase', 'database'],
+    ['צה"ל הודיע', 'צה״ל', 'צה"ל'],
+    ['צה״ל הודיע', 'צה"ל'],
+    ['paral·lel', 'parallel', 'paraŀlel'],
     ['صفحة ٤٥٦', '456', '٤٥٦', '४५६', '๔๕๖'],
     ['π is 3.14', '٣٫١٤'],
     ['col·legi', 'collegi', 'COL·LEGI'],
@@ -80,7 +98,8 @@ const classes: Readonly<Record<string, readonly Case[]>> = {
     ['We write C++17 here', 'C++', '17'],
     ['Battery type A+.', 'A+', 'a+ battery'],
     ['Runs on .NET and node.js', '.NET', 'net', 'node.js', 'node'],
-    ['F# and Disney+', 'f#', 'Disney', 'disney+'],
+    ['F# and Disney+', 'f#', 'F♯', 'Disney', 'disney+'],
+    ['Étude in F♯, then G♯.', 'F♯', 'F#', 'f', 'G♯'],
   ],
 };
 
@@ -123,6 +142,63 @@ const preferred: ReadonlyArray<readonly [question: string, exact: string, other:
   ['٤٥٦', 'no ٤٥٦', 'no 456'],
   ['schön', 'sehr schön', 'sehr schon'],
 ];
+
+/** Returns the scores of the texts of a collection for a question. */
+function scoresOf(question: string, texts: readonly string[]): number[] {
+  const chunks = texts.map((text) => readWords(countFieldTerms({ content: text })));
+  const countOf = (term: string) => chunks.filter(({ counts }) => counts.has(term)).length;
+  const words = chunks.reduce((sum, { length }) => sum + length, 0);
+  const { words: weighted, ...formula } = weighTerms(wordsOf(question), countOf, { chunks: texts.length, words });
+  return chunks.map(({ counts, length }) =>
+    weighted.reduce((sum, { word, ...weight }) => {
+      const times = counts.get(word);
+      return times === undefined ? sum : sum + scorePosting({ ...formula, ...weight }, times, length);
+    }, 0),
+  );
+}
+
+test('a long text with the very word ranks above short texts with its parts, or with other letters', () => {
+  const rest = ' that many other words about trains, rivers, bread and mountains follow'.repeat(20);
+  const filler = ['Some trains pass many mountains', 'Bread and rivers'];
+  const cases: ReadonlyArray<readonly [question: string, exact: string, ...others: string[]]> = [
+    ['F♯', 'F♯', 'F#', 'F', 'F# F# F#'],
+    ['G♯', 'The G♯ scale', 'G# G#', 'G'],
+    ['F#', 'F#', 'F♯', 'F'],
+    ['C', 'C', 'C#', 'C++', 'C# C++'],
+    ['C#', 'C#', 'C', 'C++', 'C C C'],
+    ['C++', 'C++', 'C#', 'C'],
+    ['.NET', 'the .NET', 'net'],
+    ['config.file', 'config.file', 'config file', 'file of a config', 'config: file, file, config'],
+    ['config', 'the config', 'config.file', 'my_config'],
+    ['config_file.yaml', 'config_file.yaml', 'config file yaml', 'config_file yaml', 'file.yaml config'],
+    ['client.getUserName', 'client.getUserName', 'client getUserName'],
+    ['where is config.file set', 'config.file is set', 'config file is set', 'the config is set in a file'],
+    ['Status:approved', 'Status:approved', 'status approved'],
+    ['Łódź', 'Łódź', 'Lodz', 'Łodz'],
+    ['Lodz', 'Lodz', 'Łódź'],
+    ['Ngorongoro', 'Ngorongoro', 'Ŋgorongoro'],
+    ['œuvre', 'une œuvre', 'oeuvre'],
+    ['کتابخانه', 'کتابخانه', 'کتابخانه\u200cی'],
+    ['کتابخانه\u200cی', 'کتابخانه\u200cی', 'کتابخانه'],
+    ['سؤال', 'سؤال', 'سوال'],
+  ];
+  for (const [question, exact, ...others] of cases) {
+    const [best = 0, ...scores] = scoresOf(question, [exact + rest, ...others, ...filler]);
+    for (const [at, other] of others.entries())
+      assert.ok(best > (scores[at] ?? 0), `${question}: ${exact} (${best}) above ${other} (${scores[at]})`);
+    assert.ok(best <= scoreUnits, `${question}: ${best}`);
+  }
+});
+
+test('a word has a plain term in texts that have it, and a loose one in texts with a longer word or other letters only', () => {
+  const plain = (text: string) => [...termsOf(text).keys()].filter((term) => term >= ' ');
+  const loose = (text: string) => [...termsOf(text).keys()].flatMap((term) => looselyOf(term) ?? []);
+  assert.deepEqual([plain('config.file'), loose('config.file')], [['config.file'], ['config', 'file']]);
+  assert.deepEqual([plain('config.file config'), loose('config.file config')], [['config.file', 'config'], ['file']]);
+  assert.deepEqual([plain('Łódź'), loose('Łódź')], [[], ['lodz']]);
+  assert.deepEqual([plain('Łódź Lodz'), loose('Łódź Lodz')], [['lodz'], []]);
+  assert.deepEqual([plain('où'), loose('où')], [['ou'], []]);
+});
 
 test('the form in the question counts more than other forms', () => {
   for (const [question, exact, other] of preferred) {

@@ -53,11 +53,11 @@ export function dropElision(word: string): string {
   return word.includes("'") ? word.replace(elided, '') : word;
 }
 
-const signs = /[+#]|(?<![\p{L}\p{N}\p{M}._)\]])\.\p{L}/u;
+const signs = /[+#♯]|(?<![\p{L}\p{N}\p{M}._)\]])\.\p{L}/u;
 /** One or two plus signs at the end of a word; C++17 has a number behind them. */
 const plus = /(?:\+\+(?![\p{L}_+#])|\+(?![\p{L}\p{N}_+#]))/uy;
 /** Only a single letter can have this symbol: "C#" is a name, and "PR#12" has a number. */
-const sharp = /#(?![\p{L}_+#])/uy;
+const sharp = /[#♯](?![\p{L}_+#♯])/uy;
 const beforeDot = /[\p{L}\p{N}\p{M}._)\]]/u;
 const letter = /^\p{L}$/u;
 const firstLetter = /^\p{L}/u;
@@ -69,6 +69,8 @@ export function mayHaveSigns(text: string): boolean {
   return signs.test(text);
 }
 
+const musicalSharp = '♯'.charCodeAt(0);
+
 /** Returns a word of a text in lower case with the sign that belongs to it. */
 export function takeSign(text: string, start: number, word: string): string {
   if (word.length > longestName) return word;
@@ -76,7 +78,7 @@ export function takeSign(text: string, start: number, word: string): string {
   if (text.charCodeAt(start - 1) === 0x2e && firstLetter.test(word) && !beforeDot.test(text.charAt(start - 2)))
     return `.${word}`;
   const following = text.charCodeAt(end);
-  if (following !== 0x2b && following !== 0x23) return word;
+  if (following !== 0x2b && following !== 0x23 && following !== musicalSharp) return word;
   const pattern = following === 0x2b ? plus : sharp;
   if (pattern === sharp && !letter.test(word)) return word;
   pattern.lastIndex = end;

@@ -2,7 +2,7 @@
  * The first character of a term says its kind. A term that begins with another character is a word, because no word
  * begins with a control character.
  */
-const marks = { filter: '\u0001', language: '\u0002', list: '\u0003', form: '\u0004' } as const;
+const marks = { filter: '\u0001', language: '\u0002', list: '\u0003', form: '\u0004', loose: '\u0005' } as const;
 
 const filterByte = marks.filter.charCodeAt(0);
 
@@ -19,6 +19,24 @@ export function isFilterTerm(term: Uint8Array): boolean {
 /** Returns the form of a word before letters were unified, such as "łódź", from the term of this form. Null for other terms. */
 export function formOf(term: string): string | null {
   return term.startsWith(marks.form) ? term.slice(marks.form.length) : null;
+}
+
+/**
+ * Returns the term of the chunks that have a word only within a longer one, such as "config" in "config.file", or only in other letters,
+ * such as "lodz" in "Łódź". Chunks with the word itself have its plain term.
+ */
+export function looseTerm(term: string): string {
+  return markTerm('loose', term);
+}
+
+/** Returns the plain term of a loose one. Null for other terms. */
+export function looselyOf(term: string): string | null {
+  return term.startsWith(marks.loose) ? term.slice(marks.loose.length) : null;
+}
+
+/** Returns whether a term is a word, and not the form or the part of one. */
+export function isWholeWord(term: string): boolean {
+  return formOf(term) === null && looselyOf(term) === null;
 }
 
 /** The term that names the language of the stems of a chunk. */

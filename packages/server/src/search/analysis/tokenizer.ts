@@ -1,7 +1,7 @@
 import { fold, foldCase, foldLetters } from './fold.ts';
 import { dropElision, mayHaveSigns, piecesOf, takeSign } from './joined-words.ts';
 import { stemWord } from './stemmer.ts';
-import { markTerm } from './term-kinds.ts';
+import { looseTerm, markTerm } from './term-kinds.ts';
 
 /** Separates a term from its frequency. */
 export const frequencySeparator = '\u0081';
@@ -44,6 +44,22 @@ export function addWords(frequencies: Map<string, number>, text: string): void {
     if (form !== word) add(markTerm('form', form));
   });
   for (const word of joinParts(text)) add(word);
+  if (text.includes(nonJoiner)) for (const part of partsAtNonJoiners(text)) add(looseTerm(part));
+}
+
+/** Separates a word of Persian from its affixes without a blank. The segmenter does not split there. */
+const nonJoiner = '\u200c';
+/** Letters and vowel signs. */
+const arabicRun = /[\p{Script=Arabic}\u064b-\u065f\u0670\u200c]+/gu;
+const shortestStem = 2;
+/** Folded affixes of Persian. They are not parts. */
+const affixes = new Set('مي نمي ها هاي هايي هايم هايت هايش تر ترين اي ام ات اش ايم ايد اند'.split(' '));
+
+/** Returns the folded parts of the words with non-joiners. In other scripts, the character only changes the shape of letters. */
+function partsAtNonJoiners(text: string): string[] {
+  const words = text.match(arabicRun)?.filter((word) => word.includes(nonJoiner)) ?? [];
+  const parts = words.flatMap((word) => word.split(nonJoiner)).map((part) => cutLong(fold(part)));
+  return parts.filter((part) => part.length >= shortestStem && !affixes.has(part));
 }
 
 /** Encodes terms with their frequencies in the format of `ExtractedChunk.words`. */
@@ -112,7 +128,8 @@ const longVowel = /^(\p{Script=Katakana}[\p{Script=Katakana}ー]{2,})ー$/u;
 const knownFolds = new Map<string, string>();
 const mostKnown = 20_000;
 
-function foldWord(word: string): string {
+/** Returns a word of a text in lower case with its letters unified. */
+export function foldWord(word: string): string {
   if (ascii.test(word)) return word;
   const known = knownFolds.get(word);
   if (known !== undefined) return known;

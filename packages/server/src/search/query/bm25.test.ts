@@ -11,7 +11,9 @@ function knownShareOf(
   const words = Object.keys(counts).map((word) => ({
     word,
     terms: [word],
+    loose: [],
     factor: factors[word] ?? 1,
+    ...{ floor: 0, exactFloor: 0 },
     isStop: false,
     isOptional: false,
   }));

@@ -12,9 +12,11 @@ export interface WeightedWord {
   readonly word: string;
   /** This word's share of the highest possible score, in score units. */
   readonly weight: number;
+  /** What a chunk with the word scores besides, in score units. */
+  readonly floor: number;
 }
 
-/** A chunk's score is Σ weight · tf / (tf + base + perWord · length) over the query words that it contains. */
+/** A chunk's score is Σ floor + weight · tf / (tf + base + perWord · length) over the query words that it contains. */
 export interface WeightedQuery {
   readonly words: readonly WeightedWord[];
   readonly base: number;
@@ -32,8 +34,8 @@ export function weighTerms(
 ): WeightedQuery {
   const { chunks } = statistics;
   const taken = new Set<string>();
-  const counted = words.map(({ terms, factor, isOptional }) => {
-    const known = terms.filter((term) => countOf(term) > 0);
+  const counted = words.map(({ terms, loose, factor, floor, exactFloor, isOptional }) => {
+    const known = [...terms, ...loose].filter((term) => countOf(term) > 0);
     const fresh = known.filter((term) => !taken.has(term));
     for (const term of fresh) taken.add(term);
     const count = Math.min(
@@ -41,13 +43,19 @@ export function weighTerms(
       chunks,
     );
     const isMissing = known.length === 0 && !isOptional;
-    return { fresh, ...weighWord({ count, chunks, factor }), isKnown: fresh.length > 0, isMissing };
+    const exact = new Set(fresh.filter((term) => terms.includes(term)));
+    const ofExact = exact.size > 0 && exact.size < fresh.length ? exactFloor : 0;
+    const isKnown = fresh.length > 0;
+    return { fresh, exact, floor, ofExact, ...weighWord({ count, chunks, factor }), isKnown, isMissing };
   });
   const highest = highestScore(counted);
   return {
-    words: counted.flatMap(({ fresh, rarity }) =>
-      fresh.map((word) => ({ word, weight: (rarity / highest) * scoreUnits })),
-    ),
+    words: counted.flatMap(({ fresh, exact, factor, floor, ofExact, rarity }) => {
+      const unit = (rarity / factor / highest) * scoreUnits;
+      return fresh.map((word) => {
+        return { word, weight: factor * unit, floor: (floor + (exact.has(word) ? ofExact : 0)) * unit };
+      });
+    }),
     base: k1 * (1 - b),
     perWord: (k1 * b * chunks) / Math.max(statistics.words, 1),
   };
@@ -59,13 +67,16 @@ const otherChunks = 100;
 interface WeighedWord {
   /** The factor of the word. */
   readonly factor: number;
+  /** The floors of a chunk that has the word, as factors. */
+  readonly floor: number;
+  readonly ofExact: number;
   /** How rare the word is in the collection, times its factor. */
   readonly rarity: number;
   /** The same in a collection of `otherChunks` more, which lack the word. */
   readonly evenRarity: number;
 }
 
-function weighWord({ count, chunks, factor }: { count: number; chunks: number; factor: number }): WeighedWord {
+function weighWord({ count, chunks, factor }: { count: number; chunks: number; factor: number }) {
   const rarityAmong = (all: number) => factor * Math.log(1 + (all - count + 0.5) / (count + 0.5));
   return { factor, rarity: rarityAmong(chunks), evenRarity: rarityAmong(chunks + otherChunks) };
 }
@@ -82,7 +93,7 @@ function highestScore(
   let [rarity, known, missing, factors] = [0, 0, 0, 0];
   for (const word of words) {
     if (word.isKnown) {
-      rarity += word.rarity;
+      rarity += (word.rarity * (word.factor + word.floor + word.ofExact)) / word.factor;
       known += word.evenRarity;
     } else if (word.isMissing) missing += word.evenRarity;
     if (word.isKnown || word.isMissing) factors += word.factor;

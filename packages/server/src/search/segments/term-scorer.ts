@@ -5,13 +5,19 @@ import { largestBlock, type PostingList } from './segment-reader.ts';
 export interface ScoreFormula {
   /** This term's share of the highest possible score, in score units. */
   readonly weight: number;
+  /** What each posting scores besides, in score units. Default: 0. */
+  readonly floor?: number;
   readonly base: number;
   readonly perWord: number;
 }
 
 /** The score of a posting, in whole units. The order of the operations is part of the result. */
-export function scorePosting({ weight, base, perWord }: ScoreFormula, repeats: number, length: number): number {
-  return Math.trunc((weight * repeats) / (repeats + base + perWord * length));
+export function scorePosting(
+  { weight, floor = 0, base, perWord }: ScoreFormula,
+  repeats: number,
+  length: number,
+): number {
+  return Math.trunc(floor + (weight * repeats) / (repeats + base + perWord * length));
 }
 
 /** A term's postings in one segment, read forward: chunks and windows are asked in ascending order. */
@@ -80,7 +86,7 @@ export function createTermScorer(
   { postings, bounds }: ScorerMemory,
 ): TermScorer {
   const { last, blocks } = list;
-  const { weight, base, perWord } = formula;
+  const { weight, floor = 0, base, perWord } = formula;
   const { chunks, repeats } = postings;
   boundBlocks(list, formula, bounds);
   /** The first block that may have a chunk that is still of interest. */
@@ -123,7 +129,7 @@ export function createTermScorer(
           const at = chunk - from;
           scores[at] =
             (scores[at] as number) +
-            Math.trunc((weight * times) / (times + base + perWord * (lengths[chunk] as number)));
+            Math.trunc(floor + (weight * times) / (times + base + perWord * (lengths[chunk] as number)));
           marks[at >>> 5] = (marks[at >>> 5] as number) | (1 << (at & 31));
         }
       }
