@@ -56,7 +56,7 @@ const allowed: Readonly<Record<string, string>> = {
   'kernel/concurrency/group-commit.ts': 'joins what waits into one commit',
   'runs/run-queue.ts': 'uses the component; the map ends the wait of a cancelled run',
   'search/embedding/onnx/onnx-process.ts': 'matches answers of a process with their requests',
-  'search/vector-pages/open-page-thread.ts': 'matches answers of a thread with their requests',
+  'search/vector-codes/open-vector-thread.ts': 'matches answers of a thread with their requests',
 };
 
 test('no code of the server limits concurrent work or keeps a waiting list without the admission component', () => {

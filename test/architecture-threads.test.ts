@@ -20,7 +20,7 @@ const packagesOf: Readonly<Record<string, readonly RegExp[]>> = {
     /^(?:@jmespath-community\/jmespath|ajv\/dist\/2020\.js|yaml|re2js)$/,
   ],
   'execution/declarative/answer-thread': [/^(?:@jmespath-community\/jmespath|htmlparser2)$/],
-  'search/vector-pages/page-thread': [],
+  'search/vector-codes/vector-thread': [],
 };
 const server = resolve(import.meta.dirname, '../packages/server/src');
 

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import {
   createVectors,
   findNearest,
-} from '../../packages/server/src/search/vector-pages/testing/random-vectors.fixture.ts';
+} from '../../packages/server/src/search/vector-codes/testing/random-vectors.fixture.ts';
 import type { Row } from '../table.ts';
 import type { VectorSet } from './recall-rows.ts';
 

@@ -1,13 +1,12 @@
+import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
 import { compareNow } from '../../packages/server/src/search/query/compare-candidates.ts';
 import { findNearestChunks } from '../../packages/server/src/search/query/nearest-chunks.ts';
-import { openEncoder } from '../../packages/server/src/search/vector-pages/encoder.ts';
-import { openVectorIndex, type PageSource } from '../../packages/server/src/search/vector-pages/open-vector-index.ts';
-import { type PageBytes, vectorsPerPage } from '../../packages/server/src/search/vector-pages/page-format.ts';
+import { openVectorIndex } from '../../packages/server/src/search/vector-codes/open-vector-index.ts';
 import {
   createVectors,
   findNearest,
   type VectorKind,
-} from '../../packages/server/src/search/vector-pages/testing/random-vectors.fixture.ts';
+} from '../../packages/server/src/search/vector-codes/testing/random-vectors.fixture.ts';
 import type { VectorComparison } from '../../packages/server/src/search/vector-repository.ts';
 import type { Row } from '../table.ts';
 
@@ -62,30 +61,23 @@ export async function measureRecall(set: VectorSet): Promise<Row> {
   };
 }
 
+const vectorsPerBatch = 1024;
+
 /** Opens an index over vectors in memory, whose seqs are their places. */
 async function openIndex(vectors: readonly Float32Array[]) {
   const dimensions = vectors[0]?.length ?? 0;
-  const pages: PageBytes[] = [];
-  await using encoder = openEncoder();
-  for (let from = 0; from < vectors.length; from += vectorsPerPage) {
-    const part = vectors.slice(from, from + vectorsPerPage);
-    const joined = new Float32Array(part.length * dimensions);
-    for (const [place, vector] of part.entries()) joined.set(vector, place * dimensions);
-    const seqs = Float64Array.from(part, (_, place) => from + place);
-    pages.push(await encoder.encode({ seqs, vectors: joined, dimensions, earlier: pages.at(-1)?.scan ?? null }));
+  async function* readVectors() {
+    for (let from = 0; from < vectors.length; from += vectorsPerBatch) {
+      const part = vectors.slice(from, from + vectorsPerBatch);
+      const joined = new Float32Array(part.length * dimensions);
+      for (const [place, vector] of part.entries()) joined.set(vector, place * dimensions);
+      yield { seqs: Float64Array.from(part, (_, place) => from + place), vectors: joined };
+    }
   }
-  const countOf = (id: number) => Math.min(vectorsPerPage, vectors.length - id * vectorsPerPage);
-  const source: PageSource = {
-    listPages: async () => pages.map((_, id) => ({ id, count: countOf(id) })),
-    readPage: async (id) => pages[id],
-    readScan: async (id) => pages[id]?.scan,
-    async *readTail() {},
-  };
-  const index = openVectorIndex({ source, memory: 2 ** 31 });
-  const space = {
-    ...({ collectionId: 'c', slot: 0 } as const),
-    ...{ dimensions, firstChange: 0, lastChange: 1, pagedChange: 1, pageVersion: 1 },
-  };
+  const index = openVectorIndex({ readVectors, memory: 2 ** 31, logger: createLogger('silent'), waitMs: 600_000 });
+  const changes = { firstChange: 0, lastChange: 1, count: vectors.length };
+  const space = { collectionId: 'c', slot: 0, dimensions, ...changes } as const;
+  await index.load(space);
   return {
     async ask(query: Float32Array, isVisible: (seq: number) => boolean): Promise<number[]> {
       const read = (seqs: readonly number[]) =>

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { VectorKind } from '../../packages/server/src/search/vector-pages/testing/random-vectors.fixture.ts';
+import type { VectorKind } from '../../packages/server/src/search/vector-codes/testing/random-vectors.fixture.ts';
 import type { Row } from '../table.ts';
 import { comparePeers } from './peers.ts';
 import { measureRecall } from './recall-rows.ts';

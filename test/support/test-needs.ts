@@ -34,7 +34,7 @@ export const longFiles: readonly string[] = [
   'packages/server/src/kernel/validation/length-keywords.test.ts',
   'packages/server/src/mcp/insert-tools.test.ts',
   'packages/server/src/search/segments/segments.test.ts',
-  'packages/server/src/search/vector-pages/open-vector-index.test.ts',
+  'packages/server/src/search/vector-codes/open-vector-index.test.ts',
   'test/bundles/calculator.test.ts',
   'test/bundles/portable-schemas.test.ts',
   'test/bundles/qr-code.test.ts',

@@ -4,7 +4,7 @@ import type { Page } from '../kernel/page.ts';
 import type { ChunkFilter } from './chunk-index.ts';
 import type { VectorSetKey, VectorSpace } from './embedding/vector-index.ts';
 import type { Candidates, ComparedChunks } from './query/compare-candidates.ts';
-import type { VectorPageRepository } from './vector-pages/vector-page-repository.ts';
+import type { VectorBatch } from './vector-codes/open-vector-thread.ts';
 
 export type { VectorSetKey, VectorSlot } from './embedding/vector-index.ts';
 
@@ -188,8 +188,8 @@ export interface VectorRepository {
   listFailures(of: VectorSetKey, query: ListQuery): Promise<Page<FailedChunk> | undefined>;
   /** Makes the next attempt of all failed texts of the sets of a collection due now, refused ones included. */
   retryFailures(collectionId: string, now: number): Promise<void>;
-  /** Where the codes of vectors are stored. */
-  readonly pages: VectorPageRepository;
+  /** Reads the vectors of the changes after `after` up to the last one of the space, in the order of the changes. */
+  readAfter(space: VectorSpace, after: number): AsyncIterable<VectorBatch>;
   /** Stores vectors, and adds the tokens that were paid for them to those of the set. */
   save(to: VectorSetKey, model: string, vectors: readonly NewVector[], tokens?: number): Promise<Saving>;
   /** Compares vectors of chunks with a query. Chunks that are not visible or do not meet the filter are omitted. */

@@ -20,14 +20,14 @@ import type { VectorIndex } from '../search/embedding/vector-index.ts';
 import type { QuestionLimits } from '../search/query/limit-questions.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
 import type { RerankDeps } from '../search/reranking/rerank-hits.ts';
-import type { PageSource } from '../search/vector-pages/open-vector-index.ts';
+import type { ReadVectors } from '../search/vector-codes/open-vector-index.ts';
 
 export interface EmbeddingParts {
   /** Embeds new collections. */
   readonly embedder: Embedder;
   /** Embed the collections whose vectors are of these models. */
   readonly furtherEmbedders: readonly Embedder[];
-  readonly openIndex: (source: PageSource) => VectorIndex;
+  readonly openIndex: (readVectors: ReadVectors) => VectorIndex;
   /** Returns the price of a million tokens of a model; null when none is set. Default: no prices. */
   readonly priceOf?: (model: string) => number | null;
   /** The dimensions of the settings of a model; null for those of the model. Default: null. */

@@ -1,5 +1,5 @@
 import { checkCollection, checkDatabase, repairIndex } from '../adapters/database/check-database.ts';
-import { correctCounts, removeVectorPages } from '../adapters/database/check-vectors.ts';
+import { correctCounts } from '../adapters/database/check-vectors.ts';
 import type { Database } from '../adapters/database/database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
@@ -72,7 +72,6 @@ export function administerStore(place: {
         const repair = async (collectionId: string) => {
           await correctCounts(database, collectionId);
           if ((await checkCollection(database, collectionId)).length === 0) return true;
-          await removeVectorPages(database, collectionId);
           return repairIndex(database, collectionId);
         };
         const ofDatabase = {

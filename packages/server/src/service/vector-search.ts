@@ -6,8 +6,6 @@ import { createEmbedders, type Embedders } from '../search/embedding/embedders.t
 import { toModelId } from '../search/embedding/model-id.ts';
 import { type SharedEmbedder, shareEmbedder } from '../search/embedding/share-embedder.ts';
 import { tryModelSoon } from '../search/embedding/try-model.ts';
-import { startPageBuilder } from '../search/vector-pages/page-builder.ts';
-import { createPageSource } from '../search/vector-pages/page-source.ts';
 import type { VectorRepository } from '../search/vector-repository.ts';
 import type { CollectionContext } from './collection-context.ts';
 
@@ -35,9 +33,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       admission,
     });
   const embedders = createEmbedders(share(embedding.embedder), embedding.furtherEmbedders.map(share));
-  const index = embedding.openIndex(createPageSource(vectors.pages));
-  const hasFreeSpace = async () => (await space?.hasFreeSpace()) !== false;
-  const pageBuilder = startPageBuilder({ pages: vectors.pages, hasFreeSpace, logger });
+  const index = embedding.openIndex(vectors.readAfter);
   const backfills = openBackfills(embedders, {
     ...timing,
     alone: deps.alone ?? false,
@@ -118,7 +114,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       },
     },
     close: async () => {
-      await Promise.all([backfills.close(), pageBuilder.close()]);
+      await backfills.close();
       await index.close();
     },
   };

@@ -9,7 +9,7 @@ import { openOnnxEmbedder } from '../search/embedding/onnx/onnx-embedder.ts';
 import type { EmbeddingProvider } from '../search/embedding/providers/embedding-provider.ts';
 import { type EmbeddingProviderName, embeddingProviders } from '../search/embedding/providers/providers.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
-import { openVectorIndex } from '../search/vector-pages/open-vector-index.ts';
+import { openVectorIndex } from '../search/vector-codes/open-vector-index.ts';
 import type { ModelConfig } from '../settings/embedding-config.ts';
 import type { EmbeddingParts } from './collection-context.ts';
 import type { ServiceContext } from './context.ts';
@@ -41,7 +41,7 @@ export async function openEmbedding(
     priceOf: (model) => settings.get(model)?.embeddingPrice ?? null,
     dimensionsOf: (model) => settings.get(model)?.embeddingDimensions ?? null,
     observe: metrics.observe,
-    openIndex: (source) => openVectorIndex({ source, memory: config.vectorMemoryMb * 1024 * 1024 }),
+    openIndex: (readVectors) => openVectorIndex({ readVectors, memory: config.vectorMemoryMb * 1024 * 1024, logger }),
   };
 }
 

@@ -107,7 +107,7 @@ export const embeddingSettings = {
   },
   VECTOR_MEMORY_MB: {
     description:
-      'Keep at most this many MiB of encoded vectors in memory, five bits per dimension. Questions read what does not fit from the database, which takes longer',
+      'Keep at most this many MiB of encoded vectors in memory, five bits per dimension. Words alone find the chunks of a collection that does not fit',
     default: '256',
     check: wholeNumber(1, 65_536),
   },

@@ -1,20 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkPages } from '../../search/vector-pages/check-pages.ts';
 import type { VectorSetKey } from '../../search/vector-repository.ts';
 import { lockCounts, recount } from '../repositories/records/vector-counts.ts';
-import { createVectorPageRepository } from '../repositories/records/vector-page-repository.ts';
 import { setId, slots } from '../repositories/records/vector-sets.ts';
 import type { Database } from './database.ts';
 
-/**
- * Compares the pages of a collection, and the stored counts, with its vectors.
- * @returns one sentence for each error
- */
+/** Compares the stored counts of a collection with its vectors. @returns one sentence for each error */
 export async function checkVectors(database: Database, collectionId: string): Promise<readonly string[]> {
-  const pages = createVectorPageRepository(database);
-  const spaces = (await pages.listSpaces()).filter((each) => each.collectionId === collectionId);
   const findings: string[] = [];
-  for (const space of spaces) findings.push(...(await checkPages(pages, space)));
   for (const slot of slots) findings.push(...(await checkCounts(database, { collectionId, slot })));
   return findings;
 }
@@ -42,20 +34,5 @@ export async function correctCounts({ write }: Database, collectionId: string): 
         .where('id', '=', setId(key))
         .execute();
     }
-  });
-}
-
-/** Removes the pages of a collection. The service encodes its vectors again. */
-export async function removeVectorPages({ write }: Database, collectionId: string): Promise<void> {
-  await write.transaction().execute(async (transaction) => {
-    await transaction
-      .updateTable('collection_vector')
-      .set((column) => ({
-        paged_change: column.ref('first_change'),
-        page_version: column('page_version', '+', 1),
-      }))
-      .where('collection_id', '=', collectionId)
-      .execute();
-    await transaction.deleteFrom('vector_page').where('collection_id', '=', collectionId).execute();
   });
 }

@@ -207,10 +207,6 @@ export interface CollectionVectorTable {
   /** Vectors up to this change come from an earlier model. */
   first_change: number;
   last_change: number;
-  /** The vectors up to this change are in pages. */
-  paged_change: Generated<number>;
-  /** Grows with each change of the pages. */
-  page_version: Generated<number>;
   /** Chunks may lack vectors while `done` is less than `wanted`. */
   wanted: number;
   done: number;
@@ -240,8 +236,6 @@ export interface ChunkVectorTable {
   seq: number;
   collection_id: string;
   change: number;
-  /** Null when `vector` is null, otherwise empty. Queries find texts without a vector by it. */
-  code: Uint8Array | null;
   /** 32-bit floats; null when the text has no vector. */
   vector: Uint8Array | null;
   /** Why the text has no vector; null for one that has. */
@@ -267,16 +261,4 @@ export interface SimilarityScaleTable {
   related: number;
   weight: number;
   share: number;
-}
-
-/** Codes of the vectors of a collection. `search/vector-pages/page-format.ts` describes the bytes. A page never changes. */
-export interface VectorPageTable {
-  id: Generated<number>;
-  collection_id: string;
-  /** That of the collection when the page was written. The pages of an earlier model have another one. */
-  first_change: number;
-  /** Number of vectors. */
-  vectors: number;
-  scan: Uint8Array;
-  refine: Uint8Array;
 }

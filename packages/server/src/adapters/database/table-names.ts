@@ -37,7 +37,6 @@ const own: Readonly<Record<keyof Tables, true>> = {
   chunk_vector: true,
   second_chunk_vector: true,
   similarity_scale: true,
-  vector_page: true,
   process: true,
   commit_check: true,
   node: true,

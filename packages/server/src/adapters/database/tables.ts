@@ -12,7 +12,6 @@ import type {
   RecordRowTable,
   RecordTable,
   SimilarityScaleTable,
-  VectorPageTable,
 } from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
 
@@ -58,7 +57,6 @@ export interface Tables {
   chunk_vector: ChunkVectorTable;
   second_chunk_vector: ChunkVectorTable;
   similarity_scale: SimilarityScaleTable;
-  vector_page: VectorPageTable;
   process: ProcessTable;
   commit_check: CommitCheckTable;
   node: NodeTable;

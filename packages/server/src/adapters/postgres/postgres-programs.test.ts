@@ -75,7 +75,7 @@ test('the trial reports unreadable tables and sequences, a missing pg_dump, and 
   const withoutSequences = tryDump({ url, environment: process.env }, folder, signal);
   await assert.rejects(
     withoutSequences,
-    /cannot read public\.chunk_seq_seq, public\.index_segment_id_seq, public\.vector_page_id_seq\. Grant it SELECT on these/,
+    /cannot read public\.chunk_seq_seq, public\.index_segment_id_seq\. Grant it SELECT on these/,
   );
   await admin.query(`grant select on all sequences in schema public to ${role}`);
   await tryDump({ url, environment: process.env }, folder, signal);

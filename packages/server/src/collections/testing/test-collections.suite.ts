@@ -24,7 +24,7 @@ import { createMetrics } from '../../kernel/metrics.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { closeAll } from '../../kernel/process/close-all.ts';
 import type { Embedder } from '../../search/embedding/embedder.ts';
-import { openVectorIndex } from '../../search/vector-pages/open-vector-index.ts';
+import { openVectorIndex } from '../../search/vector-codes/open-vector-index.ts';
 import type { CollectionContext } from '../../service/collection-context.ts';
 import { openCollectionServices } from '../../service/collection-services.ts';
 import { collectionRoutes } from '../routes.ts';
@@ -169,7 +169,7 @@ export function openTestCollections(
       furtherEmbedders: options.furtherEmbedders ?? [],
       ...(options.priceOf && { priceOf: options.priceOf }),
       ...(options.dimensionsOf && { dimensionsOf: options.dimensionsOf }),
-      openIndex: (source) => openVectorIndex({ source, memory: 64 * 1024 * 1024 }),
+      openIndex: (readVectors) => openVectorIndex({ readVectors, memory: 64 * 1024 * 1024, logger: silent }),
     },
     alone: options.alone ?? false,
     timing: { pollMs: 50, backoffMs: 10, ...options.timing },

@@ -13,10 +13,7 @@ export interface VectorSpace extends VectorSetKey {
   /** Vectors up to this change belong to another model. No two sets of a collection have the same first change. */
   readonly firstChange: number;
   readonly lastChange: number;
-  /** The vectors up to this change are in pages. */
-  readonly pagedChange: number;
-  /** Grows with each change of the pages. */
-  readonly pageVersion: number;
+  readonly count: number;
 }
 
 /** The nearest vectors of a question, and others that may be among them. */
@@ -32,9 +29,14 @@ export interface NearVectors {
 /** Finds candidates among the vectors of a collection. */
 export interface VectorIndex {
   /**
+   * Reads the vectors of a space that are not in memory. It goes on when the caller has waited for a few seconds.
+   * @returns whether all are in memory; false also when there is no room for them
+   */
+  load(space: VectorSpace): Promise<boolean>;
+  /**
    * Returns the `count` nearest vectors, and all others that may be among them, because only codes are compared. The bounds
-   * are those of `vector-pages/page-search.ts`. Some vectors may be deleted, replaced or not visible.
-   * @returns undefined while too many vectors are not yet in pages
+   * are those of `vector-codes/vector-codes.ts`. Some vectors may be deleted, replaced or not visible.
+   * @returns undefined when the vectors are not in memory
    */
   nearest(space: VectorSpace, query: Float32Array, count: number): Promise<NearVectors | undefined>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createVectors, findNearest } from '../vector-pages/testing/random-vectors.fixture.ts';
+import { createVectors, findNearest } from '../vector-codes/testing/random-vectors.fixture.ts';
 import { compareNow, type ReadVector } from './compare-candidates.ts';
 
 const { vectors, queries } = createVectors('topics', { count: 600, dimensions: 32 });

@@ -13,7 +13,7 @@ const growth = 8;
 /**
  * Finds the visible chunks whose vectors are nearest to the query, and compares the others. The first answer of the index is
  * enough for most questions. A longer one contains its candidates, which are then compared again.
- * @returns undefined when the index cannot answer yet
+ * @returns undefined when the vectors are not in memory
  */
 export async function findNearestChunks(
   { vectors, index }: NearestChunksDeps,

@@ -123,9 +123,13 @@ function createVectorSearch(deps: VectorSearchDeps, scheduleRanking: ScheduleRan
     if (query.length !== space.dimensions) return 'other_dimensions';
     const { limit, alsoCompared } = options;
     const asked = { space, query, limit, filter: question.filter, others: alsoCompared };
-    const found = await scheduleRanking(question, () => findNearestChunks({ vectors, index }, asked));
+    // Other questions are ranked meanwhile.
+    const isLoaded = await index.load(space);
+    const found = isLoaded
+      ? await scheduleRanking(question, () => findNearestChunks({ vectors, index }, asked))
+      : undefined;
     if (found === undefined) {
-      logger.warn({ collection_id: question.collectionId }, 'query answered without vectors, pages are being built');
+      logger.warn({ collection_id: question.collectionId }, 'query answered without vectors, they are not in memory');
       return 'index_not_built';
     }
     const isSimilar = ({ similarity }: Near) => similarity >= options.minSimilarity;

@@ -15,6 +15,7 @@ import {
 import type { ChunkFilter } from '../chunk-index.ts';
 import type { VectorSpace } from '../embedding/vector-index.ts';
 import type { BackfillJob, NewVector, VectorRepository } from '../vector-repository.ts';
+import { readAll } from './read-all.suite.ts';
 
 const toVector = (seq: number, values: readonly number[]): NewVector => ({
   seq,
@@ -102,11 +103,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     );
     const space = await spaceOf(vectors, collectionId);
     assert.equal(space.dimensions, 3);
-    const rows = await vectors.pages.rowsAfter(space, { change: 0, seq: 0 }, 10);
-    assert.deepEqual(
-      rows.map(({ seq, vector }) => [seq, ...(vector ?? [])]),
-      [[b, 0.25, -1.5, 3]],
-    );
+    assert.deepEqual(await readAll(vectors, space), [[b, 0.25, -1.5, 3]]);
   });
 
   test('a comparison finds the nearest of the visible chunks that meet the filter, and the cosines of others', async () => {
@@ -145,20 +142,13 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal(await repositories.jobs.sweep(sweep, { limit: 10, leaseUntil: start + 99 }), 'done');
   });
 
-  test('rows are returned in the order of the changes, part by part, and a changed vector again', async () => {
+  test('vectors are read in the order of the changes, and a changed vector again', async () => {
     const { vectors, collectionId, model, seqs } = await openSpace();
     const [a = 0, b = 0, c = 0] = seqs;
     await vectors.save(firstSet(collectionId), model, [toVector(a, [1]), toVector(b, [-1])]);
     await vectors.save(firstSet(collectionId), model, [toVector(c, [1]), toVector(a, [-1])]);
     const space = await spaceOf(vectors, collectionId);
-    const read: Array<readonly number[]> = [];
-    for (let after = { change: 0, seq: 0 }; ; ) {
-      const [row] = await vectors.pages.rowsAfter(space, after, 1);
-      if (row === undefined) break;
-      read.push([row.seq, ...(row.vector ?? [])]);
-      after = row;
-    }
-    assert.deepEqual(read, [
+    assert.deepEqual(await readAll(vectors, space), [
       [b, -1],
       [a, -1],
       [c, 1],
@@ -259,64 +249,7 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal((await vectors.missing(replaced, { after: '', limit: 100, now: start })).length, 2);
     assert.deepEqual(await compareOthers(vectors, replaced, seqs), []);
     await vectors.save(replaced, 'other', [toVector(a, [1, 2, 3])]);
-    const [code, more] = await vectors.pages.rowsAfter(
-      await spaceOf(vectors, collectionId),
-      { change: replaced.firstChange, seq: Number.MAX_SAFE_INTEGER },
-      9,
-    );
-    assert.deepEqual([code?.seq, more], [a, undefined]);
-  });
-
-  test('pages are stored with the change that they reach, replaced together, and kept by their space', async () => {
-    const { vectors, collectionId, model, seqs } = await openSpace(['a', 'b']);
-    const [a = 0, b = 0] = seqs;
-    const { pages } = vectors;
-    await vectors.save(firstSet(collectionId), model, [toVector(a, [1, 0])]);
-    const space = await spaceOf(vectors, collectionId);
-    assert.deepEqual([await pages.hasUnpaged(space, 1), await pages.hasUnpaged(space, 2)], [true, false]);
-    const page = { scan: Buffer.from('scan'), refine: Buffer.from('refine'), count: 1 };
-    const by = { added: [page], removed: [], pagedChange: space.lastChange };
-    assert.equal(await pages.replace(space, by), true);
-    assert.equal(await pages.replace(space, by), false, 'the version has changed');
-    const paged = await spaceOf(vectors, collectionId);
-    assert.deepEqual([paged.pagedChange, paged.pageVersion], [space.lastChange, space.pageVersion + 1]);
-    assert.equal(await pages.hasUnpaged(paged, 1), false);
-    const [listed] = await pages.list(paged);
-    assert.equal(listed?.count, 1);
-    const stored = await pages.read(listed.id);
-    assert.deepEqual([Buffer.from(stored?.scan ?? []), Buffer.from(stored?.refine ?? [])], [page.scan, page.refine]);
-    assert.deepEqual(Buffer.from((await pages.readScan(listed.id)) ?? []), page.scan);
-    await vectors.save(firstSet(collectionId), model, [toVector(b, [0, 1])]);
-    const grown = await spaceOf(vectors, collectionId);
-    const found = await pages.pagedRows(grown, Float64Array.of(a, b));
-    assert.deepEqual([found.map(({ seq }) => seq), await pages.countPaged(grown)], [[a], 1]);
-    assert.ok((await pages.listSpaces()).some((each) => each.collectionId === collectionId));
-    const removed = { added: [], removed: [listed.id], pagedChange: grown.lastChange };
-    assert.equal(await pages.replace(grown, removed), true);
-    assert.deepEqual([await pages.list(grown), await pages.read(listed.id)], [[], undefined]);
-  });
-
-  test('the pages of an earlier model are not listed, cannot be changed, and are removed', async () => {
-    const { vectors, collectionId, model, seqs } = await openSpace(['a']);
-    const { pages } = vectors;
-    await vectors.save(firstSet(collectionId), model, [toVector(seqs[0] ?? 0, [1])]);
-    const space = await spaceOf(vectors, collectionId);
-    const by = {
-      added: [{ scan: Buffer.from('s'), refine: Buffer.from('r'), count: 1 }],
-      ...{ removed: [], pagedChange: space.lastChange },
-    };
-    assert.equal(await pages.replace(space, by), true);
-    const paged = await spaceOf(vectors, collectionId);
-    await replaceVectors(vectors, collectionId, 'other');
-    const replaced = await spaceOf(vectors, collectionId);
-    assert.deepEqual([await pages.list(replaced), (await pages.list(paged)).length], [[], 1]);
-    assert.equal(replaced.pagedChange, replaced.firstChange);
-    assert.equal(await pages.removeOutdated(100), 0, 'the pages of a kept set stay');
-    await vectors.save(replaced, 'other', [toVector(seqs[0] ?? 0, [1])]);
-    await vectors.prepare(collectionId, 'a third one');
-    assert.equal(await pages.replace(paged, by), false);
-    while ((await pages.removeOutdated(1)) > 0);
-    assert.deepEqual(await pages.list(paged), []);
+    assert.deepEqual(await readAll(vectors, await spaceOf(vectors, collectionId)), [[a, 1, 2, 3]]);
   });
 
   test('chunks are listed when they are visible, and a published record wants their vectors', async () => {
@@ -384,9 +317,9 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
       (await missing()).map(({ text }) => text),
       ['new', 'new?'],
     );
-    const rows = await vectors.pages.rowsAfter(await spaceOf(vectors, collectionId), { change: 0, seq: 0 }, 10);
+    const rows = await readAll(vectors, await spaceOf(vectors, collectionId));
     assert.deepEqual(
-      rows.slice(stored.length).map(({ vector }) => [...(vector ?? [])]),
+      rows.slice(stored.length).map(([, ...vector]) => vector),
       [values.get('same'), values.get('kept?')],
     );
     const sweep = await claim(repositories, now, { kind: 'sweep' });
@@ -505,9 +438,9 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
           dimensions: 0,
           firstChange: 0,
           lastChange: 0,
+          count: 0,
           needsBackfill: true,
         },
-        ...{ pagedChange: 0, pageVersion: 0 },
       },
     );
     const job = await vectors.claimBackfill({

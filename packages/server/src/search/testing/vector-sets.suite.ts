@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addCollection, newChunk, type OpenedRepositories, start } from '../../collections/testing/fixtures.suite.ts';
-import type { BackfillJob, NewVector, VectorRepository, VectorSetKey } from '../vector-repository.ts';
+import type { VectorSpace } from '../embedding/vector-index.ts';
+import type { BackfillJob, NewVector, VectorRepository } from '../vector-repository.ts';
+import { readAll } from './read-all.suite.ts';
 
 const lease = { kind: 'embed', afterProject: '', token: 'a', now: start, leaseUntil: start + 10 } as const;
 
@@ -50,14 +52,8 @@ export function testVectorSets(open: () => OpenedRepositories): void {
   }
 
   /** The values of the vectors of a set, in the order of the changes. */
-  async function valuesOf(vectors: VectorRepository, key: VectorSetKey): Promise<number[]> {
-    const space = (await vectors.pages.listSpaces()).find(
-      (each) => each.collectionId === key.collectionId && each.slot === key.slot,
-    );
-    if (space === undefined) return [];
-    const rows = await vectors.pages.rowsAfter(space, { change: space.firstChange, seq: Number.MAX_SAFE_INTEGER }, 9);
-    return rows.map(({ vector }) => vector?.[0] ?? Number.NaN);
-  }
+  const valuesOf = async (vectors: VectorRepository, space: VectorSpace) =>
+    (await readAll(vectors, space)).map(([, value]) => value);
 
   test('the vectors in use stay unchanged until those of another model are complete, and are kept then', async () => {
     const { vectors, collectionId, one, two, embed, live, roles, texts } = await openSets();
@@ -144,6 +140,8 @@ export function testVectorSets(open: () => OpenedRepositories): void {
 
   test('a chunk whose text changes loses the vectors of both sets, and a deleted one, too', async () => {
     const { vectors, chunks, projectId, collectionId, two, embed, live } = await openSets();
+    const former = await vectors.find(collectionId);
+    assert.ok(former);
     await vectors.prepare(collectionId, two);
     await embed(two, 2);
     const [a, b] = (await chunks.list({ projectId, collectionId }, { order: 'asc' }))?.items ?? [];
@@ -151,7 +149,7 @@ export function testVectorSets(open: () => OpenedRepositories): void {
     const key = (chunkId: string) => ({ projectId, collectionId, chunkId });
     await chunks.change(key(a.id), { text: { content: 'A', numTokens: 1 }, updatedAt: start + 1 });
     await chunks.remove(key(b.id));
-    assert.deepEqual([await live(), await valuesOf(vectors, { collectionId, slot: 0 })], [[two, []], []]);
+    assert.deepEqual([await live(), await valuesOf(vectors, former)], [[two, []], []]);
   });
 
   test('asking twice builds once, asking for the model in use ends the building, and a third model replaces it', async () => {

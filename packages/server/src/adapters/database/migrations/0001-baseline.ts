@@ -35,11 +35,9 @@ const words = {
 type Word = keyof (typeof words)['sqlite'];
 
 /** The pages are compressed already, and parts of them are read. */
-const storageInPostgres = [
-  ['index_page', 'data'],
-  ['vector_page', 'scan'],
-  ['vector_page', 'refine'],
-].map(([table, column]) => `alter table ${table} alter column ${column} set storage external`);
+const storageInPostgres = [['index_page', 'data']].map(
+  ([table, column]) => `alter table ${table} alter column ${column} set storage external`,
+);
 
 /** The statements that create the tables of a new store. A later table may refer to an earlier one. */
 export function baselineStatements(dialect: Database['dialect']): string[] {

@@ -115,7 +115,7 @@ function columnsOf(end: BackfillEnd) {
 const hasNoFailedText = (slot: VectorSlot) => sql<boolean>`not exists (
   select 1 from ${sql.table(vectorTable(slot))} as chunk_vector
   where chunk_vector.collection_id = collection_vector.collection_id
-    and chunk_vector.change > collection_vector.first_change and chunk_vector.code is null)`;
+    and chunk_vector.change > collection_vector.first_change and chunk_vector.vector is null)`;
 
 function errorOf({ failure }: BackfillEnd, slot: VectorSlot) {
   if (failure === undefined) return {};

@@ -66,7 +66,7 @@ function failedChunks(read: Kysely<Tables>, { collectionId, slot }: VectorSetKey
       'chunk_vector.retry_at as retryAt',
     ])
     .where('chunk_vector.collection_id', '=', collectionId)
-    .where('chunk_vector.code', 'is', null)
+    .where('chunk_vector.vector', 'is', null)
     .whereRef('chunk_vector.change', '>', 'collection_vector.first_change')
     .where((where) =>
       where.or([
@@ -105,7 +105,7 @@ function markSome(write: Database['write'], key: VectorSetKey, now: number): Pro
       .select(['seq', 'retry_at'])
       .where('collection_id', '=', key.collectionId)
       .where('change', '>', set.first_change)
-      .where('code', 'is', null)
+      .where('vector', 'is', null)
       .where((where) => where.or([where('retry_at', 'is', null), where('retry_at', '>', now)]))
       .limit(markedAtOnce)
       .execute();

@@ -59,8 +59,8 @@ export async function copyVectors(
         where stored.vector is not null and stored.change > ${set.first_change}
         group by old_chunk.text
       )
-      insert into ${vectors} (seq, collection_id, change, code, vector, reason, retry_at, failures, tokens, text_key)
-      select new_chunk.seq, ${collectionId}, ${set.last_change}, stored.code, stored.vector, null, null, 0, 0, stored.text_key
+      insert into ${vectors} (seq, collection_id, change, vector, reason, retry_at, failures, tokens, text_key)
+      select new_chunk.seq, ${collectionId}, ${set.last_change}, stored.vector, null, null, 0, 0, stored.text_key
       from new_chunk join old on old.text = new_chunk.text join ${vectors} stored on stored.seq = old.seq`.execute(
       transaction,
     );

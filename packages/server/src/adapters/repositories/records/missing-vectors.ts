@@ -62,8 +62,8 @@ export async function countOfRecords(
     .innerJoin(asChunkVector(slot), 'chunk_vector.seq', 'chunk.seq')
     .select([
       'record.id',
-      sql<number>`sum(case when chunk_vector.code is null then 0 else 1 end)`.as('embedded'),
-      sql<number>`sum(case when chunk_vector.code is null and chunk_vector.retry_at is null then 1 else 0 end)`.as(
+      sql<number>`sum(case when chunk_vector.vector is null then 0 else 1 end)`.as('embedded'),
+      sql<number>`sum(case when chunk_vector.vector is null and chunk_vector.retry_at is null then 1 else 0 end)`.as(
         'refused',
       ),
       sql<number>`sum(chunk_vector.tokens)`.as('tokens'),

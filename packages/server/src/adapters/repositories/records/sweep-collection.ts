@@ -2,16 +2,12 @@ import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { changeChunkBytes, changeUsage } from '../project-usage.ts';
 import { removeKeys } from './pair-keys.ts';
-import { removePages } from './vector-page-repository.ts';
 
 export interface CollectionSweep {
   readonly collectionId: string;
   /** The maximum number of rows that one transaction changes. */
   readonly limit: number;
 }
-
-/** The pages of vectors that one transaction deletes. One has up to some megabytes. */
-const pagesAtOnce = 8;
 
 /**
  * Removes a collection that is being deleted, in transactions of bounded size. It first ends all work on records, so
@@ -28,7 +24,6 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
     isRemoved = await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId));
   }
   await removeChunks(database, sweep, signal);
-  while ((await removePages(write, collectionId, pagesAtOnce)) === pagesAtOnce) signal.throwIfAborted();
   const ids = (table: 'record_row' | 'record') =>
     write.selectFrom(table).select('id').where('collection_id', '=', collectionId).limit(limit);
   for (let removed = BigInt(limit); removed === BigInt(limit); ) {

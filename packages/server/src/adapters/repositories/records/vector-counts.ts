@@ -28,7 +28,7 @@ export async function countStored(
 ): Promise<VectorCounts> {
   const rows = await transaction
     .selectFrom(asChunkVector(slot))
-    .select(['change', 'retry_at', sql<number>`case when code is null then 0 else 1 end`.as('has_vector')])
+    .select(['change', 'retry_at', sql<number>`case when vector is null then 0 else 1 end`.as('has_vector')])
     .where('seq', 'in', seqs)
     .execute();
   const current = rows.filter(({ change }) => change > firstChange);
@@ -87,9 +87,9 @@ export async function recount(
     select num_embedded as stored_embedded, num_refused as stored_refused,
       (select count(*) from ${vectors} where collection_id = space.collection_id and change > space.first_change)
         - (select count(*) from ${vectors}
-          where collection_id = space.collection_id and change > space.first_change and code is null) as vectors,
+          where collection_id = space.collection_id and change > space.first_change and vector is null) as vectors,
       (select count(*) from ${vectors} where collection_id = space.collection_id and change > space.first_change
-        and code is null and retry_at is null) as refused
+        and vector is null and retry_at is null) as refused
     from collection_vector space where id = ${setId(key)}`.execute(db);
   const [row] = rows;
   return (

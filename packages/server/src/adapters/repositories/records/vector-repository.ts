@@ -17,8 +17,8 @@ import { findCopies } from './copy-vectors.ts';
 import { listFailures, retryFailures } from './embedding-failures.ts';
 import { lockCollection } from './lock-collection.ts';
 import { countOfRecords, findMissing } from './missing-vectors.ts';
+import { readVectorsAfter } from './read-vectors.ts';
 import { changeCounts, countStored, countVectors } from './vector-counts.ts';
-import { createVectorPageRepository } from './vector-page-repository.ts';
 import { asChunkVector, prepareSet, setId, slots, vectorTable, wantAll } from './vector-sets.ts';
 
 /** Stores vectors in either database. The search index over them is not part of the database. */
@@ -60,7 +60,7 @@ export function createVectorRepository(database: Database): VectorRepository {
     async retryFailures(collectionId, now) {
       for (const slot of slots) await retryFailures(write, { collectionId, slot }, now);
     },
-    pages: createVectorPageRepository(database),
+    readAfter: (space, after) => readVectorsAfter(read, space, after),
     save: (to, model, vectors, tokens = 0) =>
       write
         .transaction()
@@ -177,8 +177,7 @@ export function toSpace(row: Selectable<CollectionVectorTable>): StoredVectorSpa
     dimensions: row.dimensions,
     firstChange: row.first_change,
     lastChange: row.last_change,
-    pagedChange: row.paged_change,
-    pageVersion: row.page_version,
+    count: row.num_embedded,
     needsBackfill: row.wanted > row.done,
   };
 }
@@ -231,7 +230,6 @@ async function saveVectors(
     .onConflict((conflict) =>
       conflict.column('seq').doUpdateSet((set) => ({
         change: set.ref('excluded.change'),
-        code: set.ref('excluded.code'),
         vector: set.ref('excluded.vector'),
         reason: set.ref('excluded.reason'),
         retry_at: set.ref('excluded.retry_at'),
@@ -241,21 +239,17 @@ async function saveVectors(
       })),
     )
     .execute();
-  const after = countVectors(rows.map(({ code, retry_at }) => ({ hasVector: code !== null, retryAt: retry_at })));
+  const after = countVectors(rows.map(({ vector, retry_at }) => ({ hasVector: vector !== null, retryAt: retry_at })));
   const change = { embedded: after.embedded - before.embedded, refused: after.refused - before.refused };
   await changeCounts(transaction, { collectionId, slot }, change);
   return { kind: 'saved' };
 }
-
-/** Only texts without a vector have null. */
-const noCode = Buffer.alloc(0);
 
 function storedForm({ seq, embedded, tokens = 0, textKey }: NewVector) {
   const text_key = textKey ?? null;
   if (embedded instanceof Float32Array) {
     return {
       seq,
-      code: noCode,
       vector: toBytes(embedded),
       reason: null,
       retry_at: null,
@@ -265,5 +259,5 @@ function storedForm({ seq, embedded, tokens = 0, textKey }: NewVector) {
     };
   }
   const { reason, retryAt, failures } = embedded;
-  return { seq, code: null, vector: null, reason, retry_at: retryAt, failures, tokens, text_key: null };
+  return { seq, vector: null, reason, retry_at: retryAt, failures, tokens, text_key: null };
 }

@@ -62,7 +62,7 @@ export async function prepareSet(
       .insertInto('collection_vector')
       .values({
         ...{ id: setId(key), collection_id: collectionId, slot: key.slot, role: 'next', project_id: live.project_id },
-        ...{ ...empty, page_version: 0, wanted: 1, done: 0 },
+        ...{ ...empty, wanted: 1, done: 0 },
       })
       .execute();
   });
@@ -70,11 +70,10 @@ export async function prepareSet(
 
 /** The vectors of the slot up to this change are no longer valid. They are replaced one by one. */
 function emptySet(model: string, change: number) {
-  // The first change shows which set a page belongs to.
   const first = change + 1;
   return {
-    ...{ model, dimensions: 0, first_change: first, last_change: first, paged_change: first },
-    ...{ page_version: sql<number>`page_version + 1`, ...wantAll, reached: null, attempt: 0, ...noLease, run_after: 0 },
+    ...{ model, dimensions: 0, first_change: first, last_change: first },
+    ...{ ...wantAll, reached: null, attempt: 0, ...noLease, run_after: 0 },
     ...{ num_embedded: 0, num_refused: 0, error_reason: null, error_at: null, error_retry_at: null },
   };
 }

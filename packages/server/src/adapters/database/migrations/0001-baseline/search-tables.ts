@@ -37,8 +37,6 @@ export const searchTables: readonly string[] = [
     dimensions $whole not null,
     first_change $whole not null,
     last_change $whole not null,
-    paged_change $whole not null default 0,
-    page_version $whole not null default 0,
     wanted $whole not null,
     done $whole not null,
     reached $id,
@@ -63,7 +61,6 @@ export const searchTables: readonly string[] = [
     seq $whole primary key not null references chunk (seq) on delete cascade,
     collection_id $id not null,
     change $whole not null,
-    code $bytes,
     vector $bytes,
     reason text,
     retry_at $whole,
@@ -73,14 +70,13 @@ export const searchTables: readonly string[] = [
   $end`,
   'create index chunk_vector_of_change on chunk_vector (collection_id, change, seq)',
   'create index chunk_vector_of_text on chunk_vector (text_key) where text_key is not null',
-  'create index chunk_vector_refused on chunk_vector (collection_id, change, seq) where code is null',
+  'create index chunk_vector_refused on chunk_vector (collection_id, change, seq) where vector is null',
   'create index chunk_vector_retry on chunk_vector (retry_at) where retry_at is not null',
 
   `create table second_chunk_vector (
     seq $whole primary key not null references chunk (seq) on delete cascade,
     collection_id $id not null,
     change $whole not null,
-    code $bytes,
     vector $bytes,
     reason text,
     retry_at $whole,
@@ -90,7 +86,7 @@ export const searchTables: readonly string[] = [
   $end`,
   'create index second_chunk_vector_of_change on second_chunk_vector (collection_id, change, seq)',
   'create index second_chunk_vector_of_text on second_chunk_vector (text_key) where text_key is not null',
-  'create index second_chunk_vector_refused on second_chunk_vector (collection_id, change, seq) where code is null',
+  'create index second_chunk_vector_refused on second_chunk_vector (collection_id, change, seq) where vector is null',
   'create index second_chunk_vector_retry on second_chunk_vector (retry_at) where retry_at is not null',
 
   `create table similarity_scale (
@@ -103,14 +99,4 @@ export const searchTables: readonly string[] = [
     weight $real not null,
     share $real not null
   $end`,
-
-  `create table vector_page (
-    id $counter,
-    collection_id $id not null references collection (id) on delete cascade,
-    first_change $whole not null,
-    vectors $whole not null,
-    scan $bytes not null,
-    refine $bytes not null
-  $end`,
-  'create index vector_page_of_collection on vector_page (collection_id, first_change, vectors)',
 ];

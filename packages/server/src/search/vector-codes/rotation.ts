@@ -10,7 +10,7 @@ const rounds = 4;
 const seed = 0x51_4d_56_31;
 
 /**
- * Creates a random orthogonal rotation, which is the same for equal dimensions in every process. A round changes random
+ * Creates a random orthogonal rotation, which is the same for equal dimensions. A round changes random
  * signs and applies a Hadamard transform to as many dimensions as the greatest power of two has, to the first and to the
  * last of them in turn. Afterwards no dimension holds more than its share of a vector.
  */
@@ -48,7 +48,7 @@ function transform(values: Float32Array, scale: number): void {
   for (let i = 0; i < size; i++) values[i] = (values[i] as number) * scale;
 }
 
-/** Returns pseudo-random signs (xorshift). They belong to the stored format. */
+/** Returns pseudo-random signs (xorshift), the same in every run. */
 function createSigns(count: number): Float32Array {
   const signs = new Float32Array(count);
   let state = seed;

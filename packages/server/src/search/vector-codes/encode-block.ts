@@ -1,0 +1,102 @@
+import type { Rotate } from './rotation.ts';
+
+/**
+ * The codes of `vectorsPerBlock` vectors: a sign and four bits for each dimension.
+ *
+ * With the rotated vector v, the centre c and the residual r = v − c: ⟨v, q⟩ = ⟨v, c⟩ + ⟨c, q − c⟩ + ⟨r, q − c⟩, where
+ * base = ⟨v, c⟩ is exact. The last product is |r| · |q − c| · cos θ, and π times the share of dimensions whose signs differ
+ * estimates θ.
+ *
+ * With the four bits as a code x that approximates the direction of r, scale · x is the multiple of x whose product with r is
+ * |r|². Then ⟨scale · x, q − c⟩ estimates the product without bias. Its error is the product of q − c with the rest of r. The
+ * rotation makes it behave like a normal distribution of the deviation spread · |q − c|, and
+ * spread = |r − scale · x| / √dimensions.
+ */
+export interface CodeBlock {
+  readonly seqs: Float64Array;
+  readonly bases: Float32Array;
+  /** |r| */
+  readonly norms: Float32Array;
+  /** A bit for each dimension, vector after vector: 1 stands for a positive number. */
+  readonly signs: Int32Array;
+  /** Four bits for each dimension: n stands for n − 7.5. */
+  readonly nibbles: Uint8Array;
+  readonly scales: Float32Array;
+  readonly spreads: Float32Array;
+}
+
+/** A vector whose cosine is still computed exactly. */
+export interface SeqVector {
+  readonly seq: number;
+  readonly vector: Float32Array;
+}
+
+export const vectorsPerBlock = 2048;
+export const nibbleCentre = 7.5;
+/** The best step between 16 equal steps for a normal distribution, in standard deviations. */
+const bestStep = 0.3352;
+
+/** Returns the bytes of the codes of one vector. */
+export function codeBytes(width: number): number {
+  return (width * 5) / 8 + 24;
+}
+
+export function encodeBlock(vectors: readonly SeqVector[], rotate: Rotate, centre: Float32Array): CodeBlock {
+  const width = centre.length;
+  const numbers = () => new Float32Array(vectors.length);
+  const block: CodeBlock = {
+    seqs: Float64Array.from(vectors, ({ seq }) => seq),
+    bases: numbers(),
+    norms: numbers(),
+    signs: new Int32Array((vectors.length * width) / 32),
+    nibbles: new Uint8Array((vectors.length * width) / 2),
+    scales: numbers(),
+    spreads: numbers(),
+  };
+  for (const [n, { vector }] of vectors.entries()) encode(block, n, rotate(vector), centre);
+  return block;
+}
+
+function encode(block: CodeBlock, n: number, vector: Float32Array, centre: Float32Array): void {
+  const width = centre.length;
+  const residual = vector.map((value, i) => value - (centre[i] as number));
+  let [base, square] = [0, 0];
+  for (let i = 0; i < width; i++) {
+    base += (vector[i] as number) * (centre[i] as number);
+    square += (residual[i] as number) ** 2;
+  }
+  writeSigns(residual, block.signs.subarray((n * width) / 32));
+  const perStep = square === 0 ? 0 : 1 / (bestStep * Math.sqrt(square / width));
+  let [product, codeSquare] = [0, 0];
+  for (let i = 0; i < width; i++) {
+    const rest = residual[i] as number;
+    const nibble = Math.max(0, Math.min(15, Math.floor(rest * perStep) + 8));
+    product += (nibble - nibbleCentre) * rest;
+    codeSquare += (nibble - nibbleCentre) ** 2;
+    const at = (n * width + i) >> 1;
+    block.nibbles[at] = (block.nibbles[at] as number) | (nibble << ((i & 1) * 4));
+  }
+  block.bases[n] = base;
+  block.norms[n] = Math.sqrt(square);
+  if (product <= 0) return;
+  const scale = square / product;
+  block.scales[n] = scale;
+  block.spreads[n] = Math.sqrt(Math.max(0, scale * scale * codeSquare - square) / width);
+}
+
+/** Writes a bit for each number: 1 for a positive one. */
+export function writeSigns(numbers: Float32Array, signs: Int32Array): void {
+  for (let i = 0; i < numbers.length; i++) {
+    if ((numbers[i] as number) > 0) signs[i >> 5] = (signs[i >> 5] as number) | (1 << (i & 31));
+  }
+}
+
+/** Returns the mean of the rotated vectors. */
+export function findCentre(vectors: readonly SeqVector[], rotate: Rotate, width: number): Float32Array {
+  const mean = new Float64Array(width);
+  for (const { vector } of vectors) {
+    const rotated = rotate(vector);
+    for (let i = 0; i < width; i++) mean[i] = (mean[i] as number) + (rotated[i] as number) / vectors.length;
+  }
+  return Float32Array.from(mean);
+}
