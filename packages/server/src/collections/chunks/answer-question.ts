@@ -14,12 +14,7 @@ import { checkCursorForm } from '../../kernel/list-cursors.ts';
 import { type AskedWords, matchWords, toAskedWords } from '../../search/analysis/question-terms.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { type ChunkFilter, CollectionMissing, type DescribedChunk } from '../../search/chunk-index.ts';
-import {
-  type DistinctAnswer,
-  type FindDistinct,
-  mostAgain,
-  type RankedCollection,
-} from '../../search/query/find-distinct.ts';
+import type { DistinctAnswer, FindDistinct, RankedCollection } from '../../search/query/find-distinct.ts';
 import type { Hit } from '../../search/query/fuse.ts';
 import { measureText } from '../../search/query/measure-text.ts';
 import { type SelectedHits, selectHits } from '../../search/query/select-hits.ts';
@@ -65,7 +60,10 @@ export type AnswerQuestion = (of: AskedCollections, body: ChunkQuestion, signal?
 
 const never = new AbortController().signal;
 
-interface Found extends Pick<DistinctAnswer<StoredChunk>, 'rankings'> {
+/** The maximum number of times that a question ranks again because chunks were replaced before they were read. */
+export const mostAgain = 3;
+
+interface Found extends Pick<DistinctAnswer<StoredChunk>, 'rankings' | 'isOutdated'> {
   readonly hits: ReadonlyArray<RerankedHit<StoredChunk>>;
   readonly reranking: Reranking;
 }
@@ -99,7 +97,8 @@ async function findPage(deps: AnswerDeps, options: FindOptions) {
     });
     if (page === undefined) throw chunkNotFound(body.after ?? '');
     const shown = await readPage(deps, { asked, page, distance: body.expand ?? 0 });
-    if (shown.length === page.hits.length || again === mostAgain) return { found, page, shown };
+    const isCurrent = !found.isOutdated && shown.length === page.hits.length;
+    if (isCurrent || again === mostAgain) return { found, page, shown };
   }
 }
 

@@ -28,6 +28,8 @@ export interface DistinctAnswer<Stored> {
   readonly hits: ReadonlyArray<DistinctHit<Stored>>;
   /** How each collection was ranked, in the order of the question. */
   readonly rankings: readonly RankedCollection[];
+  /** Whether ranked chunks were gone before their texts were read. Others may have replaced them, so the caller asks again. */
+  readonly isOutdated: boolean;
 }
 
 export interface RankedCollection {
@@ -55,14 +57,10 @@ const concurrency = 4;
 /** Longer answers read the texts of their own chunks only. */
 const mostWithTexts = 20;
 
-/** The maximum number of times that a question ranks again because chunks were replaced before their texts were read. */
-export const mostAgain = 3;
-
 /**
  * Ranks chunks and groups those with the same text. A question ranks a few times as many chunks as it has results, and
  * 1,000 when equal texts leave too few; its collections share these 1,000. If words alone answer a short question, it first
- * ranks only one more than it needs. Chunks of different collections are sorted by their scores. If ranked chunks are gone
- * when they are described, others may have replaced them, so the question ranks again.
+ * ranks only one more than it needs. Chunks of different collections are sorted by their scores.
  */
 export function createFindDistinct<Stored>({ chunks, retrieve, describe }: DistinctDeps<Stored>): FindDistinct<Stored> {
   async function describeAll(hits: ReadonlyArray<Hit<Stored>>): Promise<ReadonlyMap<number, DescribedChunk>> {
@@ -87,19 +85,17 @@ export function createFindDistinct<Stored>({ chunks, retrieve, describe }: Disti
     const pool = Math.min(most, Math.max(ranked.least, ranked.perResult * results));
     const isShort = isFirstPage && results * collectionIds.length <= mostWithTexts;
     const enough = isShort ? results + 1 : undefined;
-    let again = 0;
     for (let options: { limit: number; enough?: number | undefined } = { limit: pool, enough }; ; ) {
       const { answers, hits: all } = await rank({ ...question, ...options }, collectionIds);
       const descriptions = await describeAll(all);
-      if (descriptions.size < all.length && again < mostAgain) {
-        again += 1;
-        continue;
-      }
+      const isOutdated = descriptions.size < all.length;
       const hits = groupEqual(all, descriptions);
       const limit = Math.min(...answers.map((each) => each.limit));
       const isWhole = limit >= most || answers.every((each) => each.hits.length < each.limit);
       const isEnough = limit >= pool || countTokens(hits.slice(0, results)) <= maxTokens;
-      if (isWhole || (isEnough && hits.length > results)) return { hits, rankings: answers.map(nameRanking) };
+      if (isOutdated || isWhole || (isEnough && hits.length > results)) {
+        return { hits, rankings: answers.map(nameRanking), isOutdated };
+      }
       options = { limit: limit < pool ? pool : most };
     }
   };

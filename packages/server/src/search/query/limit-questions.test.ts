@@ -72,7 +72,8 @@ test('a search ends when its client disconnects, and one that has not begun does
 
 test('an answer in time leaves no timer and no listener', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const answered = { hits: [], rankings: [{ collectionId: 'c', ranking: 'words', reason: 'no_embedder' }] } as const;
+  const rankings = [{ collectionId: 'c', ranking: 'words', reason: 'no_embedder' }] as const;
+  const answered = { hits: [], rankings, isOutdated: false } as const;
   const { limited, signals, ended, registry } = createLimited(async () => answered);
   const client = new AbortController();
   assert.deepEqual(await limited({ ...question, signal: client.signal }), answered);
