@@ -72,7 +72,6 @@ describe('the check of a store', () => {
       checked: 'read',
       findings: ['row 3 missing from index'],
       indexes: [],
-      orphanPages: 0,
     });
     const report = await checkStore({ ...service.admin, checkDatabase }, { hash: false });
     assert.deepEqual(report.faults, [{ kind: 'database_damaged', finding: 'row 3 missing from index' }]);
@@ -85,7 +84,7 @@ describe('the check of a store', () => {
     const indexes = [fault('coll1', 'a page is missing'), fault('coll1', 'it lacks 3 chunks'), fault('coll2', 'no')];
     const deps = {
       ...service.admin,
-      checkDatabase: async () => ({ checked: 'read', findings: [], indexes, orphanPages: 0 }),
+      checkDatabase: async () => ({ checked: 'read', findings: [], indexes }),
       repairIndex: async (collectionId: string) => collectionId === 'coll1',
     };
     assert.equal((await checkStore(deps, { hash: false })).open, 3);
@@ -95,19 +94,6 @@ describe('the check of a store', () => {
       indexes.slice(0, 2).map((index) => ({ kind: 'index_damaged', ...index })),
     );
     assert.equal(repaired.open, 1);
-  });
-
-  test('reports pages of the search index without a segment, and deletes them', async () => {
-    await using service = await startFilesService();
-    const { write } = service.database;
-    const pages = Array.from({ length: 300 }, (_, number) => ({ id: 9 * 2 ** 22 + number, data: Buffer.from('page') }));
-    await write.insertInto('index_page').values(pages).execute();
-    const fault = { kind: 'index_pages_orphaned', pages: 300 };
-    const report = await checkStore(service.admin, { hash: false });
-    assert.deepEqual([report.faults, report.open], [[fault], 1]);
-    const repaired = await checkStore(service.admin, { hash: false, repair: true });
-    assert.deepEqual([repaired.mended, repaired.open], [[fault], 0]);
-    assert.deepEqual(await write.selectFrom('index_page').select('id').execute(), []);
   });
 });
 

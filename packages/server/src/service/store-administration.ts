@@ -4,7 +4,6 @@ import type { Database } from '../adapters/database/database.ts';
 import { openDiskBlobStore } from '../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../adapters/repositories/blob-repository.ts';
 import { createFileRepository } from '../adapters/repositories/file-repository.ts';
-import { deleteOrphanPages } from '../adapters/search-index/orphan-pages.ts';
 import type { BlobRepository } from '../files/blob-repository.ts';
 import type { BlobStore } from '../files/blob-store.ts';
 import { type CheckStoreOptions, checkStore, type StoreReport } from '../files/maintenance/fsck.ts';
@@ -77,7 +76,6 @@ export function administerStore(place: {
         const ofDatabase = {
           checkDatabase: () => checkDatabase(database),
           repairIndex: repair,
-          deleteOrphanPages: () => deleteOrphanPages(database.write),
         };
         return checkStore({ ...deps, ...ofDatabase }, options);
       }),

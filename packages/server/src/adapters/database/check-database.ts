@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { countOrphanPages } from '../search-index/orphan-pages.ts';
 import { checkVectors } from './check-vectors.ts';
 import type { Database } from './database.ts';
 import { checkUnfinished } from './problems.ts';
@@ -12,8 +11,6 @@ export interface DatabaseCheck {
   readonly findings: readonly string[];
   /** Errors in the search indexes, which a rebuild repairs. */
   readonly indexes: readonly DamagedIndex[];
-  /** Number of pages of the search index without a segment. */
-  readonly orphanPages: number;
 }
 
 export interface DamagedIndex {
@@ -30,19 +27,19 @@ export async function checkDatabase(database: Database): Promise<DatabaseCheck> 
 
 async function checkSqlite(database: Database): Promise<DatabaseCheck> {
   const checked =
-    'SQLite: pragma integrity_check (every page, row and index), every segment of the search index, every page of vectors, and the counts of vectors';
+    'SQLite: pragma integrity_check (every page, row and index), every segment of the search index, and the counts of vectors';
   try {
     const { rows } = await sql<object>`pragma integrity_check(${sql.lit(mostFindings)})`.execute(database.read);
     const messages = rows.flatMap((row) => Object.values(row)).map(String);
-    if (messages.join() !== 'ok') return { checked, findings: messages, indexes: [], orphanPages: 0 };
-    return { checked, findings: [], ...(await checkIndexes(database)) };
+    if (messages.join() !== 'ok') return { checked, findings: messages, indexes: [] };
+    return { checked, findings: [], indexes: await checkIndexes(database) };
   } catch (error) {
-    return { checked, findings: [messageOf(error)], indexes: [], orphanPages: 0 };
+    return { checked, findings: [messageOf(error)], indexes: [] };
   }
 }
 
-/** Checks the search index and the pages of vectors of one collection after another. */
-async function checkIndexes(database: Database): Promise<Pick<DatabaseCheck, 'indexes' | 'orphanPages'>> {
+/** Checks the search index and the counts of vectors of one collection after another. */
+async function checkIndexes(database: Database): Promise<readonly DamagedIndex[]> {
   const { read } = database;
   const collections = await read.selectFrom('collection').select('id').where('status', '=', 'ready').execute();
   const damaged: DamagedIndex[] = [];
@@ -51,10 +48,10 @@ async function checkIndexes(database: Database): Promise<Pick<DatabaseCheck, 'in
     damaged.push(...findings.map((finding) => ({ collectionId: id, finding })));
     if (damaged.length >= mostFindings) break;
   }
-  return { indexes: damaged, orphanPages: await countOrphanPages(read) };
+  return damaged;
 }
 
-/** Checks the search index of a collection, the pages of its vectors and their counts. */
+/** Checks the search index of a collection and the counts of its vectors. */
 export async function checkCollection(database: Database, collectionId: string): Promise<readonly string[]> {
   const ofIndex = await database.searchIndex.check(database.read, collectionId);
   return [...ofIndex, ...(await checkVectors(database, collectionId))];
@@ -110,7 +107,7 @@ const corruption = /^(XX...|58...)$/;
 async function checkPostgres(database: Database): Promise<DatabaseCheck> {
   const { read } = database;
   const checked =
-    'PostgreSQL: every row of every table was read, every segment of the search index, every page of vectors, and the counts of vectors; indexes of the server were not compared (use amcheck for them)';
+    'PostgreSQL: every row of every table was read, every segment of the search index, and the counts of vectors; indexes of the server were not compared (use amcheck for them)';
   const { rows: tables } = await sql<{ name: string; pages: number }>`
     select c.oid::regclass::text as name, (pg_relation_size(c.oid) / current_setting('block_size')::int)::int as pages
     from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by 1`.execute(read);
@@ -136,8 +133,8 @@ async function checkPostgres(database: Database): Promise<DatabaseCheck> {
       [step, failures] = [Math.min(pagesPerStatement, step * 2), 0];
     }
   }
-  if (findings.length > 0) return { checked, findings, indexes: [], orphanPages: 0 };
-  return { checked, findings, ...(await checkIndexes(database)) };
+  if (findings.length > 0) return { checked, findings, indexes: [] };
+  return { checked, findings, indexes: await checkIndexes(database) };
 }
 
 async function readPages(read: Database['read'], name: string, [first, end]: readonly [number, number]): Promise<void> {

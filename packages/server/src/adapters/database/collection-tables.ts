@@ -162,15 +162,13 @@ export interface IndexSegmentTable {
   state: 'building' | 'live' | 'rebuilt' | 'retired';
   /** The order of the segments of a collection. A new segment has its id; a merged one has the lowest of its parts. */
   position: number;
-  /** The position again. The check of the index compares both. */
-  position_copy: Generated<number>;
   chunks: number;
   removals: number;
   /** Number of stored pages. */
   pages: number;
   header: Uint8Array;
   /** The lowest version of the analysis that has produced terms of the segment. See `analysis-version.ts`. */
-  analysis: Generated<number>;
+  analysis: number;
   /**
    * From this time on, the segment may be deleted: a `building` one because its merge has stopped, a `retired` one
    * because no question reads it any more. Null means at once. A live segment has none.

@@ -18,7 +18,6 @@ import { createMetrics } from '../../kernel/metrics.ts';
 import { checkDatabase, repairIndex } from '../database/check-database.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
-import { deleteOrphanPages } from '../search-index/orphan-pages.ts';
 import { createArtifactRepository } from './artifact-repository.ts';
 import { createBlobRepository } from './blob-repository.ts';
 import { createFileRepository } from './file-repository.ts';
@@ -60,7 +59,6 @@ async function openStore(
       {
         ...{ ...shared, damages, checkDatabase: () => checkDatabase(database) },
         repairIndex: (collectionId) => repairIndex(database, collectionId),
-        deleteOrphanPages: () => deleteOrphanPages(database.write),
       },
       { hash: true, repair: false },
     );

@@ -19,7 +19,6 @@ import { createLogger } from '../../kernel/log/logger.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { checkDatabase, repairIndex } from '../database/check-database.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
-import { deleteOrphanPages } from '../search-index/orphan-pages.ts';
 import { createArtifactRepository } from './artifact-repository.ts';
 import { createBlobRepository } from './blob-repository.ts';
 import { createFileRepository } from './file-repository.ts';
@@ -152,7 +151,6 @@ async function openStores(t: TestContext, open: (typeof temporaryDatabases)['SQL
       {
         ...{ ...deps, checkDatabase: () => checkDatabase(database) },
         repairIndex: (collectionId) => repairIndex(database, collectionId),
-        deleteOrphanPages: () => deleteOrphanPages(database.write),
       },
       { hash: true, repair: false },
     );

@@ -15,7 +15,6 @@ import type { Database } from '../database/database.ts';
 import { insertCollection, insertRecord } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
-import { deleteOrphanPages } from '../search-index/orphan-pages.ts';
 import { createBlobRepository } from './blob-repository.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
@@ -73,7 +72,6 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       clock: systemClock,
       checkDatabase: () => checkDatabase(database),
       repairIndex: (collectionId: string) => repairIndex(database, collectionId),
-      deleteOrphanPages: () => deleteOrphanPages(database.write),
     };
     await files.add([newFile('a', 30), newFile('b', 5), newFile('c', 7), newFile('d', 0)], noFileLimits, isStored);
     assert.deepEqual(await files.wrongUsages(), []);

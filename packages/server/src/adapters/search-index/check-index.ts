@@ -33,7 +33,6 @@ function readSegments(source: SegmentSource, collectionId: string): CheckedSegme
     );
     const isEqual = header.seqs.length === row.chunks && header.removals.length === row.removals && pages === row.pages;
     if (!isEqual) throw new DamagedSegment(`the numbers of segment ${id} do not agree with its header and pages`);
-    if (row.position !== row.positionCopy) throw new DamagedSegment(`segment ${id} has two positions`);
     for (const { live } of checked) live.remove(header.removals);
     checked.push({ seqs: header.seqs, live: createLiveChunks(header) });
   }

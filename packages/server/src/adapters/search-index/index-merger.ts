@@ -275,7 +275,7 @@ function replaceParts({ write, times }: MergeContext, replacement: Replacement):
     if (hidden.numUpdatedRows !== BigInt(segments.length)) throw new PartsGone();
     const shown = await transaction
       .updateTable('index_segment')
-      .set({ state: shownAs, position, position_copy: position, chunks, removals, header, expires_at: null })
+      .set({ state: shownAs, position, chunks, removals, header, expires_at: null })
       .where('id', '=', target)
       .where('state', '=', 'building')
       .executeTakeFirst();

@@ -5,7 +5,6 @@ import type { ThreadStatements } from './thread-statements.ts';
 export interface ListedSegment {
   readonly id: number;
   readonly position: number;
-  readonly positionCopy: number;
   readonly chunks: number;
   readonly removals: number;
   readonly pages: number;
@@ -39,7 +38,7 @@ export function createSqliteSource(statements: ThreadStatements): SegmentSource 
       readBytes('select data as bytes from index_page where id = ?', segment * pagesPerSegment + page),
     listSegments: (collectionId) =>
       statements.all<ListedSegment>(
-        `select id, position, position_copy as positionCopy, chunks, removals, pages from index_segment
+        `select id, position, chunks, removals, pages from index_segment
           where collection_id = ? and state = 'live' order by position`,
         collectionId,
       ),

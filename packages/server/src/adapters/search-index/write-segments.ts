@@ -98,6 +98,6 @@ function insertSegment(statements: ThreadStatements, segment: NewSegment): numbe
       values (?, ?, 0, ?, ?, ?, ?, ?)`,
     ...[collectionId, state, chunks, removals, pages, header, analysisVersion],
   );
-  statements.run('update index_segment set position = id, position_copy = id where id = ?', id);
+  statements.run('update index_segment set position = id where id = ?', id);
   return id;
 }

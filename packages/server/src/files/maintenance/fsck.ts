@@ -17,15 +17,12 @@ export interface CheckStoreDeps {
     readonly checked: string;
     readonly findings: readonly string[];
     readonly indexes: readonly DamagedIndex[];
-    readonly orphanPages: number;
   }>;
   /**
    * Rebuilds the search index of a collection.
    * @returns whether it has no error now
    */
   readonly repairIndex: (collectionId: string) => Promise<boolean>;
-  /** Deletes the pages of the search index without a segment. */
-  readonly deleteOrphanPages: () => Promise<void>;
 }
 
 interface DamagedIndex {
@@ -56,11 +53,8 @@ export type StoreFault =
   | { readonly kind: 'database_damaged'; readonly finding: string }
   | IndexFault;
 
-type IndexFault =
-  /** The search index of a collection does not agree with its chunks. A repair rebuilds it. */
-  | ({ readonly kind: 'index_damaged' } & DamagedIndex)
-  /** Pages of the search index without a segment. A repair deletes them. */
-  | { readonly kind: 'index_pages_orphaned'; readonly pages: number };
+/** The search index of a collection does not agree with its chunks. A repair rebuilds it. */
+type IndexFault = { readonly kind: 'index_damaged' } & DamagedIndex;
 
 export interface StoreReport {
   /** Describes how the database was checked. */
@@ -89,7 +83,7 @@ const mostFiles = 100;
  * right size and, with `hash`, the right content. All bytes must have a row, and the stored usage of a project must
  * match its files. While a service runs, uploads and deletes in progress may appear as faults. With `repair`, it
  * restores correct bytes from the quarantine, records damage so that the next upload of the same content replaces it,
- * finishes deletes, corrects the usage, rebuilds damaged search indexes, and deletes their orphaned pages.
+ * finishes deletes, corrects the usage, and rebuilds damaged search indexes.
  */
 export async function checkStore(
   deps: CheckStoreDeps,
@@ -97,10 +91,9 @@ export async function checkStore(
   signal?: AbortSignal,
 ): Promise<StoreReport> {
   const repair = options.repair === true;
-  const { checked, findings, indexes, orphanPages } = await deps.checkDatabase();
+  const { checked, findings, indexes } = await deps.checkDatabase();
   const faults: StoreFault[] = findings.map((finding) => ({ kind: 'database_damaged', finding }));
-  const damaged: IndexFault[] = indexes.map((index) => ({ kind: 'index_damaged', ...index }));
-  if (orphanPages > 0) damaged.push({ kind: 'index_pages_orphaned', pages: orphanPages });
+  const damaged = indexes.map((index): IndexFault => ({ kind: 'index_damaged', ...index }));
   faults.push(...damaged);
   const mended: StoreFault[] = repair ? await repairIndexes(deps, damaged) : [];
   let [blobsChecked, bytesChecked, after] = [0, 0, ''];
@@ -135,17 +128,12 @@ export async function checkStore(
 }
 
 /** @returns the faults that were repaired */
-async function repairIndexes(
-  { repairIndex, deleteOrphanPages }: CheckStoreDeps,
-  faults: readonly IndexFault[],
-): Promise<IndexFault[]> {
+async function repairIndexes({ repairIndex }: CheckStoreDeps, faults: readonly IndexFault[]): Promise<IndexFault[]> {
   const repaired = new Set<string>();
-  const damaged = faults.filter((fault) => fault.kind === 'index_damaged');
-  for (const collectionId of new Set(damaged.map((fault) => fault.collectionId))) {
+  for (const collectionId of new Set(faults.map((fault) => fault.collectionId))) {
     if (await repairIndex(collectionId)) repaired.add(collectionId);
   }
-  if (damaged.length < faults.length) await deleteOrphanPages();
-  return faults.filter((fault) => fault.kind === 'index_pages_orphaned' || repaired.has(fault.collectionId));
+  return faults.filter((fault) => repaired.has(fault.collectionId));
 }
 
 /** @throws the error of a storage that has failed as a whole */

@@ -8,7 +8,6 @@ import { openDiskBlobStore } from '../../adapters/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../../adapters/repositories/blob-repository.ts';
 import { createFileRepository } from '../../adapters/repositories/file-repository.ts';
 import { createIdempotencyRepository } from '../../adapters/repositories/idempotency-repository.ts';
-import { deleteOrphanPages } from '../../adapters/search-index/orphan-pages.ts';
 import { createApp } from '../../http/create-app.ts';
 import { createDrain } from '../../http/drain.ts';
 import type { Guard } from '../../http/guard.ts';
@@ -145,7 +144,6 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
       newId: createNewId(),
       checkDatabase: () => checkDatabase(database),
       repairIndex: (collectionId: string) => repairIndex(database, collectionId),
-      deleteOrphanPages: () => deleteOrphanPages(database.write),
     },
     quarantined: () => readdir(join(folder, 'quarantine')),
     /** Returns the path of the bytes of a file of `projecta`. */

@@ -30,7 +30,14 @@ function openRepositories({ database, close }: TemporaryDatabase): OpenedReposit
       const { write } = database;
       const more = { num_chunks: sql<number>`num_chunks + ${chunks}` };
       await write.updateTable('record').set(more).where('id', '=', id).execute();
-      const segment = { state: 'live', position: 0, removals: 0, pages: 0, header: new Uint8Array(0) } as const;
+      const segment = {
+        state: 'live',
+        position: 0,
+        removals: 0,
+        pages: 0,
+        header: new Uint8Array(0),
+        analysis: 1,
+      } as const;
       await write
         .insertInto('index_segment')
         .values({ ...segment, collection_id: collectionId, chunks })

@@ -106,9 +106,9 @@ export interface NewSegment extends PackedSegment {
 export async function insertSegment(db: Kysely<Tables>, segment: NewSegment): Promise<string | null> {
   const { collectionId, state, chunks, removals, header, pages, sizes } = segment;
   const { rows } = await sql<{ reached: string | null }>`with segment as (
-      insert into index_segment (id, collection_id, state, position, position_copy, chunks, removals, pages, header, analysis)
+      insert into index_segment (id, collection_id, state, position, chunks, removals, pages, header, analysis)
       overriding system value
-      select id, ${collectionId}, ${sql.lit(state)}, id, id, ${chunks}::bigint, ${removals}::bigint,
+      select id, ${collectionId}, ${sql.lit(state)}, id, ${chunks}::bigint, ${removals}::bigint,
         ${sizes.length}::bigint, ${toBuffer(header)}::bytea, ${analysisVersion}::bigint
       from (select nextval(pg_get_serial_sequence('index_segment', 'id')) as id) as next
       returning id
@@ -176,7 +176,7 @@ export async function readForThread(db: Kysely<Tables>, request: ReadRequest): P
     case 'segments':
       return db
         .selectFrom('index_segment')
-        .select(['id', 'position', 'position_copy as positionCopy', 'chunks', 'removals', 'pages'])
+        .select(['id', 'position', 'chunks', 'removals', 'pages'])
         .where('collection_id', '=', request.collectionId)
         .where('state', '=', 'live')
         .orderBy('position')

@@ -18,7 +18,7 @@ export interface MergeHooks {
 
 export const vocabulary = ['red', 'green', 'blue', 'مرحبا', '世界', 'น้ำ', 'snake_case', 'c++', 'x', 'y', 'z'];
 /** The columns of a segment without content. */
-export const emptySegment = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0) };
+export const emptySegment = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0), analysis: 1 };
 
 /** Fills collections of a database with random chunks, and merges their segments as the service does. */
 export type SegmentHarness = ReturnType<typeof createSegmentHarness>;

@@ -261,7 +261,7 @@ function testCheck(current: Current): void {
     await write.insertInto('index_page').values({ id: page, data }).execute();
     assert.deepEqual(await check(), []);
 
-    for (const column of ['chunks', 'removals', 'pages', 'position'] as const) {
+    for (const column of ['chunks', 'removals', 'pages'] as const) {
       for (const row of rows) {
         for (const value of [row[column] - 1, row[column] + 1]) {
           await write
@@ -269,7 +269,7 @@ function testCheck(current: Current): void {
             .set({ [column]: value })
             .where('id', '=', row.id)
             .execute();
-          assert.match((await check()).join(), /is damaged: (?:the numbers of )?segment \d+ /, `${column} ${value}`);
+          assert.match((await check()).join(), /is damaged: the numbers of segment \d+ /, `${column} ${value}`);
         }
         await write
           .updateTable('index_segment')
@@ -304,7 +304,6 @@ function testRetiredPages(current: Current): void {
     await merge(collection.id);
     const { states, pages, expectedPages } = await countRows(collection.id);
     assert.deepEqual([states, pages], [['live'], expectedPages]);
-    assert.equal((await checkDatabase(database)).orphanPages, 0);
   });
 }
 

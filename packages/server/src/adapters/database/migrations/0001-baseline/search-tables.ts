@@ -8,9 +8,8 @@ export const searchTables: readonly string[] = [
     chunks $whole not null,
     removals $whole not null,
     pages $whole not null,
-    analysis $whole not null default 1,
+    analysis $whole not null,
     expires_at $whole,
-    position_copy $whole not null default 0,
     header $bytes not null
   $end`,
   'create index index_segment_of_analysis on index_segment (analysis, collection_id)',
