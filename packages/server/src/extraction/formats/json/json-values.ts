@@ -1,4 +1,5 @@
 import { fileDamaged } from '../../extraction-error.ts';
+import { cutName } from '../../place-names.ts';
 
 /** A simple value of a JSON text, in the order of the text. */
 export interface JsonValue {
@@ -16,10 +17,11 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
 /**
  * Reads the simple values of a JSON text one by one, in linear time and without a tree. Numbers keep all their digits
- * and repeated names all their values, which `JSON.parse` would lose.
+ * and repeated names all their values, which `JSON.parse` would lose. Long names are cut, because each path repeats them.
+ * @param onCut called for each name that is cut
  * @throws ExtractionError when it is no JSON or is nested too deep
  */
-export function* readJsonValues(text: string): Generator<JsonValue> {
+export function* readJsonValues(text: string, onCut: () => void = () => {}): Generator<JsonValue> {
   const path: (string | number)[] = [];
   let at = 0;
   const skip = () => {
@@ -47,7 +49,9 @@ export function* readJsonValues(text: string): Generator<JsonValue> {
     skip();
     if (text[at] !== ':') throw damaged();
     at += 1;
-    return name;
+    const shown = cutName(name);
+    if (shown !== name) onCut();
+    return shown;
   };
   for (;;) {
     skip();

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { placeLimits } from '../../place-names.ts';
+import { createLabels, jsonLabelLimits } from './json-labels.ts';
 import { deepestJson, readJsonValues } from './json-values.ts';
 import { readJson, readJsonLines } from './read-json.ts';
 
@@ -132,4 +134,45 @@ test('a text of which more than a tenth of the lines is no JSON is damaged', () 
   assert.equal(blocks.length, 2);
   for (const text of ['Dear reader,\nthis is a letter.', '{"a":1}\nx\ny', 'no JSON'])
     assert.throws(() => readJsonLines(Buffer.from(text)), { code: 'file_damaged', message: /the first is line/ });
+});
+
+test('a long name is cut wherever it is repeated, and a warning counts the cut names', () => {
+  const long = 'k'.repeat(1_000_000);
+  const kept = `${'k'.repeat(placeLimits.name - 1)}…`;
+  const texts = [JSON.stringify({ [long]: { [long]: Array(5).fill(1) } }), `{"a":1}\n{"${long}":{"b":2}}`];
+  const documents = [readJson(Buffer.from(texts[0] ?? '')), readJsonLines(Buffer.from(texts[1] ?? ''))];
+  assert.deepEqual(
+    documents.map(({ blocks }) => blocks.at(-1)?.text),
+    [`${kept}.${kept}: 1, 1, 1, 1, 1`, `${kept}.b: 2`],
+  );
+  for (const [at, count] of [2, 1].entries())
+    assert.match(documents[at]?.warnings.join() ?? '', new RegExp(`^names_cut: ${count} names of values`));
+});
+
+test('the name of a list is built once for all its simple values, but again after a list in it', () => {
+  const labelOf = createLabels(0);
+  const name = 'n'.repeat(1_000);
+  const items = 2 * (jsonLabelLimits.characters / name.length);
+  for (let index = 0; index < items; index += 1) assert.equal(labelOf([name, index], -1), name);
+  assert.deepEqual(textsOf('{"a":{"b":[1,[2,3],4,5],"c":[],"d":[6]}}'), [
+    'a.b: 1\na.b[2]: 2, 3\na.b: 4, 5\na.c: []\na.d: 6',
+  ]);
+});
+
+test('the limit document_json_names accepts names of its length and refuses one character more', () => {
+  const { characters, perCharacter } = jsonLabelLimits;
+  const length = 1_000;
+  const most = characters + perCharacter * length;
+  const labelOf = createLabels(length);
+  const name = 'n'.repeat(1_024);
+  for (let left = most; left > 0; left -= name.length) labelOf([name.slice(0, left)], -1);
+  assert.throws(() => labelOf(['n'], -1), {
+    code: 'unpacked_limit',
+    message: new RegExp(`more than ${most} characters`),
+  });
+  // Each value is in as many objects with long names as there may be, so the names would take gigabytes.
+  const names = Array.from({ length: 400 }, () => `{"${'n'.repeat(placeLimits.name)}":`);
+  const values = `{${Array.from({ length: 50_000 }, (_, at) => `"${at}":1`).join()}}`;
+  const text = `${names.join('')}${values}${'}'.repeat(names.length)}`;
+  assert.throws(() => readJson(Buffer.from(text)), { code: 'unpacked_limit' });
 });

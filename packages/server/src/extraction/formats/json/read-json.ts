@@ -1,6 +1,8 @@
 import type { Block, Document } from '../../document.ts';
 import { decodeText } from '../../encoding/decode-text.ts';
 import { ExtractionError, fileDamaged } from '../../extraction-error.ts';
+import { placeLimits } from '../../place-names.ts';
+import { createLabels } from './json-labels.ts';
 import { type JsonValue, readJsonValues } from './json-values.ts';
 
 /** A longer text is a paragraph of its own. */
@@ -13,9 +15,13 @@ const longText = 200;
  */
 export function readJson(bytes: Uint8Array, charset?: string): Document {
   const { text, facts, warnings } = decodeText(bytes, [charset]);
-  const writer = createItemWriter();
+  const writer = createItemWriter(text.length);
   let current = '';
-  for (const { path, text: value } of readJsonValues(text)) {
+  let cutNames = 0;
+  const onCut = () => {
+    cutNames += 1;
+  };
+  for (const { path, text: value } of readJsonValues(text, onCut)) {
     const itemAt = positionOfItem(path);
     const isSimple = path.length < 2 || (path.length === 2 && typeof path[1] === 'number');
     const item = itemAt === -1 ? (isSimple ? '' : `${path[0]}`) : path.slice(0, itemAt + 1).join(' ');
@@ -23,7 +29,7 @@ export function readJson(bytes: Uint8Array, charset?: string): Document {
     current = item;
     writer.add(path, itemAt, value);
   }
-  return { blocks: writer.blocks(), facts, warnings };
+  return { blocks: writer.blocks(), facts, warnings: [...warnings, ...describeCut(cutNames)] };
 }
 
 /** Returns the position of the index of the item in the path; -1 for a value that belongs to no item. */
@@ -35,15 +41,19 @@ function positionOfItem(path: JsonValue['path']): number {
 /** Reads a text whose lines are JSON documents. A line that is none stays as it is, and a warning names it. */
 export function readJsonLines(bytes: Uint8Array, charset?: string): Document {
   const { text, facts, warnings } = decodeText(bytes, [charset]);
-  const writer = createItemWriter();
+  const writer = createItemWriter(text.length);
   const bad: number[] = [];
   let lines = 0;
   let number = 0;
+  let cutNames = 0;
+  const onCut = () => {
+    cutNames += 1;
+  };
   for (const line of eachLine(text)) {
     number += 1;
     if (line.trim() === '') continue;
     lines += 1;
-    const values = readLine(line);
+    const values = readLine(line, onCut);
     if (values === undefined) {
       bad.push(number);
       writer.addText(line);
@@ -52,13 +62,13 @@ export function readJsonLines(bytes: Uint8Array, charset?: string): Document {
   }
   if (bad.length > Math.max(1, lines / 10) || (lines > 0 && bad.length === lines))
     throw fileDamaged('JSON Lines', `${bad.length} of ${lines} lines are no JSON; the first is line ${bad[0]}`);
-  return { blocks: writer.blocks(), facts, warnings: [...warnings, ...describeBad(bad)] };
+  return { blocks: writer.blocks(), facts, warnings: [...warnings, ...describeBad(bad), ...describeCut(cutNames)] };
 }
 
 /** @returns undefined for a line that is no JSON */
-function readLine(line: string): JsonValue[] | undefined {
+function readLine(line: string, onCut: () => void): JsonValue[] | undefined {
   try {
-    return Array.from(readJsonValues(line), ({ path, text }) => ({ path: [...path], text }));
+    return Array.from(readJsonValues(line, onCut), ({ path, text }) => ({ path: [...path], text }));
   } catch (cause) {
     if (cause instanceof ExtractionError) return undefined;
     throw cause;
@@ -73,6 +83,13 @@ function describeBad(bad: readonly number[]): string[] {
   return [`bad_lines: These lines are no JSON and were kept as text: ${bad.slice(0, mostNamed).join(', ')}${more}.`];
 }
 
+function describeCut(names: number): string[] {
+  if (names === 0) return [];
+  return [
+    `names_cut: ${names} names of values are longer than ${placeLimits.name} characters; the text has their beginning.`,
+  ];
+}
+
 function* eachLine(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf('\n', at);
@@ -82,7 +99,9 @@ function* eachLine(text: string): Generator<string> {
   }
 }
 
-function createItemWriter() {
+/** @param length the characters of the document */
+function createItemWriter(length: number) {
+  const labelOf = createLabels(length);
   const blocks: Block[] = [];
   let lines: string[] = [];
   let lastLabel: string | undefined;
@@ -112,19 +131,4 @@ function createItemWriter() {
       return blocks;
     },
   };
-}
-
-/**
- * Returns a name such as `authors[2].name`. The simple values of a list share the name of the list.
- * @param itemAt the position of an index that is left out
- */
-function labelOf(path: JsonValue['path'], itemAt: number): string {
-  let label = '';
-  const end = typeof path.at(-1) === 'number' ? path.length - 1 : path.length;
-  for (let at = 0; at < end; at += 1) {
-    const part = path[at] ?? '';
-    if (at === itemAt) continue;
-    label += typeof part === 'number' ? `[${part + 1}]` : label === '' ? part : `.${part}`;
-  }
-  return label;
 }
