@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import PostalMime, { type Email, type PostalMimeOptions } from 'postal-mime';
 import { decodeText, type EncodingFacts } from '../../encoding/decode-text.ts';
 import { createDecoder, encodingOfLabel } from '../../encoding/decoders.ts';
 import { ExtractionError } from '../../extraction-error.ts';
@@ -11,66 +12,59 @@ export interface MailDecoding {
   readonly warnings: readonly string[];
 }
 
-/** The decoding of the mail that is being parsed. The parser keeps its decoders, so they belong to no mail. */
-let current: { facts: EncodingFacts; readonly warnings: Set<string> } | undefined;
-let isDecoding = false;
-let turn: Promise<unknown> = Promise.resolve();
-
-/**
- * Runs a parser whose decoders are ours, one at a time: the parser takes the decoder of the platform, which neither finds wrong
- * declarations nor reports damage.
- */
-export function withMailDecoder<Parsed>(
-  parse: () => Promise<Parsed>,
-): Promise<{ parsed: Parsed; decoding: MailDecoding }> {
-  const run = async () => {
-    const platformDecoder = globalThis.TextDecoder;
-    const decoding = { facts: {}, warnings: new Set<string>() };
-    current = decoding;
-    globalThis.TextDecoder = MailDecoder;
-    try {
-      return { parsed: await parse(), decoding: { facts: decoding.facts, warnings: [...decoding.warnings] } };
-    } finally {
-      globalThis.TextDecoder = platformDecoder;
-      current = undefined;
-    }
-  };
-  const result = turn.then(run);
-  turn = result.catch(() => {});
-  return result;
+/** A part as postal-mime holds it between parsing and decoding. Its types do not declare this, so its version is exact. */
+interface MailPart {
+  /** The bytes after base64 or quoted-printable. */
+  content: ArrayBuffer | null;
+  readonly contentType: { readonly parsed: { readonly value: string; readonly params: Record<string, string> } };
+  readonly contentDisposition: { readonly parsed: { readonly value: string } };
 }
 
-type Input = Parameters<InstanceType<typeof TextDecoder>['decode']>[0];
+/**
+ * Parses a mail. Its texts are decoded here, because the decoder of the platform neither finds wrong declarations nor
+ * reports damage: each text becomes UTF-8 before the parser decodes it.
+ */
+export async function parseTexts(
+  bytes: Uint8Array,
+  options: PostalMimeOptions,
+): Promise<{ mail: Email; decoding: MailDecoding }> {
+  const parser = new PostalMime(options);
+  const decoding: Decoding = { facts: {}, warnings: new Set() };
+  const parts = parser as unknown as { collectNode(part: MailPart, ...place: unknown[]): Promise<void> };
+  const collect = parts.collectNode.bind(parser);
+  parts.collectNode = (part, ...place) => {
+    convertText(part, decoding);
+    return collect(part, ...place);
+  };
+  const mail = await parser.parse(bytes);
+  return { mail, decoding: { facts: decoding.facts, warnings: [...decoding.warnings] } };
+}
 
-class MailDecoder extends TextDecoder {
-  readonly #label: string | undefined;
-  constructor(label?: string, options?: ConstructorParameters<typeof TextDecoder>[1]) {
-    super(label, options);
-    this.#label = label;
-  }
-  override decode(input?: Input, options?: Parameters<InstanceType<typeof TextDecoder>['decode']>[1]): string {
-    const platform = () => super.decode(input, options);
-    // Without a label, it reads the letters of base64.
-    if (isDecoding || this.#label === undefined || input === undefined || input === null) return platform();
-    const bytes = ArrayBuffer.isView(input)
-      ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength)
-      : new Uint8Array(input);
-    isDecoding = true;
-    try {
-      return decodePart(bytes, this.#label) ?? platform();
-    } finally {
-      isDecoding = false;
-    }
-  }
+interface Decoding {
+  facts: EncodingFacts;
+  readonly warnings: Set<string>;
+}
+
+/** Converts a text that the parser decodes. A text that is attached keeps its bytes for its own reader. */
+function convertText(part: MailPart, decoding: Decoding): void {
+  const { value, params } = part.contentType.parsed;
+  const isBody = /^text\/(?:plain|html)$/.test(value) && part.contentDisposition.parsed.value !== 'attachment';
+  if (part.content === null || !(isBody || /^(?:text\/calendar|application\/ics)$/.test(value))) return;
+  // A charset that is unknown counts as the commonest one.
+  const label = encodingOfLabel(params.charset || 'utf-8') ?? 'windows-1252';
+  const text = decodePart(new Uint8Array(part.content), label, decoding);
+  if (text === undefined) return;
+  part.content = new TextEncoder().encode(text).buffer;
+  params.charset = 'utf-8';
 }
 
 /** Encodings with characters of several bytes: text of another encoding is rarely valid in them. */
 const multiByte = /^(?:utf-|gb|big5|shift_jis|euc-|iso-2022)/;
-/** Words of a header are shorter. They say too little about their encoding. */
+/** Shorter texts say too little about their encoding. */
 const leastGuessed = 64;
 
 /** Returns undefined for what the decoder of the platform reads as well. */
-function decodePart(bytes: Uint8Array, label: string): string | undefined {
+function decodePart(bytes: Uint8Array, label: string, decoding: Decoding): string | undefined {
   if (bytes.every((byte) => byte < 0x80 && byte !== escapeByte)) return undefined;
   const encoding = encodingOfLabel(label);
   if (encoding !== undefined && multiByte.test(encoding)) {
@@ -79,12 +73,12 @@ function decodePart(bytes: Uint8Array, label: string): string | undefined {
   } else if (bytes.length < leastGuessed && !isUtf8(bytes)) return undefined;
   try {
     const { text, facts, warnings } = decodeText(bytes, [label, declaredCharset(bytes)]);
-    for (const warning of warnings) current?.warnings.add(warning);
-    if (current !== undefined && current.facts.encoding === undefined) current.facts = facts;
+    for (const warning of warnings) decoding.warnings.add(warning);
+    if (decoding.facts.encoding === undefined) decoding.facts = facts;
     return text;
   } catch (cause) {
     if (!(cause instanceof ExtractionError)) throw cause;
-    current?.warnings.add(unknownEncoding);
+    decoding.warnings.add(unknownEncoding);
     return createDecoder('windows-1252')?.decode(bytes, { stream: false });
   }
 }

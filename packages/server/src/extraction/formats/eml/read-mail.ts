@@ -1,6 +1,6 @@
 import type { Address, Attachment, Email } from 'postal-mime';
 import { fileDamaged } from '../../extraction-error.ts';
-import { decodeHeader, type MailDecoding, withMailDecoder } from './mail-decoder.ts';
+import { decodeHeader, type MailDecoding, parseTexts } from './mail-decoder.ts';
 
 /** Bounds of one mail. The size of all headers is bounded because the parser joins them. */
 const limits = { maxNestingDepth: 100, maxHeadersSize: 2 ** 20 };
@@ -13,14 +13,10 @@ const emptyLine = /\r?\n\r?\n/;
  * @throws ExtractionError when it is nested too deep or its headers are too long
  */
 export async function parseMail(bytes: Uint8Array): Promise<{ mail: Email; decoding: MailDecoding }> {
-  const { default: PostalMime } = await import('postal-mime');
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, limits.maxHeadersSize));
   const readable = decodeHeader(bytes, emptyLine.exec(start.toString('latin1'))?.index ?? start.length);
   try {
-    const { parsed, decoding } = await withMailDecoder(() =>
-      PostalMime.parse(readable, { ...limits, forceRfc822Attachments: true, attachmentEncoding: 'arraybuffer' }),
-    );
-    return { mail: parsed, decoding };
+    return await parseTexts(readable, { ...limits, forceRfc822Attachments: true, attachmentEncoding: 'arraybuffer' });
   } catch (cause) {
     throw fileDamaged('EML', 'it is nested too deep, or its headers are too long', cause);
   }
