@@ -1,4 +1,3 @@
-import { analyse } from 'chardet';
 import { createDecoder } from './decoders.ts';
 import { unlikelihood } from './text-likelihood.ts';
 
@@ -8,9 +7,14 @@ export interface EncodingGuess {
   readonly confidence: number;
   /** How unlikely the sample is in this encoding; lower is likelier. */
   readonly cost: number;
-  /** Whether the text reads unlike every known language, or the second detector is sure of another encoding. */
+  /** Whether the text reads unlike every known language, or as well in another encoding. */
   readonly isUncertain: boolean;
 }
+
+/*
+ * The encoding of bytes without a mark or declaration is the one in which they read most like a language. General detectors
+ * know fewer encodings and need more text: chardet reads 54 of 74 texts of the corpus, these statistics read all.
+ */
 
 /**
  * Candidate encodings with an initial cost: rarer encodings cost more. If two give the same text, the first is
@@ -64,11 +68,6 @@ const sampleBytes = 256 * 1024;
 /** The cost of an invalid sequence. It is below the cost of a foreign letter, so damage alone excludes no encoding. */
 const damageCost = 8;
 
-/** The vote of the second detector counts as much as two matching letters. */
-const voteWeight = 4;
-/** From this confidence on, a vote of the second detector for another family makes a guess uncertain. */
-const sureVote = 0.5;
-
 /** Right texts cost 7 for each character beyond ASCII in the median, and at most 11, and up to 24 for their language. */
 function isImplausible({ cost, beyondAscii }: { cost: number; beyondAscii: number }): boolean {
   return cost > 12 * (beyondAscii + 2);
@@ -85,16 +84,15 @@ interface Scored {
 /** Returns the encodings in the order of their likelihood in a sample of the bytes, the likeliest first. */
 export function guessEncoding(bytes: Uint8Array, limit = sampleBytes): EncodingGuess[] {
   const sample = tellingLines(bytes, limit);
-  const votes = new Map(analyse(sample).map(({ name, confidence }) => [name.toLowerCase(), confidence / 100]));
   const scored = candidates.flatMap(([encoding, prior]) => {
     const text = encoding.startsWith('utf-16') ? decodeWide(bytes, { encoding, limit }) : decode(sample, encoding);
     if (text === undefined) return [];
     const found = { encoding, text, ...scoreText(text) };
     if (found.replaced > mostReplaced(found.beyondAscii)) return [];
-    return [{ ...found, cost: prior + found.cost - voteWeight * (votes.get(encoding) ?? 0) }];
+    return [{ ...found, cost: prior + found.cost }];
   });
   scored.sort((a, b) => a.cost - b.cost);
-  return scored.map((one) => ({ encoding: one.encoding, cost: one.cost, ...judge(one, { scored, votes }) }));
+  return scored.map((one) => ({ encoding: one.encoding, cost: one.cost, ...judge(one, scored) }));
 }
 
 /** The number of invalid sequences up to which bytes count as damaged text in an encoding, not as another encoding. */
@@ -134,34 +132,20 @@ const fewCharacters = 8;
 const closeCost = 2;
 
 /** The confidence follows from the distance to the likeliest other text, and each reason for doubt limits it. */
-function judge(
-  one: Scored,
-  { scored, votes }: { scored: readonly Scored[]; votes: ReadonlyMap<string, number> },
-): { confidence: number; isUncertain: boolean } {
+function judge(one: Scored, scored: readonly Scored[]): { confidence: number; isUncertain: boolean } {
   const rival = scored.find((other) => other.encoding !== one.encoding && other.text !== one.text);
   const margin = (rival?.cost ?? one.cost + 50) - one.cost;
   const isForeign = isImplausible(one);
-  const isContested = contradicts(votes, one.encoding);
   const isClose = Math.abs(margin) < closeCost;
   const limits = [
     1 / (1 + Math.exp(-margin / 4)),
-    isContested ? 0.7 : 1,
     isForeign ? 0.4 : 1,
     one.replaced > 0 ? 0.95 : 1,
     one.beyondAscii < fewCharacters ? 0.8 : 1,
     isClose ? 0.6 : 1,
   ];
   const confidence = Math.round(100 * Math.min(...limits)) / 100;
-  return { confidence, isUncertain: isContested || isForeign || isClose };
-}
-
-const eastAsian = new Set(['gb18030', 'shift_jis', 'big5', 'euc-kr', 'euc-jp', 'iso-2022-jp', 'iso-2022-kr']);
-
-/** Whether the best vote of the second detector is sure and names an encoding with other characters. */
-function contradicts(votes: ReadonlyMap<string, number>, encoding: string): boolean {
-  const [best] = [...votes].toSorted((a, b) => b[1] - a[1]);
-  if (best === undefined || best[1] < sureVote || best[0] === encoding) return false;
-  return eastAsian.has(best[0]) || eastAsian.has(encoding);
+  return { confidence, isUncertain: isForeign || isClose };
 }
 
 function decode(bytes: Uint8Array, encoding: string): string | undefined {
