@@ -168,12 +168,13 @@ test('without a sandbox a separate user prevents a reader of root from reaching 
 
 /** The part of a service that reads documents, run as an ordinary user. */
 const service = (url: (path: string) => string, tier: string): string => `
+  import { createAdmission } from ${url('kernel/admission/admission.ts')};
   import { createLogger } from ${url('kernel/log/logger.ts')};
   import { findIsolation } from ${url('processes/isolation/find-isolation.ts')};
   import { openExtractor } from ${url('extraction/worker/open-extractor.ts')};
   const { machine, sandbox } = await findIsolation();
   const isolation = async () => ${tier === 'sandbox' ? 'sandbox' : 'machine'}.settings;
-  const pool = openExtractor({ processes: 1, isolation, logger: createLogger('silent') });
+  const pool = openExtractor({ processes: 1, isolation, admission: createAdmission(), logger: createLogger('silent') });
   const task = { projectId: 'a', source: { kind: 'text', text: 'x' }, splitter: null, title: '', kind: 'text',
     maxChunks: 9, onBatch: async () => {}, onStage: () => {} };
   const { kind } = await pool.extract(task, new AbortController().signal);
@@ -202,7 +203,7 @@ for (const tier of ['sandbox', 'process'] as const) {
 }
 /** The packages that a reader loads. */
 const libraries = [
-  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'],
+  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'iconv-lite', 'fflate', 'yauzl', 'pend'],
   ...['@jsquash/webp', 'postal-mime', '@orama/stemmers', 'wink-porter2-stemmer'],
 ];
 

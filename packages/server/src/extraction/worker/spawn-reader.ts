@@ -13,7 +13,7 @@ const kernelFiles = ['json/parse-json', 'zip'].map((name) =>
 );
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = [
-  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'chardet', 'iconv-lite', 'fflate'],
+  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'iconv-lite', 'fflate', 'yauzl', 'pend'],
   ...['@jsquash/webp', 'postal-mime', '@orama/stemmers', 'wink-porter2-stemmer', 'numfmt'],
 ];
 
