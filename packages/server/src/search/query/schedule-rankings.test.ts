@@ -4,7 +4,7 @@ import { createAdmission } from '../../kernel/admission/admission.ts';
 import { queues } from '../../kernel/admission/queues.ts';
 import type { ChunkIndex } from '../chunk-index.ts';
 import { createRetrieve } from './retrieve.ts';
-import { createRankingScheduler, mostConcurrentRankings } from './schedule-rankings.ts';
+import { createRankingScheduler, longRankingWords, mostConcurrentRankings } from './schedule-rankings.ts';
 
 /** Lets every callback that is ready run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -77,7 +77,7 @@ test('a question whose client disconnects leaves the queue, and is never ranked'
 test('the limit waiting_rankings accepts exactly as many waiting rankings of a key and refuses one more', async () => {
   const scheduleRanking = createRankingScheduler(createAdmission());
   const end = Promise.withResolvers<void>();
-  const ask = (keyId: string) => scheduleRanking({ projectId: 'p', keyId }, () => end.promise);
+  const ask = (keyId: string) => scheduleRanking({ projectId: 'p', keyId, words: [] }, () => end.promise);
   const accepted = Array.from({ length: mostConcurrentRankings + queues.rankings.waiting }, () => ask('busy'));
   await assert.rejects(ask('busy'), { code: 'TOO_MANY_REQUESTS' });
   end.resolve();
@@ -86,10 +86,29 @@ test('the limit waiting_rankings accepts exactly as many waiting rankings of a k
 
 test('a ranking that fails frees its place', async () => {
   const scheduleRanking = createRankingScheduler(createAdmission());
-  const owner = { projectId: 'p', keyId: 'k' };
+  const owner = { projectId: 'p', keyId: 'k', words: [] };
   await assert.rejects(
     scheduleRanking(owner, () => Promise.reject(new Error('broken'))),
     { message: 'broken' },
   );
   assert.equal(await scheduleRanking(owner, async () => 'ranked'), 'ranked');
+});
+
+test('a key ranks one long question at a time, which leaves a thread for others', async () => {
+  const scheduleRanking = createRankingScheduler(createAdmission());
+  const started: string[] = [];
+  const end = Promise.withResolvers<void>();
+  const ask = (projectId: string, keyId: string, count = longRankingWords + 1) =>
+    scheduleRanking({ projectId, keyId, words: Array.from({ length: count }, (_, n) => `${n}`) }, async () => {
+      started.push(`${projectId} ${keyId} ${count}`);
+      await end.promise;
+    });
+  const all = Array.from({ length: 10 }, () => ask('busy', 'k'));
+  await settle();
+  assert.deepEqual(started, ['busy k 101']);
+  all.push(ask('busy', 'k', longRankingWords), ask('other', 'k'));
+  await settle();
+  assert.deepEqual(started.toSorted(), ['busy k 100', 'busy k 101', 'other k 101']);
+  end.resolve();
+  await Promise.all(all);
 });

@@ -5,7 +5,15 @@ import { queues } from '../../kernel/admission/queues.ts';
 /** Rankings that run at the same time. Two threads rank, and a second ranking waits for each of them, so that none is idle. */
 export const mostConcurrentRankings = queues.rankings.atOnce;
 
+/**
+ * Rankings of more words may take a second. One key runs one of them at a time, so that it never occupies both threads, which
+ * also answer lists.
+ */
+export const longRankingWords = 100;
+
 export interface RankingOwner extends Owner {
+  /** The words of the question. */
+  readonly words: readonly string[];
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,9 +29,13 @@ export type ScheduleRanking = <T>(owner: RankingOwner, rank: () => Promise<T>) =
 const never = new AbortController().signal;
 
 export function createRankingScheduler(admission: Admission): ScheduleRanking {
-  const queue = admission.queue('rankings');
-  return async ({ projectId, keyId, signal = never }, rank) => {
-    const ranked = await queue.run({ projectId, keyId }, async () => ({ result: await rank() }), { signal });
+  const all = admission.queue('rankings');
+  const long = admission.queue('long_rankings');
+  return async ({ projectId, keyId, words, signal = never }, rank) => {
+    const owner = { projectId, keyId };
+    const rankInTurn = () => all.run(owner, async () => ({ result: await rank() }), { signal });
+    const isLong = words.length > longRankingWords;
+    const ranked = await (isLong ? long.run(owner, rankInTurn, { signal }) : rankInTurn());
     if (ranked !== null) return ranked.result;
     throw signal.reason;
   };
