@@ -130,7 +130,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
     queue.reserve(run);
     try {
       const claim = (await caller.claim?.(stored.id)) ?? null;
-      if (!(await accepting.add({ run: stored, request: storedRequest, claim }))) throw claimLost();
+      if (!(await accepting.add({ run: stored, keyId: run.keyId, request: storedRequest, claim }))) throw claimLost();
     } catch (error) {
       queue.release(run);
       throw error;

@@ -51,11 +51,13 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     return stored ?? (request.text === null ? 'credentials_not_kept' : 'seal_not_opened');
   }
 
-  async function enqueue({ run: stored }: OrphanedRun, request: PluginCall): Promise<void> {
+  async function enqueue({ run: stored, keyId }: OrphanedRun, request: PluginCall): Promise<void> {
     const { projectId, id: runId, createdAt } = stored;
     const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
     const resumes = { runId, createdAt };
-    const run = deps.prepare({ request: resolved, projectId, keyId: null, resumes });
+    const run = deps.prepare({ request: resolved, projectId, keyId, resumes });
+    // Without a place, reading the files would be in vain.
+    if (!queue.mayReserve(run)) return await repository.requeue([stored], owner);
     await deps.executor.readFiles(resolved, { projectId, resumes }, async (files) => {
       addFiles(run, files);
       run.isStored = true;
@@ -86,7 +88,13 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
   return async () => {
     const limit = Math.min(batch, queue.remaining());
     if (limit === 0) return;
-    const claim = { now: clock.now(), limit, hasBundle: deps.hasBundle, acceptedBefore: acceptedBefore() };
-    for (const orphan of await repository.claimOrphaned(lease(), claim)) await recover(orphan);
+    const orphans = await repository.claimOrphaned(lease(), {
+      now: clock.now(),
+      limit,
+      hasBundle: deps.hasBundle,
+      except: queue.ownersWithoutPlace(),
+      acceptedBefore: acceptedBefore(),
+    });
+    for (const orphan of orphans) await recover(orphan);
   };
 }

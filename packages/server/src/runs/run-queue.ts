@@ -20,6 +20,10 @@ export interface RunQueue {
   readonly all: ReadonlyMap<string, AsyncRun>;
   /** The number of further runs that the queue can accept. */
   remaining(): number;
+  /** Whether `reserve` would succeed. */
+  mayReserve(run: AsyncRun): boolean;
+  /** The owners of accepted runs that may reserve no further place at present. */
+  ownersWithoutPlace(): Owner[];
   /** Reserves a place for a run without starting it. Throws TOO_MANY_REQUESTS. */
   reserve(run: AsyncRun): void;
   /** Starts a run with a reserved place, or queues it. */
@@ -56,6 +60,12 @@ export function createRunQueue(
   return {
     all,
     remaining: () => Math.max(0, maxAccepted - all.size),
+    mayReserve: (run) => places.mayEnter(ownerOf(run), run.size),
+    ownersWithoutPlace: () => {
+      const owners = new Map<string, Owner>();
+      for (const run of all.values()) owners.set(`${run.stored.projectId} ${run.keyId ?? ''}`, ownerOf(run));
+      return [...owners.values()].filter((owner) => !places.mayEnter(owner));
+    },
     reserve: (run) => {
       leave.set(run.stored.id, places.enter(ownerOf(run), run.size));
       all.set(run.stored.id, run);

@@ -10,6 +10,7 @@ import type {
   RunQuery,
 } from '@quartermaster/contract';
 import type { CompletedClaim } from '../idempotency/idempotency-repository.ts';
+import type { Owner } from '../kernel/admission/owner.ts';
 import type { Page } from '../kernel/page.ts';
 
 /** A run as it is stored. It contains no credentials and no unredacted text. */
@@ -88,6 +89,8 @@ export interface StoredRequest {
 
 export interface AcceptedRun {
   readonly run: StoredRun;
+  /** null when the caller has no API key. */
+  readonly keyId: string | null;
   readonly request: StoredRequest;
   /** The claim of its `Idempotency-Key`, stored together with the run. */
   readonly claim: CompletedClaim | null;
@@ -97,6 +100,7 @@ export interface AcceptedRun {
 export interface OrphanedRun {
   /** The run as its process left it, with the lease of this process. */
   readonly run: StoredRun;
+  readonly keyId: string | null;
   readonly request: StoredRequest;
   /** The processes that began the run and did not end it. */
   readonly attempts: number;
@@ -109,6 +113,8 @@ export interface OrphanClaim {
   readonly limit: number;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
+  /** Whose runs are not claimed, because this process has no room for them. */
+  readonly except: readonly Owner[];
   /** Runs accepted before this time are claimed even without their bundle, to be ended. Milliseconds since 1970. */
   readonly acceptedBefore: number;
 }
@@ -157,7 +163,10 @@ export interface RunRepository {
   askToCancel(projectId: string, runId: string): Promise<boolean>;
   /** Writes the heartbeat of a process. @returns its runs */
   renew(heartbeat: Heartbeat): Promise<HeldRun[]>;
-  /** Claims orphaned runs: those of processes without a heartbeat for the length of a lease. The claimed runs wait again. */
+  /**
+   * Claims orphaned runs: those of processes without a heartbeat for the length of a lease. The claimed runs wait again.
+   * Projects alternate, and the keys of a project. The runs of a key are claimed in the order of their ids.
+   */
   claimOrphaned(lease: RunLease, claim: OrphanClaim): Promise<OrphanedRun[]>;
   /** Deletes the heartbeats of processes that ended long ago. */
   sweepProcesses(now: number): Promise<void>;

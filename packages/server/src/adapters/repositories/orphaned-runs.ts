@@ -21,16 +21,13 @@ export async function claimOrphanedRuns(
   if (found.length === 0) return [];
   const bundleIds = found.map((row) => row.bundle_id).filter(request.hasBundle);
   return await write.transaction().execute(async (transaction) => {
-    const claimable = orphaned(transaction, lease, request)
-      .innerJoin('run_request', (join) =>
-        join.onRef('run_request.project_id', '=', 'run.project_id').onRef('run_request.run_id', '=', 'run.id'),
+    const claimable = wanted(transaction, { lease, request, bundleIds })
+      .innerJoin(rankInTurn(transaction, { lease, request, bundleIds }).as('ranked'), (join) =>
+        join.onRef('ranked.project_id', '=', 'run.project_id').onRef('ranked.id', '=', 'run.id'),
       )
       .selectAll('run')
-      .select(['request', 'sealed', 'repeatable', 'attempts'])
-      .where((eb) => {
-        const canEnd = [eb('cancel_asked', '=', 1), eb('created_at', '<=', request.acceptedBefore)];
-        return eb.or(bundleIds.length === 0 ? canEnd : [...canEnd, eb('bundle_id', 'in', bundleIds)]);
-      })
+      .select(['run_request.key_id', 'request', 'sealed', 'repeatable', 'attempts'])
+      .orderBy('ranked.place')
       .orderBy('run.id')
       .limit(request.limit);
     // SQLite runs one write transaction at a time, so two claims cannot conflict there.
@@ -54,6 +51,37 @@ function orphaned(db: Kysely<Tables>, { owner, until }: RunLease, { now }: Orpha
     .where('run.lease_until', '>=', 0)
     .where('run.lease_owner', '<>', owner)
     .where(isOrphaned({ now, leaseUntil: until }));
+}
+
+interface Wanted {
+  readonly lease: RunLease;
+  readonly request: OrphanClaim;
+  readonly bundleIds: readonly string[];
+}
+
+/** The orphaned runs that this process can execute or end. Ending them needs no place. */
+function wanted(db: Kysely<Tables>, { lease, request, bundleIds }: Wanted) {
+  return orphaned(db, lease, request)
+    .innerJoin('run_request', (join) =>
+      join.onRef('run_request.project_id', '=', 'run.project_id').onRef('run_request.run_id', '=', 'run.id'),
+    )
+    .where((eb) => {
+      const canEnd = [eb('run.cancel_asked', '=', 1), eb('run.created_at', '<=', request.acceptedBefore)];
+      if (bundleIds.length === 0) return eb.or(canEnd);
+      const isExcept = request.except.map(
+        ({ projectId, keyId }) =>
+          sql<boolean>`(run.project_id = ${projectId} and coalesce(run_request.key_id, '') = ${keyId ?? ''})`,
+      );
+      return eb.or([...canEnd, eb.and([eb('run.bundle_id', 'in', bundleIds), eb.not(eb.or(isExcept))])]);
+    });
+}
+
+/** Numbers the runs of each project, so that its keys alternate. Runs of different projects with the same number alternate. */
+function rankInTurn(db: Kysely<Tables>, options: Wanted) {
+  const turn = sql<number>`row_number() over (partition by run.project_id, run_request.key_id order by run.id)`;
+  const turns = wanted(db, options).select(['run.project_id', 'run.id', 'run_request.key_id', turn.as('turn')]);
+  const place = sql<number>`row_number() over (partition by project_id order by turn, key_id)`;
+  return db.selectFrom(turns.as('turns')).select(['project_id', 'id', place.as('place')]);
 }
 
 /** Assigns all these rows, which this transaction has locked, to the process. */
@@ -80,6 +108,7 @@ function isOneOf(key: RawBuilder<unknown>, rows: readonly OrphanedRow[]): RawBui
 function toOrphanedRun(row: OrphanedRow, lease: RunLease): OrphanedRun {
   return {
     run: { ...toRun(row), lease },
+    keyId: row.key_id,
     request: { text: row.request, isEncrypted: row.sealed === 1, isRepeatable: row.repeatable === 1 },
     attempts: row.attempts + (row.begun_at === null ? 0 : 1),
     isCancelAsked: row.cancel_asked === 1,

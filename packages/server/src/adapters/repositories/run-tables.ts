@@ -26,6 +26,8 @@ export interface RunTable {
 export interface RunRequestTable {
   project_id: string;
   run_id: string;
+  /** The key that sent the request; null without a key. */
+  key_id: string | null;
   /** JSON of the request, in clear or encrypted; null when it may not be stored. */
   request: string | null;
   sealed: number;

@@ -11,6 +11,8 @@ export interface Places {
   enter(owner: Owner, size?: number): () => void;
   /** Takes a place as `enter` does. @returns null when the owner may take none */
   tryEnter(owner: Owner, size?: number): (() => void) | null;
+  /** Whether `enter` would succeed. */
+  mayEnter(owner: Owner, size?: number): boolean;
   /** The places that an owner, its project and all owners hold. */
   held(owner: Owner): Shares;
 }
@@ -70,6 +72,7 @@ export function createPlaces(
       counts.countRefused();
       return null;
     },
+    mayEnter: (owner, size = 0) => findExceeded(owner, size) === null,
     held: counts.places.of,
   };
 }

@@ -106,9 +106,16 @@ export const queues = {
     whenFull: 'never full',
   },
   rankings: {
-    entries: 'collections that questions rank; each is a short step, so no permit is kept',
+    entries: 'collections that questions rank; each is a short step except in `long_rankings`, so no permit is kept',
     atOnce: 4,
     waiting: 512,
+    whenFull: refused,
+  },
+  long_rankings: {
+    entries: 'collections that questions of more than 100 words rank; each then waits in `rankings` too',
+    atOnce: 1,
+    waiting: 512,
+    keepsPlaces: true,
     whenFull: refused,
   },
   embedding_questions: {
@@ -154,9 +161,10 @@ export const exceptions: Readonly<Record<string, { readonly limited: string; rea
     limited: 'collections whose chunks wait for vectors',
     reason: 'They wait in the database. Claims alternate by project. A collection belongs to no key.',
   },
-  'runs/recover-runs.ts': {
+  'adapters/repositories/orphaned-runs.ts': {
     limited: 'asynchronous runs of an ended process',
-    reason: 'They enter `async_runs` with their project only, because a stored run does not name its key.',
+    reason:
+      'They wait in the database until a process claims them, which takes their places in `async_runs`. Claims alternate by project, then by key.',
   },
   'http/lingering-close.ts': {
     limited: 'refused bodies that are read to their end, 64 at once, each for at most 10 s',

@@ -18,8 +18,11 @@ export function describeOrphanedRuns(
   underWay: (projectId: string, lease: RunLease) => StoredRun,
 ): void {
   /** Accepts runs of one bundle. */
-  async function accept(owner: string, bundleId: string, { count = 1, at = 0, isRepeatable = true } = {}) {
-    const projectId = newId('project');
+  async function accept(
+    owner: string,
+    bundleId: string,
+    { count = 1, at = 0, isRepeatable = true, keyId = null as string | null, projectId = newId('project') } = {},
+  ) {
     const runs = Array.from({ length: count }, () => ({
       ...underWay(projectId, { owner, until: at + length }),
       bundleId,
@@ -27,7 +30,7 @@ export function describeOrphanedRuns(
     const accepted = runs.map((run) => ({
       run,
       request: { text: '{}', isEncrypted: false, isRepeatable },
-      claim: null,
+      ...{ keyId, claim: null },
     }));
     await repository().accept(accepted, { owner, at });
     return { projectId, ids: runs.map(({ id }) => id) };
@@ -35,7 +38,14 @@ export function describeOrphanedRuns(
 
   /** Claims orphaned runs as the process `owner`, which has only this bundle. Returns the ids of the bundle's runs. */
   async function claimOrphaned(owner: string, now: number, bundle: string, more: Partial<OrphanClaim> = {}) {
-    const wanted = { now, limit: 1000, hasBundle: (id: string) => id === bundle, acceptedBefore: 0, ...more };
+    const wanted = {
+      now,
+      limit: 1000,
+      hasBundle: (id: string) => id === bundle,
+      acceptedBefore: 0,
+      except: [],
+      ...more,
+    };
     const claimed = await repository().claimOrphaned({ owner, until: now + length }, wanted);
     return claimed.filter(({ run }) => run.bundleId === bundle).map(({ run }) => run.id);
   }
@@ -59,6 +69,28 @@ export function describeOrphanedRuns(
     const { createdAt = 0 } = (await repository().find(projectId, late)) ?? {};
     assert.deepEqual(await claimOrphaned(other, 200, bundle, { hasBundle, acceptedBefore: createdAt - 1 }), []);
     assert.deepEqual(await claimOrphaned(other, 200, bundle, { hasBundle, acceptedBefore: createdAt }), [late]);
+  });
+
+  test('projects alternate when orphaned runs are claimed, and so do the keys of a project', async () => {
+    const { owner, other, bundle } = names();
+    const many = await accept(owner, bundle, { count: 40, keyId: '1' });
+    const [busy = '', ...rest] = many.ids;
+    const second = await accept(owner, bundle, { count: 2, keyId: '2', projectId: many.projectId });
+    const few = await accept(owner, bundle, { count: 2 });
+    const claimed = await claimOrphaned(other, 200, bundle, { limit: 6 });
+    assert.deepEqual(claimed.toSorted(), [busy, rest[0], ...second.ids.slice(0, 2), ...few.ids].toSorted());
+    const next = await claimOrphaned(other, 200, bundle, { limit: 1 });
+    assert.deepEqual(next, rest.slice(1, 2));
+  });
+
+  test('runs of owners without a place are not claimed, but those that a client has cancelled are', async () => {
+    const { owner, other, bundle } = names();
+    const { projectId, ids } = await accept(owner, bundle, { count: 2, keyId: '1' });
+    const calm = await accept(owner, bundle, { keyId: '2', projectId });
+    const keyless = await accept(owner, bundle, { projectId });
+    await repository().askToCancel(projectId, ids[0] ?? '');
+    const claimed = await claimOrphaned(other, 200, bundle, { except: [{ projectId, keyId: '1' }] });
+    assert.deepEqual(claimed.toSorted(), [ids[0] ?? '', ...calm.ids, ...keyless.ids].toSorted());
   });
 
   test('two processes that recover at the same time claim each run once', async () => {

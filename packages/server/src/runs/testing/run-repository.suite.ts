@@ -182,11 +182,11 @@ function testLists(repository: () => RunRepository): void {
 function testLeases(repository: () => RunRepository): void {
   const accept = async (project: string, owner: string, request = storedRequest) => {
     const run = underWay(project, { owner, until: 100 });
-    assert.deepEqual(await repository().accept([{ run, request, claim: null }], { owner, at: 0 }), [true]);
+    assert.deepEqual(await repository().accept([{ run, request, keyId: null, claim: null }], { owner, at: 0 }), [true]);
     return run;
   };
   const claimOrphaned = async (project: string, owner: string, now: number) => {
-    const request = { now, limit: 1000, hasBundle: () => true, acceptedBefore: 0 };
+    const request = { now, limit: 1000, hasBundle: () => true, acceptedBefore: 0, except: [] };
     const claimed = await repository().claimOrphaned({ owner, until: now + 100 }, request);
     return claimed.filter(({ run }) => run.projectId === project);
   };
@@ -206,7 +206,7 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(claimedRun, {
       run: { ...theirs, lease: { owner, until: 250 } },
       request: { text: 'encrypted', isEncrypted: true, isRepeatable: false },
-      ...{ attempts: 0, isCancelAsked: false },
+      ...{ keyId: null, attempts: 0, isCancelAsked: false },
     });
     assert.deepEqual(await claimOrphaned(project, other, 150), []);
     const ended = { owner, end: interruptedEnd('may_have_acted', true), result: null };
@@ -246,8 +246,8 @@ function testLeases(repository: () => RunRepository): void {
     };
     const other = underWay(project, { owner: me, until: 100 });
     const wanted = [
-      { run, request: storedRequest, claim: lost },
-      { run: other, request: storedRequest, claim: null },
+      { run, keyId: null, request: storedRequest, claim: lost },
+      { run: other, keyId: null, request: storedRequest, claim: null },
     ];
     const accepted = await repository().accept(wanted, { owner: me, at: 0 });
     assert.deepEqual(accepted, [false, true]);

@@ -30,6 +30,7 @@ export const runTables: readonly string[] = [
   `create table run_request (
     project_id $id not null,
     run_id $id not null,
+    key_id $id,
     request text,
     sealed $whole not null,
     repeatable $whole not null,
