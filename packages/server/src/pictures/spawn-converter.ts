@@ -27,6 +27,8 @@ export function spawnConverter(settings: SpawnSettings): IsolatedChild {
       // The memory watch ends the process at its limit. This limit bounds what it can allocate between two checks.
       limits: { dataMb: mappedAtStartMb + 2 * converterMemoryMb, fileMb: 0, descriptors: 256, tasks: 64, cpuSeconds },
       memoryMb: converterMemoryMb,
+      // A picture may take its whole time limit. Records and runs of others come first.
+      niceness: 10,
     },
     settings,
   );

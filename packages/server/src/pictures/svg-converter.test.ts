@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { getPriority } from 'node:os';
 import { test } from 'node:test';
 import { countDark, pixelAt, readPng } from '../../../../test/support/png.ts';
+import { childrenOf } from '../execution/sandbox/testing/test-bed.suite.ts';
 import { createAdmission } from '../kernel/admission/admission.ts';
 import { createLogger } from '../kernel/log/logger.ts';
 import { createMetrics } from '../kernel/metrics.ts';
@@ -185,4 +187,14 @@ test('a conversion waits no longer than its caller, and closing the converter en
   assert.equal(await countOf('refused'), 1);
   await converter.close();
   assert.ok(!(await slow));
+});
+
+test('the process that converts has a lower priority than the server', async (t) => {
+  const { converter } = open(t);
+  await convert(converter, svgOf('<rect width="9" height="9"/>'));
+  const children = childrenOf(process.pid);
+  assert.deepEqual(
+    children.map((pid) => getPriority(pid)),
+    [getPriority() + 10],
+  );
 });

@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, type StdioNull, type StdioPipe, s
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { constants, getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bubblewrapArguments, systemCallFilter } from './bubblewrap.ts';
 import type { Cgroups, Group } from './cgroup/cgroups.ts';
@@ -38,6 +39,8 @@ export interface IsolatedProgram {
   readonly limits: KernelLimits;
   /** The memory limit of its control group, where groups are available. */
   readonly memoryMb: number;
+  /** Added to the priority value of the server, so that requests come before the work of the child. Default: 0. */
+  readonly niceness?: number;
   /** Disables Node's permission model, to test what the kernel alone denies. */
   readonly isUnrestricted?: boolean;
 }
@@ -114,6 +117,7 @@ export function spawnIsolated(program: IsolatedProgram | IsolatedCommand, settin
   };
   const group = settings.cgroups?.open(program.memoryMb);
   const child = group === undefined ? spawnWords(words, options) : spawnInto(group, words, options);
+  if ('niceness' in program && program.niceness !== undefined) lowerPriority(child, program.niceness);
   // If bubblewrap is killed during setup, its child waits for ever and keeps the pipes open.
   child.once('exit', () => killGroup(child));
   return {
@@ -125,6 +129,14 @@ export function spawnIsolated(program: IsolatedProgram | IsolatedCommand, settin
     pid: settings.isSandboxed ? instructBubblewrap(child) : () => child.pid,
     hasRunOutOfMemory: group === undefined ? () => false : endWith(child, group),
   };
+}
+
+function lowerPriority({ pid }: ChildProcess, niceness: number): void {
+  try {
+    if (pid !== undefined) setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
+  } catch {
+    // The process has exited already. Its exit is handled elsewhere.
+  }
 }
 
 /** Called only up to the exit of the leader. Later its id may belong to another process. */

@@ -1,5 +1,4 @@
 import { realpathSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { modulePath } from '../../../kernel/process/module-path.ts';
 import type { MachineIsolation } from '../../../processes/isolation/find-isolation.ts';
@@ -8,8 +7,6 @@ import { channelFiles } from '../../../processes/supervised-process.ts';
 import type { StartMessage } from './onnx-protocol.ts';
 
 const entry = modulePath(import.meta, './onnx-child');
-/** The process has a lower priority than the server, so that requests come before the computation of vectors. */
-const niceness = 5;
 
 export interface OnnxPlan {
   readonly start: StartMessage;
@@ -25,7 +22,7 @@ export interface OnnxPlan {
  */
 export function spawnOnnx({ start: { runtime, model }, memoryMb, machine }: OnnxPlan): IsolatedChild {
   const folders = [dirname(dirname(entry)), dirname(runtime), dirname(model.modelFile), dirname(model.tokenizerFile)];
-  const spawned = spawnIsolated(
+  return spawnIsolated(
     {
       entry,
       args: [],
@@ -35,13 +32,8 @@ export function spawnOnnx({ start: { runtime, model }, memoryMb, machine }: Onnx
       // The runtime maps far more memory than it uses, so only the memory watch bounds it.
       limits: { fileMb: 0, descriptors: 1024, tasks: 1024 },
       memoryMb,
+      niceness: 5,
     },
     { user: undefined, hasUtilLinux: machine.settings.hasUtilLinux, isSandboxed: false, keepsCapabilities: true },
   );
-  try {
-    if (spawned.process.pid !== undefined) setPriority(spawned.process.pid, niceness);
-  } catch {
-    // The process has exited already. Its exit is handled elsewhere.
-  }
-  return spawned;
 }
