@@ -7,7 +7,7 @@ import { createAdmission } from '../../kernel/admission/admission.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createPool } from './pool.ts';
 import type { SandboxOutcome } from './sandbox.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, type SlotHolder } from './slots.ts';
 import { childrenOf, isRunning, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
 /** The run ends when its request is answered. */
@@ -245,4 +245,16 @@ test('when the system cannot start a process, waiting runs fail with the reason,
   assert.deepEqual(new Set(messages), new Set(['spawn ENOMEM']));
   assert.deepEqual(pool.counts(), { children: 0, waiting: 0, since: undefined });
   assert.equal(slots.take(pool.owner, undefined), true);
+});
+
+test('a bundle whose processes other projects hold has one more for a project without a process', () => {
+  const pools: SlotHolder[] = [];
+  const limits = { maxChildren: 8, maxChildrenOfBundle: 6, queueLength: 9, clock: systemClock };
+  const slots = createSlots(() => pools, { admission: createAdmission(), ...limits });
+  const take = (projectId: string, bundleId = 'a') => slots.take({ bundleId, projectId }, undefined);
+  for (const projectId of ['p', 'q', 'r']) assert.deepEqual([take(projectId), take(projectId)], [true, true]);
+  assert.equal(take('p'), false);
+  assert.equal(take('s'), true);
+  assert.equal(take('t'), false, 'the kept process is in use');
+  assert.equal(take('t', 'b'), true, 'another bundle is not at its limit');
 });

@@ -32,8 +32,8 @@ export interface Slots {
   readonly waiting: WaitingRuns;
   /**
    * Acquires the slot of one process. When none is free, it stops the longest idle child: of all children, or of the bundle when
-   * the bundle is at its limit. Runs may occupy the slots for a long time, so one additional slot is kept for a key that runs
-   * nothing, and one for a project that has no process.
+   * the bundle is at its limit. Runs may occupy the slots for a long time, so one additional slot, of all bundles and of each
+   * bundle, is kept for a key that runs nothing, and one for a project that has no process.
    * @param next the owner of the run that waits for the process
    */
   take(owner: SlotOwner, next: Owner | undefined): boolean;
@@ -42,8 +42,8 @@ export interface Slots {
   /** Reports an idle child, whose slot another pool may need. */
   offer(): void;
   /**
-   * Whether a child must exit after its run, because a pool without a child, or of a project with fewer children, has waited too
-   * long.
+   * Whether a child must exit after its run, because its bundle has a child too many, or because a pool without a child, or of a
+   * project with fewer children, has waited too long.
    */
   mustYield(owner: SlotOwner): boolean;
   /** Opens the counts of the runs of one pool. */
@@ -103,7 +103,7 @@ export function createSlots(
   function mayTake({ bundleId, projectId }: SlotOwner, next: Owner | undefined): boolean {
     const isFirst = !takenFor.has(projectId);
     const isFirstOfKey = !isFirst && next !== undefined && runs.held(next).key === 0;
-    if ((takenBy.get(bundleId) ?? 0) >= maxChildrenOfBundle + (isFirstOfKey ? 1 : 0)) return false;
+    if ((takenBy.get(bundleId) ?? 0) >= maxChildrenOfBundle + (isFirst || isFirstOfKey ? 1 : 0)) return false;
     if (taken < maxChildren) return true;
     if (isFirst) return taken <= maxChildren + 1;
     return isFirstOfKey && runs.busy() >= maxChildren && taken === maxChildren;
@@ -155,9 +155,12 @@ export function createSlots(
       if (isWanted) wake();
     },
     mustYield: ({ bundleId, projectId }) => {
-      if (!isWanted || ending > 0) return false;
-      const latest = clock.now() - maxStarvingMs;
+      if (ending > 0) return false;
       const held = heldFor(projectId);
+      // The process in the kept slot of the bundle ends after its run, so that the slot is free for the next project.
+      if (held === 1 && (takenBy.get(bundleId) ?? 0) > maxChildrenOfBundle) ending = 1;
+      if (ending > 0 || !isWanted) return ending > 0;
+      const latest = clock.now() - maxStarvingMs;
       for (const pool of pools()) {
         const isHelped = pool.owner.bundleId === bundleId || !isFull(pool.owner.bundleId);
         // The difference must be two, so that a process does not alternate between two projects.
