@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { parseConfig } from '../packages/server/src/settings/config.ts';
 import { settings } from '../packages/server/src/settings/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 import { requireTools, toolsNamed } from './support/system-tools.ts';
@@ -33,7 +34,7 @@ test('the compose file denies what the image does not need, and publishes ports 
   assert.deepEqual(service.security_opt, ['no-new-privileges:true']);
   assert.deepEqual(service.volumes, ['data:/data']);
   assert.ok(service.ports.length === 2 && service.ports.every((port) => port.startsWith('127.0.0.1:')));
-  const stopSeconds = Number(settings.STOP_SECONDS.default) + 5; // what a drain takes without a terminal
+  const stopSeconds = parseConfig({}).stopSeconds + 5; // what a drain takes without a terminal
   assert.ok(Number.parseInt(service.stop_grace_period, 10) > stopSeconds);
   const names = Object.keys(service.environment).map((name) => name.replace(/^QUARTERMASTER_/, ''));
   for (const name of names) assert.ok(Object.hasOwn(settings, name), name);

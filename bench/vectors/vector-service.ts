@@ -36,7 +36,7 @@ export async function measureService(folder: string, { count, dimensions }: Serv
   const data = join(folder, `service-${count}-${dimensions}`);
   const settings = {
     ...{ QUARTERMASTER_EMBEDDING_PROVIDER: 'openai', QUARTERMASTER_EMBEDDING_URL: url },
-    ...{ QUARTERMASTER_EMBEDDING_BATCH: '128', QUARTERMASTER_LOG_LEVEL: 'warn' },
+    ...{ QUARTERMASTER_LOG_LEVEL: 'warn' },
   };
   const rows: Row[] = [];
   try {

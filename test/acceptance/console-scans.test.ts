@@ -6,11 +6,9 @@ import { type OpenedConsole, openConsole } from '../support/console.ts';
 import { readPng } from '../support/png.ts';
 import { placedPdf, writePdf } from '../support/sample-pdf.ts';
 
-/** The program that reads scanned pages. */
-const tesseract = '/usr/bin/tesseract';
-
+// `/usr/bin/tesseract` reads the pages.
 test('[console] scanned pages and pictures are shown with the passage boxed where OCR has read it', async (t: TestContext) => {
-  const opened = await openConsole(t, { settings: { OCR: 'on', OCR_PROGRAM: tesseract } });
+  const opened = await openConsole(t, { settings: { OCR: 'on' } });
   const { client } = opened.service;
   const { collection_id: collection } = await client.collections.create({ name: 'Scans' });
   const add = async (name: string, content: Buffer) => {

@@ -103,7 +103,6 @@ test('[container] the first key, the administrator and the encryption key come f
   await writeFile(join(at.secrets, 'encryption-keys'), `${await generate('profile', 'new-key')}\n`);
   const files = {
     QUARTERMASTER_FIRST_KEY_FILE: '/run/secrets/first-key',
-    QUARTERMASTER_ADMINISTRATOR_NAME: 'Ada',
     QUARTERMASTER_ADMINISTRATOR_PASSWORD_FILE: '/run/secrets/password',
     QUARTERMASTER_SEALING_KEY_FILE: '/run/secrets/encryption-keys',
   };
@@ -114,14 +113,14 @@ test('[container] the first key, the administrator and the encryption key come f
   const signIn = await fetch(`${filesUrl}/v1/session`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ name: 'Ada', password }),
+    body: JSON.stringify({ name: 'administrator', password }),
   });
   assert.equal(signIn.status, 200);
   const stored = await readdir(join(at.data, 'store'));
   for (const name of ['first-key', 'setup-link', 'encryption-key']) assert.ok(!stored.includes(name), name);
   assert.equal(await container.stop(), 0);
   for (const secret of [key, password]) assert.ok(!container.output().includes(secret));
-  assert.match(container.output(), /"event":"administrator_created".*"name":"Ada"/);
+  assert.match(container.output(), /"event":"administrator_created".*"name":"administrator"/);
 });
 
 test('[container] the health check fails while the service does not answer', async () => {

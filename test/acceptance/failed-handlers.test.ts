@@ -85,13 +85,3 @@ test('[unused-answers] the limit answer_reserve_bytes: answers above the quota o
   const checked = await runCommand(service, 'fsck');
   assert.equal(checked.code, 0, checked.output);
 });
-
-test('[unused-answers] the limit answer_reserve_artifacts: answers above the number of artifacts are stored up to the reserve', async (t) => {
-  const { service } = await openWorld(t, json('no JSON'), { MAX_ARTIFACTS: '1' });
-  const reserve = 16;
-  const most = 1 + reserve;
-  for (let count = 0; count < most; count += 1) await download((await execute(service, 'any')).error);
-  const { error } = await execute(service, 'any');
-  assert.equal(error.details[0]?.artifact, undefined);
-  assert.match(error.message, refusal);
-});

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
 
 const limited = limitedService({
-  settings: { MAX_COLLECTIONS: '3', MAX_RECORDS: '2', MAX_WAITING_RECORDS: '77', MAX_FILES: '3' },
+  settings: { MAX_RECORDS: '2', MAX_FILES: '3' },
 });
 
 test('the limit keys_of_project accepts exactly as many usable keys and refuses one more', async () => {
@@ -17,24 +17,16 @@ test('the limit keys_of_project accepts exactly as many usable keys and refuses 
   assertRefused(row, await create());
 });
 
-test('the limit collections_of_project is that of the setting: one more collection is refused', async () => {
-  const row = limited.limit('collections_of_project');
-  assert.equal(row.value, 3);
-  const create = () => limited.send(`${limited.service.filesUrl}/v1/collections`, json({}));
-  for (let count = 1; count <= row.value; count += 1) assertAccepted(await create());
-  assertRefused(row, await create());
-  const { message } = await limited.send(`${limited.service.filesUrl}/metrics`);
-  assert.match(message, /^quartermaster_limit_exceeded_total\{limit="collections_of_project"\} 1$/m);
-});
-
 test('the limit records_of_collection is that of the setting: one more record is refused', async () => {
   const row = limited.limit('records_of_collection');
-  assert.deepEqual([row.value, limited.limit('waiting_records').value], [2, 77]);
-  const { body } = await limited.send(`${limited.service.filesUrl}/v1/collections?limit=1`);
-  const url = `${limited.service.filesUrl}/v1/collections/${body.data[0].collection_id}/records`;
+  assert.equal(row.value, 2);
+  const { body } = await limited.send(`${limited.service.filesUrl}/v1/collections`, json({}));
+  const url = `${limited.service.filesUrl}/v1/collections/${body.data.collection_id}/records`;
   const create = () => limited.send(url, json({ content: 'text' }));
   for (let count = 1; count <= row.value; count += 1) assertAccepted(await create());
   assertRefused(row, await create());
+  const { message } = await limited.send(`${limited.service.filesUrl}/metrics`);
+  assert.match(message, /^quartermaster_limit_exceeded_total\{limit="records_of_collection"\} 1$/m);
 });
 
 test('the limit files_of_project accepts exactly as many files, empty ones too, and refuses one more', async () => {

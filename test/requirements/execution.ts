@@ -89,7 +89,7 @@ export const executionRequirements: Requirements = {
       '[unused-answers] an earlier answer is stored when a later request of the handler fails',
       '[unused-answers] a token response to a handler is never stored',
       '[unused-answers] the limit answer_reserve_bytes: answers above the quota of the project are stored up to the reserve',
-      '[unused-answers] the limit answer_reserve_artifacts: answers above the number of artifacts are stored up to the reserve',
+      'the limit answer_reserve_artifacts: answers above the number of artifacts are stored up to the reserve: ${name}',
       '[unused-answers] an answer of an imported MCP server that is too large or no JSON-RPC is stored',
       '[unused-answers] kill −9 after the answer of the third party: the run names the answer or says that it may have acted',
       'the limit large_answers_of_process holds for the runs of a process, until they end',

@@ -114,9 +114,9 @@ test('the URL of the database comes from its setting or from a file, not from bo
   }
 });
 
-const secretFiles = Object.keys(settings).filter((name) => /(?:KEY|URL|PASSWORD)_FILE$/.test(name));
+const secretFiles = Object.entries(settings).flatMap(([name, schema]) => ('isSecret' in schema ? `${name}_FILE` : []));
 
-for (const name of secretFiles.filter((each) => each !== 'SEALING_KEY_FILE')) {
+for (const name of secretFiles) {
   test(`a missing or empty file of ${name} makes the start fail with the name of the setting, even when no feature uses it`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
     t.after(() => rm(folder, { recursive: true }));

@@ -3,7 +3,6 @@ import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { addressSettings } from '../../../server/src/settings/address-settings.ts';
 import { parseConfig } from '../../../server/src/settings/config.ts';
 import { findConnection } from './connection.ts';
 import { deleteLogin, loginFile, readLogin, writeLogin } from './stored-login.ts';
@@ -115,9 +114,9 @@ test('a login that others can access, or that is malformed, is refused without i
 });
 
 test('the addresses without settings are those of the service', () => {
-  const { HOST, FILES_PORT, PLUGINS_PORT } = addressSettings;
+  const { host, filesPort, pluginsPort } = parseConfig({});
   assert.deepEqual(
-    [`http://${HOST.default}:${FILES_PORT.default}`, `http://${HOST.default}:${PLUGINS_PORT.default}`],
+    [`http://${host}:${filesPort}`, `http://${host}:${pluginsPort}`],
     [local.filesUrl, local.pluginsUrl],
   );
 });

@@ -56,6 +56,8 @@ export interface AppDeps {
 
 /** The maximum size of a JSON body in bytes. */
 export const maxBodyBytes = 1024 * 1024;
+/** Longer than load balancers keep an idle connection (60 to 600 s). One that reuses a closed connection answers 502. */
+const keepAliveMs = 620_000;
 /** The maximum bytes of the path and of the names and values of all headers. */
 export const maxHeaderBytes = 16 * 1024;
 /** The maximum number of headers of a request. */
@@ -92,7 +94,7 @@ export function createApp(deps: AppDeps): App {
     requestTimeout: 0,
     connectionTimeout: readers.idleMs,
     // Load balancers keep idle connections for up to 60 s in general. A shorter time would let them send requests to closed connections.
-    keepAliveTimeout: deps.keepAliveMs ?? 75_000,
+    keepAliveTimeout: deps.keepAliveMs ?? keepAliveMs,
     // The time limit of headers starts with their first byte, so it does not apply to an idle connection.
     // Node refuses headers that reach its limit, so the limit is one byte higher.
     http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },

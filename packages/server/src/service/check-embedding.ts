@@ -4,7 +4,7 @@ import { OperatorError } from '../kernel/process/operator-error.ts';
 import { createEmbedderMetrics } from '../search/embedding/embedder-metrics.ts';
 import { type ModelTrial, tryModel } from '../search/embedding/try-model.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
-import type { ModelConfig } from '../settings/embedding-config.ts';
+import type { ModelConfig } from '../settings/models-file.ts';
 import { openModel } from './wire-embedding.ts';
 
 /** A configured embedding model, after one short text was sent to it. */

@@ -37,6 +37,9 @@ import { openCheckedDatabase, openFilesNode } from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
 import { encryptionSettingsOf, openSecrets } from './wire-secrets.ts';
 
+/** The stored responses of one project for `Idempotency-Key`. */
+const maxKeptAnswerBytes = 64 * 2 ** 20;
+
 /** The running service. */
 export interface Service {
   /** The URLs of the files address, the preferred one first. Empty when this process does not serve it. */
@@ -134,10 +137,10 @@ async function createAdministratorOfSettings({
   newId,
   logger,
 }: ServiceContext): Promise<void> {
-  const { administratorName: name, administratorPassword: password } = config;
+  const { administratorPassword: password } = config;
   if (password === null) return;
   const repository = createAdministratorRepository(database);
-  await createConfiguredAdministrator({ repository, clock, newId, logger }, { name, password });
+  await createConfiguredAdministrator({ repository, clock, newId, logger }, { name: 'administrator', password });
 }
 
 /** Opens what this process serves. */
@@ -195,7 +198,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   resources.defer(() => streams.close());
   const { countExceeded } = limiting;
   const idempotencyRepository = createIdempotencyRepository(database, {
-    maxBytes: config.maxKeptAnswerBytes,
+    maxBytes: maxKeptAnswerBytes,
     onExceeded: () => countExceeded('kept_answers_of_project'),
   });
   const context: ServiceContext = {
@@ -220,7 +223,6 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
       const access = {
         trustedProxies,
         corsOrigins,
-        keepAliveMs: config.keepAliveSeconds * 1000,
         overHttps: url?.startsWith('https:') === true,
         basePath: basePathOf(url),
       };

@@ -4,6 +4,9 @@ import { maxBodyBytes } from '../http/create-app.ts';
 import { asyncRunDefaults } from '../runs/async-runs.ts';
 import type { Config } from '../settings/config.ts';
 
+/** Bounds of one project. */
+export const recordBounds = { collections: 10_000, waitingRecords: 20_000 } as const;
+
 interface Row {
   readonly bounds: string;
   readonly unit?: 'bytes' | 'characters';
@@ -48,8 +51,7 @@ const rows: Readonly<Record<string, Row>> = {
   collections_of_project: {
     bounds: 'collections of one project, those that are being deleted included',
     code: 'RESOURCE_LIMIT_REACHED',
-    setting: 'MAX_COLLECTIONS',
-    value: ({ maxCollections }) => maxCollections,
+    value: () => recordBounds.collections,
   },
   records_of_collection: {
     bounds: 'records of one collection',
@@ -60,8 +62,7 @@ const rows: Readonly<Record<string, Row>> = {
   waiting_records: {
     bounds: 'records of one project that wait to be processed or are in work',
     code: 'RESOURCE_LIMIT_REACHED',
-    setting: 'MAX_WAITING_RECORDS',
-    value: ({ maxWaitingRecords }) => maxWaitingRecords,
+    value: () => recordBounds.waitingRecords,
   },
   content_characters: {
     bounds: 'the text of a chunk or of a record of type `text`',

@@ -1,6 +1,6 @@
 import { isLoopback } from '../http/allowed-hosts.ts';
 import type { Config } from '../settings/config.ts';
-import type { ModelConfig } from '../settings/embedding-config.ts';
+import type { ModelConfig } from '../settings/models-file.ts';
 
 /** Lists the connections that the settings leave unencrypted, each with its remedy. Connections within this machine are not listed. */
 export function transportWarnings(config: Config): string[] {
@@ -24,7 +24,7 @@ export function transportWarnings(config: Config): string[] {
       'The connection to an embedding service is unencrypted. Use https in each url of QUARTERMASTER_EMBEDDING_MODELS_FILE.',
     );
   }
-  if (config.reranker?.url && isOpenUrl(config.reranker.url)) {
+  if (config.rerankerProvider !== 'none' && config.rerankerUrl !== null && isOpenUrl(config.rerankerUrl)) {
     warnings.push('The connection to the reranking service is unencrypted. Use https in QUARTERMASTER_RERANKER_URL.');
   }
   return warnings;

@@ -22,6 +22,7 @@ import { type PeriodicTask, startPeriodicTasks } from '../kernel/concurrency/per
 import { type DiskSpace, unlimitedSpace } from '../kernel/disk/disk-space.ts';
 import type { Config } from '../settings/config.ts';
 import type { ServiceContext } from './context.ts';
+import { verification } from './wire-node.ts';
 
 /** Stored content with the rows that refer to it. */
 export interface StoredFiles {
@@ -42,20 +43,20 @@ const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 
 /** Opens the stored content and starts the tasks that reconcile it with its rows. */
 export async function openStoredFiles(context: ContentContext): Promise<StoredFiles> {
-  const { config, clock, logger, resources, registry, database } = context;
+  const { clock, logger, resources, registry, database } = context;
   const { blobs, files, damages, reportDamage, uploadSpace } = await openContent(context);
   const artifacts = createArtifactRepository(database);
   const health = createBlobHealth(registry, damages);
-  const keepQuarantined = config.quarantineDays * day;
-  const atRate = createByteRate(config.verificationMbPerSecond * 2 ** 20);
-  const verification: PeriodicTask = {
+  const keepQuarantined = 30 * day;
+  const atRate = createByteRate(verification.bytesPerSecond);
+  const verify: PeriodicTask = {
     name: 'verify stored files',
     pause: minute,
     run: (signal) =>
       verifyBlobs(
         {
           ...{ files, blobs, progress: damages, reportDamage, clock },
-          passEvery: config.verificationDays * day,
+          passEvery: verification.passEvery,
           throttle: (bytes, stop) => {
             health.verified(bytes);
             return atRate(bytes, stop);
@@ -82,7 +83,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
         pause: minute,
         run: createArtifactSweep({ artifacts, files, blobs, clock, logger, metrics: registry }),
       },
-      ...(config.verificationMbPerSecond === 0 ? [] : [verification]),
+      verify,
     ],
     logger,
   );

@@ -10,11 +10,16 @@ import type { EmbeddingProvider } from '../search/embedding/providers/embedding-
 import { type EmbeddingProviderName, embeddingProviders } from '../search/embedding/providers/providers.ts';
 import type { CountTokens } from '../search/query/measure-text.ts';
 import { openVectorIndex } from '../search/vector-codes/open-vector-index.ts';
-import type { ModelConfig } from '../settings/embedding-config.ts';
+import type { ModelConfig } from '../settings/models-file.ts';
 import type { EmbeddingParts } from './collection-context.ts';
 import type { ServiceContext } from './context.ts';
 
 const backoffMs = 500;
+/** The texts of one request to a service or a local model, and the time for it. */
+const batchSize = 32;
+const timeoutMs = 30_000;
+/** A local model whose process uses more is restarted. */
+const localMemoryMb = 4096;
 
 /** Creates what the settings require to embed texts and search vectors. Undefined when embedding is off; stored vectors stay. */
 export async function openEmbedding(
@@ -100,9 +105,9 @@ async function openService(
     key: settings.embeddingKey,
     dimensions: settings.embeddingDimensions,
     prefixes: { question: settings.embeddingQueryPrefix, chunk: settings.embeddingDocumentPrefix },
-    batchSize: settings.embeddingBatch,
+    batchSize,
     countTokens,
-    timeoutMs: settings.embeddingSeconds * 1000,
+    timeoutMs,
     backoffMs,
     onTokens: metrics.tokensUsed,
   });
@@ -131,9 +136,9 @@ async function openLocalModel(
     folder,
     dimensions: settings.embeddingDimensions,
     threads: settings.embeddingThreads,
-    memoryMb: settings.embeddingMemoryMb,
-    timeoutMs: settings.embeddingSeconds * 1000,
-    batchSize: settings.embeddingBatch,
+    memoryMb: localMemoryMb,
+    timeoutMs,
+    batchSize,
     logger,
     onStart: metrics.processStarted,
   });

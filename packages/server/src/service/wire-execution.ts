@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
@@ -23,6 +24,11 @@ import type { Config } from '../settings/config.ts';
 import { checkBundleFolders } from './check-folder-access.ts';
 import type { ServiceContext } from './context.ts';
 
+/** The processes for the handlers of one bundle and project. */
+const processesOfBundle = Math.max(2, Math.min(8, availableParallelism()));
+/** What a run may use, unless its bundle sets a lower limit. */
+const mostOfRun = { memoryMb: 256, cpuMs: 10_000 } as const;
+
 interface ExecutionOptions {
   readonly runStore: RunStore;
   /** null where nothing of an output can be stored. */
@@ -45,12 +51,12 @@ export async function openExecution(
   const broker = createBroker({ overrides, allow, version, logger, metrics });
   resources.defer(() => broker.close());
   const opening = openSandbox({
-    maxChildrenPerBundle: config.pluginProcesses,
-    maxChildren: config.pluginProcesses * 4,
+    maxChildrenPerBundle: processesOfBundle,
+    maxChildren: processesOfBundle * 4,
     queueLength: 512,
     idleMs: 60_000,
     recycleAfterRuns: 100_000,
-    cgroups: config.cgroup,
+    cgroups: 'auto',
     ...{ logger, metrics, admission: context.admission },
   });
   resources.defer(async () => (await opening).close());
@@ -75,8 +81,7 @@ export async function openExecution(
   observeCatalogue(live, context);
   const limits = {
     timeoutMs: config.pluginSeconds * 1000,
-    memoryMb: config.pluginMemoryMb,
-    cpuMs: config.pluginCpuSeconds * 1000,
+    ...mostOfRun,
     maxRunsOfKey: config.maxRunsOfKey,
   };
   const deps = { catalogue: live.current, broker, sandbox, space: context.space };

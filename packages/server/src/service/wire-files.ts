@@ -10,7 +10,7 @@ import { createBroker } from '../egress/create-broker.ts';
 import { fetchPage } from '../egress/fetch-page.ts';
 import type { Extractor } from '../extraction/extraction.ts';
 import { createOcrMetrics, type OcrMetrics } from '../extraction/ocr/ocr-metrics.ts';
-import { noOcr, type OcrEngine, openOcr } from '../extraction/ocr/open-ocr.ts';
+import { noOcr, type OcrEngine, ocrBounds, openOcr } from '../extraction/ocr/open-ocr.ts';
 import { openPageReader } from '../extraction/pages/open-page-reader.ts';
 import { createPageMetrics } from '../extraction/pages/page-metrics.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
@@ -39,11 +39,15 @@ import { measureText } from '../search/query/measure-text.ts';
 import type { CollectionContext } from './collection-context.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
-import { listLimits } from './list-limits.ts';
+import { listLimits, recordBounds } from './list-limits.ts';
 import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
 import { openReranking } from './wire-reranking.ts';
+
+/** The memory of the process that reads a document, and of OCR. */
+const extractionMemoryMb = 1536;
+const questionSeconds = 10;
 
 /** The minimum rate of an upload: bytes per second on average, after the grace period. */
 const minUploadBytesPerSecond = 1024;
@@ -165,10 +169,10 @@ async function countTokens(text: string): Promise<number> {
   return (await import('../extraction/chunking/tokens.ts')).countTokens(text);
 }
 
-function openPages({ config, registry, admission, logger }: ServiceContext, isolation: () => Promise<SpawnSettings>) {
+function openPages({ registry, admission, logger }: ServiceContext, isolation: () => Promise<SpawnSettings>) {
   return openPageReader({
     isolation,
-    memoryMb: config.extractionMemoryMb,
+    memoryMb: extractionMemoryMb,
     onResult: createPageMetrics(registry),
     admission,
     logger,
@@ -189,13 +193,13 @@ async function openCollections(
   resources.defer(() => isFound);
   const metrics = createOcrMetrics(context.registry);
   const ocr = onceRetried(async () => openPageReading({ ...context, metrics }, await isolation()));
-  if (config.ocr.mode === 'on') await ocr();
+  if (config.ocr === 'on') await ocr();
   const extractor = openExtractor({
     isolation,
     ocr,
     processes: config.extractionProcesses,
     timeoutMs: config.extractionSeconds * 1000,
-    memoryMb: config.extractionMemoryMb,
+    memoryMb: extractionMemoryMb,
     admission: context.admission,
     logger,
   });
@@ -221,12 +225,11 @@ async function openCollections(
     newId,
     logger,
     limits: {
-      collections: config.maxCollections,
+      ...recordBounds,
       records: config.maxRecords,
-      waitingRecords: config.maxWaitingRecords,
     },
     countExceeded: context.countExceeded,
-    questions: { seconds: config.questionSeconds, metrics: createQuestionMetrics(context.registry) },
+    questions: { seconds: questionSeconds, metrics: createQuestionMetrics(context.registry) },
     extractionProcesses: config.extractionProcesses,
     // With SQLite the lock of the data folder excludes other processes.
     alone: database.dialect === 'sqlite',
@@ -243,11 +246,18 @@ async function openPageReading(
   { config, logger, metrics }: Pick<ServiceContext, 'config' | 'logger'> & { readonly metrics: OcrMetrics },
   isolation: SpawnSettings,
 ): Promise<OcrEngine> {
-  const { mode, ...options } = config.ocr;
-  if (mode === 'off') return noOcr;
-  const memoryMb = config.extractionMemoryMb;
-  const engine = await openOcr({ ...options, isolation, memoryMb, logger, onPage: metrics.observe });
-  if (mode === 'on' && engine.job.kind === 'missing')
+  if (config.ocr === 'off') return noOcr;
+  const engine = await openOcr({
+    program: 'tesseract',
+    folders: config.programFolders,
+    languages: [...new Set(config.ocrLanguages)],
+    isolation,
+    memoryMb: extractionMemoryMb,
+    ...ocrBounds,
+    logger,
+    onPage: metrics.observe,
+  });
+  if (config.ocr === 'on' && engine.job.kind === 'missing')
     throw new OperatorError(`QUARTERMASTER_OCR is on, but scanned pages cannot be read. ${engine.job.remedy}`);
   return engine;
 }

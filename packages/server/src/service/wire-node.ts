@@ -19,6 +19,12 @@ import { claimNode } from '../nodes/claim-node.ts';
 import { leaseMs, openNode } from '../nodes/open-node.ts';
 import type { ServiceContext } from './context.ts';
 
+const day = 24 * 3_600_000;
+/** The background verification of stored files and, at the same rate, of the tables of SQLite. */
+export const verification = { passEvery: 7 * day, bytesPerSecond: 16 * 2 ** 20 } as const;
+/** The search indexes in memory of each thread that answers questions: one with PostgreSQL, up to two with SQLite. */
+const searchCacheBytes = 80 * 2 ** 20;
+
 type NodeContext = Pick<ServiceContext, 'config' | 'database' | 'logger' | 'registry' | 'resources'>;
 
 /**
@@ -53,7 +59,6 @@ export async function openFilesNode({ config, database, logger, registry, resour
   resources.defer(() => node.close());
 }
 
-const day = 24 * 3_600_000;
 /** The maximum delay of a timer of Node.js. */
 const longestPause = 2 ** 31 - 1;
 /** Milliseconds after the start, so that services that live for a short time do not start a child process. */
@@ -81,7 +86,7 @@ export async function openCheckedDatabase(config: ServiceContext['config'], cont
     admission,
     connections: config.databaseConnections,
     durability: config.databaseDurability,
-    searchCacheBytes: config.searchCacheBytes,
+    searchCacheBytes,
   });
   resources.defer(() => database.close());
   const damaged = isChecked ? verifyTables(config, context) : () => [];
@@ -101,20 +106,19 @@ export async function openCheckedDatabase(config: ServiceContext['config'], cont
 
 /** Verifies the tables of a SQLite database in the background. @returns a function that lists the damaged ones */
 function verifyTables(
-  { dataFolder, verificationDays, verificationMbPerSecond }: ServiceContext['config'],
+  { dataFolder }: ServiceContext['config'],
   { logger, registry: metrics, resources }: DatabaseContext,
 ): TableVerification['damaged'] {
-  const bytesPerSecond = verificationMbPerSecond * 2 ** 20;
-  const verification = createTableVerification({ file: join(dataFolder, sqliteFile), bytesPerSecond, logger, metrics });
-  if (bytesPerSecond === 0) return verification.damaged;
+  const { bytesPerSecond, passEvery } = verification;
+  const tables = createTableVerification({ file: join(dataFolder, sqliteFile), bytesPerSecond, logger, metrics });
   let delayMs = verificationDelayMs;
   const run = async (signal: AbortSignal) => {
     await wait(delayMs, undefined, { signal });
     delayMs = retryDelayMs;
-    await verification.run(signal);
-    delayMs = Math.min(longestPause, verificationDays * day);
+    await tables.run(signal);
+    delayMs = Math.min(longestPause, passEvery);
   };
   const tasks = startPeriodicTasks([{ name: 'verify database tables', pause: 0, run }], logger);
   resources.defer(() => tasks.close());
-  return verification.damaged;
+  return tables.damaged;
 }

@@ -37,6 +37,9 @@ import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
 import { openAsyncRuns, openRunServices } from './wire-runs.ts';
 import type { Secrets } from './wire-secrets.ts';
 
+/** The stored outputs of one project. */
+const maxArtifacts = 10_000;
+
 /**
  * Opens the plugins address: catalogue and execution.
  * @param parts `files` are the collections and stored content of this process; null when it serves no files
@@ -118,7 +121,17 @@ function openArtifacts(
 ) {
   const { maxProjectBytes, maxFiles } = config;
   const store = createArtifactStore({
-    ...{ ...stored, ...config.artifacts, urls, clock, newId, logger, metrics, countExceeded },
+    ...{
+      ...stored,
+      lifetimeMs: config.artifactHours * 3_600_000,
+      most: maxArtifacts,
+      urls,
+      clock,
+      newId,
+      logger,
+      metrics,
+      countExceeded,
+    },
     artifacts: createArtifactRepository(database),
     limits: { maxProjectBytes, maxFiles },
   });

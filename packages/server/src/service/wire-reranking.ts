@@ -6,6 +6,9 @@ import type { RerankDeps } from '../search/reranking/rerank-hits.ts';
 import { createRerankerMetrics } from '../search/reranking/reranker-metrics.ts';
 import type { ServiceContext } from './context.ts';
 
+/** After this time the answer has the order of the search. */
+const timeoutMs = 5000;
+
 /** Creates the reranker that the settings name. Undefined without one. */
 export function openReranking({
   config,
@@ -14,14 +17,14 @@ export function openReranking({
   registry,
   resources,
 }: Pick<ServiceContext, 'config' | 'clock' | 'logger' | 'registry' | 'resources'>): RerankDeps | undefined {
-  if (config.reranker === null) return undefined;
-  const { provider, model, key, seconds } = config.reranker;
-  const url = config.reranker.url ?? rerankingProviders[provider].url;
+  const { rerankerProvider: provider, rerankerModel: model, rerankerKey: key } = config;
+  if (provider === 'none' || model === null) return undefined;
+  const url = config.rerankerUrl ?? rerankingProviders[provider].url;
   // A separate broker for one origin. The operator has named the origin, so it may have a private address.
   const { origin } = new URL(url);
   const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
   const broker = createBroker({ overrides, allow: [], version, logger });
-  const reranker = createHttpReranker({ provider, broker, url, model, key, timeoutMs: seconds * 1000 });
+  const reranker = createHttpReranker({ provider, broker, url, model, key, timeoutMs });
   resources.defer(() => reranker.close());
   return { reranker: pauseReranker(reranker, clock), metrics: createRerankerMetrics(registry), logger };
 }

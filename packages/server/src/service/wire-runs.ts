@@ -13,6 +13,9 @@ import { createRunStore, type RunStore } from '../runs/run-store.ts';
 import { createRuns, type Runs } from '../runs/runs.ts';
 import type { ServiceContext } from './context.ts';
 
+/** The runs whose records a project keeps, and the results of asynchronous runs of all projects. */
+const runBounds = { most: 100_000, resultBytes: 256 * 2 ** 20 } as const;
+
 /** The components that observe runs and store their records. */
 export interface RunServices {
   readonly runStore: RunStore;
@@ -33,7 +36,10 @@ export async function openRunServices({
 }: ServiceContext): Promise<RunServices> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
-  const retention = startPeriodicTasks(retentionTasks({ repository, clock, bounds: config.runRetention }), logger);
+  const retention = startPeriodicTasks(
+    retentionTasks({ repository, clock, bounds: { ...runBounds, days: config.runDays } }),
+    logger,
+  );
   resources.defer(() => retention.close());
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
   resources.defer(() => keepers.close());

@@ -2,12 +2,10 @@ import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { isPlainUrl } from './setting-checks.ts';
 
 /** An http or https URL whose path, if there is one, needs no encoding in a page, a header or a cookie. */
-export function checkPublicUrl(text: string): string | null {
+export function isPublicUrl(text: string): boolean {
   const path = URL.parse(text)?.pathname ?? '';
   const isWeb = /^https?:\/\//i.test(text);
-  return isWeb && isPlainUrl(text) && !path.includes('//') && /^[A-Za-z0-9._~/-]+$/.test(path)
-    ? null
-    : 'must be an http or https URL without user, query and fragment. Its path may contain letters, digits, "-", ".", "_" and "~", such as https://example.com/quartermaster';
+  return isWeb && isPlainUrl(text) && !path.includes('//') && /^[A-Za-z0-9._~/-]+$/.test(path);
 }
 
 /** Removes trailing slashes and the default port, and resolves the segments `.` and `..`. */

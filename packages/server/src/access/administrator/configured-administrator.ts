@@ -50,7 +50,5 @@ export async function createConfiguredAdministrator(
 
 function refused(problem: Problem): OperatorError {
   const reason = problem.message.replaceAll('body/', '');
-  return new OperatorError(
-    `QUARTERMASTER_ADMINISTRATOR_NAME or QUARTERMASTER_ADMINISTRATOR_PASSWORD was refused: ${reason}`,
-  );
+  return new OperatorError(`QUARTERMASTER_ADMINISTRATOR_PASSWORD was refused: ${reason}`);
 }

@@ -4,10 +4,9 @@ import { OperatorError } from '../../kernel/process/operator-error.ts';
 import type { Secret } from '../../kernel/secret.ts';
 import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey } from './encryption.ts';
 
-/** The keys from the environment or from a file. The first one encrypts. */
+/** The keys of the setting `SEALING_KEY`. The first one encrypts. */
 export interface EncryptionKeySettings {
   readonly encryptionKeys: readonly Secret[];
-  readonly encryptionKeyFile: string | null;
 }
 
 /**
@@ -17,14 +16,9 @@ export interface EncryptionKeySettings {
  * @throws OperatorError that names the setting, or the file and the line, but never the key
  */
 export function openEncrypter(
-  { encryptionKeys, encryptionKeyFile }: EncryptionKeySettings,
+  { encryptionKeys }: EncryptionKeySettings,
   storeFile: string | null = null,
 ): Encrypter | null {
-  if (encryptionKeyFile !== null && encryptionKeys.length > 0) {
-    throw new OperatorError(
-      'QUARTERMASTER_SEALING_KEY and QUARTERMASTER_SEALING_KEY_FILE are both set. Set one of them.',
-    );
-  }
   const keys: EncryptionKey[] = [];
   if (encryptionKeys.length > 0) {
     keys.push(
@@ -34,7 +28,6 @@ export function openEncrypter(
       ),
     );
   }
-  if (encryptionKeyFile !== null) keys.push(...readKeyFile('QUARTERMASTER_SEALING_KEY_FILE', encryptionKeyFile));
   if (storeFile !== null) keys.push(...readKeyFile(storeFile, storeFile));
   const [current, ...others] = keys;
   return current === undefined ? null : createEncrypter(current, others);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { Secret } from '../../kernel/secret.ts';
+import { parseConfig } from '../../settings/config.ts';
 import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
 import { openEncrypter } from './encryption-key-settings.ts';
 
@@ -87,16 +87,13 @@ describe('sealing keys', () => {
     const ids = [first, second].map((text) => readEncryptionKey(text)?.id);
     const file = join(folder, 'keys');
     await writeFile(file, `# the new one\n${first}\n\n  ${Buffer.from(second, 'base64url').toString('base64')}\n`);
-    const fromFile = openEncrypter({ encryptionKeys: [], encryptionKeyFile: file });
-    const fromEnvironment = openEncrypter({
-      encryptionKeys: [new Secret(first), new Secret(second)],
-      encryptionKeyFile: null,
-    });
+    const fromFile = openEncrypter(parseConfig({ QUARTERMASTER_SEALING_KEY_FILE: file }));
+    const fromEnvironment = openEncrypter(parseConfig({ QUARTERMASTER_SEALING_KEY: `${first}, ${second}` }));
     for (const encrypter of [fromFile, fromEnvironment]) {
       assert.equal(encrypter?.currentKeyId, ids[0]);
       assert.equal(encrypter?.knows(ids[1] ?? ''), true);
     }
-    assert.equal(openEncrypter({ encryptionKeys: [], encryptionKeyFile: null }), null);
+    assert.equal(openEncrypter(parseConfig({})), null);
   });
 
   it('with errors are reported by setting and number, without showing them', async (t) => {
@@ -104,15 +101,18 @@ describe('sealing keys', () => {
     t.after(() => rm(folder, { recursive: true }));
     const file = join(folder, 'keys');
     await writeFile(file, `${createEncryptionKey()}\nmy-secret-passphrase\n`);
-    assert.throws(
-      () => openEncrypter({ encryptionKeys: [], encryptionKeyFile: file }),
-      /SEALING_KEY_FILE: key number 2 must be the base64 encoding/,
-    );
+    const settings = { QUARTERMASTER_SEALING_KEY_FILE: file };
+    const refused = ({ message }: Error) =>
+      /SEALING_KEY_FILE: the content of the file must be a list of keys/.test(message) &&
+      !message.includes('passphrase');
+    assert.throws(() => parseConfig(settings), refused);
     await writeFile(file, '# none\n');
-    assert.throws(() => openEncrypter({ encryptionKeys: [], encryptionKeyFile: file }), /contains no key/);
-    const absent = join(folder, 'absent');
-    assert.throws(() => openEncrypter({ encryptionKeys: [], encryptionKeyFile: absent }), /cannot be read \(ENOENT\)/);
-    const both = { encryptionKeys: [new Secret(createEncryptionKey())], encryptionKeyFile: file };
-    assert.throws(() => openEncrypter(both), /both set/);
+    assert.throws(() => parseConfig(settings), refused);
+    const storeFile = join(folder, 'encryption-key');
+    await writeFile(storeFile, `${createEncryptionKey()}\nmy-secret-passphrase\n`);
+    const open = (path: string) => () => openEncrypter({ encryptionKeys: [] }, path);
+    assert.throws(open(storeFile), /encryption-key: key number 2 must be the base64 encoding/);
+    assert.throws(open(file), /contains no key/);
+    assert.throws(open(join(folder, 'absent')), /cannot be read \(ENOENT\)/);
   });
 });

@@ -169,6 +169,14 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     }
   });
 
+  test(`the limit answer_reserve_artifacts: answers above the number of artifacts are stored up to the reserve: ${name}`, async (t) => {
+    const { store } = await openStore(t, open, { most: 1 });
+    const keep = (index: number) => store.keep([content(`answer ${index}`)], owner, { usesReserve: true });
+    for (let index = 0; index < 1 + 16; index += 1) assert.equal((await keep(index))?.length, 1, String(index));
+    assert.equal(await keep(17), null);
+    assert.equal(await store.keep([content('an output')], owner), null, 'outputs have no reserve');
+  });
+
   test(`a disk without room keeps nothing, and the run goes on: ${name}`, async (t) => {
     const checkRoom = () => Promise.reject(new Error('no room'));
     const { store, count } = await openStore(t, open, { failing: { checkRoom } });

@@ -57,10 +57,10 @@ export function createOcrCounts(job: OcrJob & { readonly kind: 'on' }): OcrCount
 }
 
 const explanations: Record<UnreadReason, string> = {
-  page_limit: 'the record has more scanned pages than OCR reads (QUARTERMASTER_OCR_PAGES)',
-  time_limit: 'OCR of the record took too long (QUARTERMASTER_OCR_SECONDS)',
-  page_time_limit: 'OCR of one page took too long (QUARTERMASTER_OCR_PAGE_SECONDS)',
-  pixel_limit: 'scanned pages have too many pixels (QUARTERMASTER_OCR_MEGAPIXELS)',
+  page_limit: 'the record has more scanned pages than OCR reads',
+  time_limit: 'OCR of the record took too long',
+  page_time_limit: 'OCR of one page took too long',
+  pixel_limit: 'scanned pages have too many pixels',
   memory_limit: 'OCR of scanned pages used too much memory',
   failed: 'scanned pages could not be read',
   low_confidence: 'the words of scanned pages are too doubtful to be kept; another language may read them',

@@ -24,6 +24,9 @@ export interface OcrOptions {
   readonly onPage?: ((recognition: Recognition) => void) | undefined;
 }
 
+/** What a service reads of one record at most. */
+export const ocrBounds = { maxPages: 500, maxPixels: 25_000_000, pageSeconds: 60, recordSeconds: 900 } as const;
+
 /** OCR on the side of the server. */
 export interface OcrEngine {
   /** The limits that the reader gets. */

@@ -71,7 +71,7 @@ export const queues = {
   },
   plugin_processes: {
     entries: 'runs of plugins that have a process or wait for one, by bundle; a process serves one project',
-    atOnce: '4 × `QUARTERMASTER_PLUGIN_PROCESSES`; `QUARTERMASTER_PLUGIN_PROCESSES` of one bundle and project',
+    atOnce: 'as many as processors, from 2 to 8, of one bundle and project; four times as many in all',
     waiting: '512; 256 of one bundle and project',
     keepsPlaces: true,
     whenFull: refused,

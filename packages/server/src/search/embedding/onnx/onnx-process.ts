@@ -89,7 +89,7 @@ export function startOnnxProcess(options: OnnxProcessOptions): OnnxProcess {
     onFrameTooLong: () => end('the local model sent too long a message'),
   });
   const unwatch = watchMemory(child.pid, memoryMb, () =>
-    end(`the local model took more than ${memoryMb} MiB of memory (QUARTERMASTER_EMBEDDING_MEMORY_MB)`),
+    end(`the local model took more than ${memoryMb} MiB of memory`),
   );
   async function finish(): Promise<void> {
     const { code, signal, printed } = await child.exited;

@@ -9,7 +9,7 @@ import {
 import { never, startBroker } from '../../../egress/testing/broker.suite.ts';
 import { countTokens } from '../../../extraction/chunking/tokens.ts';
 import { Secret } from '../../../kernel/secret.ts';
-import { embeddingProviderNames } from '../../../settings/embedding-settings.ts';
+import { embeddingProviderNames } from '../../../settings/settings.ts';
 import { EmbedderUnavailable } from '../embedder.ts';
 import { createHttpEmbedder, type HttpEmbedderDeps } from '../http-embedder.ts';
 import { type EmbeddingProviderName, embeddingProviders } from './providers.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseConfig } from './config.ts';
-import { maxFurtherModels } from './embedding-config.ts';
+import { maxFurtherModels } from './models-file.ts';
 
 async function parse(t: TestContext, content: unknown) {
   const folder = await mkdtemp(join(tmpdir(), 'models-'));
@@ -31,10 +31,10 @@ test('the file of further models takes the members of the settings and their def
     ],
   );
   assert.deepEqual(
-    furtherModels.map((each) => [each.embeddingKey?.reveal(), each.embeddingFolder, each.embeddingBatch]),
+    furtherModels.map((each) => [each.embeddingKey?.reveal(), each.embeddingFolder, each.embeddingThreads]),
     [
-      ['secret key', null, 32],
-      [undefined, '/models/e5', 32],
+      ['secret key', null, 1],
+      [undefined, '/models/e5', 1],
     ],
   );
 });
@@ -53,8 +53,8 @@ const errors: ReadonlyArray<readonly [string, unknown, RegExp]> = [
   ['a model without a provider', [{ model: 'm' }], /model 1: provider is required\./],
   [
     'a wrong number',
-    [{ provider: 'openai' }, { provider: 'openai', batch: 0 }],
-    /model 2: batch must be a whole number/,
+    [{ provider: 'openai' }, { provider: 'openai', threads: 0 }],
+    /model 2: threads must be a whole number/,
   ],
   ['a member of another type', [{ provider: ['openai'] }], /model 1: provider must be a string or a number\./],
   [
