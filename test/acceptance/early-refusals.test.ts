@@ -63,9 +63,8 @@ const pathOf = ({ path = '/v1/files' }: Refused) => path;
 const keyOf = ({ key, service }: Refused) => key ?? service.key;
 
 /** Sends the whole message before it reads. Returns the status, or the error of the connection. */
-function sendThenRead(refused: Refused): Promise<number | string> {
-  const { hostname, port } = new URL(refused.service.filesUrl);
-  const body = bodyOf(refused);
+function sendThenReadMessage(url: string, parts: ReadonlyArray<string | Buffer>): Promise<number | string> {
+  const { hostname, port } = new URL(url);
   const socket: Socket = connect(Number(port), hostname).pause();
   return new Promise((resolve) => {
     let answer = '';
@@ -75,12 +74,17 @@ function sendThenRead(refused: Refused): Promise<number | string> {
       answer += data;
     });
     socket.on('end', end).on('close', end);
-    socket.write(
-      `POST ${pathOf(refused)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keyOf(refused)}\r\n` +
-        `Content-Type: ${typeOf(refused)}\r\nContent-Length: ${body.length}\r\n\r\n`,
-    );
-    socket.write(body, () => socket.resume());
+    for (const part of parts) socket.write(part);
+    socket.write('', () => socket.resume());
   });
+}
+
+function sendThenRead(refused: Refused): Promise<number | string> {
+  const body = bodyOf(refused);
+  const head =
+    `POST ${pathOf(refused)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keyOf(refused)}\r\n` +
+    `Content-Type: ${typeOf(refused)}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  return sendThenReadMessage(refused.service.filesUrl, [head, body]);
 }
 
 /** The same with `http.client` of Python, which sends with one call and reads afterwards. */
@@ -162,4 +166,23 @@ async function holdUpload(request: Refused): Promise<Socket> {
   );
   await new Promise((resolve) => socket.once('data', resolve));
   return socket;
+}
+
+const malformed: Readonly<Record<string, readonly [number, string]>> = {
+  'a header that is too large': [431, `Content-Length: ${content.length}\r\nX: ${'x'.repeat(20_000)}`],
+  'a length that is no number': [400, 'Content-Length: abc'],
+  'a length beside Transfer-Encoding': [400, `Content-Length: ${content.length}\r\nTransfer-Encoding: chunked`],
+  'a chunk without a size': [400, 'Transfer-Encoding: chunked'],
+};
+
+for (const address of ['filesUrl', 'pluginsUrl'] as const) {
+  test(`${attempts} of ${attempts} answers to malformed HTTP reach clients of ${address} that send 12 MB before they read`, async () => {
+    const { plain } = await opened();
+    for (const [reason, [status, headers]] of Object.entries(malformed)) {
+      const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${plain.key}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`;
+      const send = () => sendThenReadMessage(plain[address], [head, content]);
+      const answers = await Promise.all(Array.from({ length: attempts }, send));
+      assert.deepEqual(answers, Array(attempts).fill(status), reason);
+    }
+  });
 }

@@ -74,7 +74,7 @@ export function uploadTooSlow(what: string): Problem {
 export function bodyCutShort(): Problem {
   return new Problem(
     'INVALID_REQUEST',
-    'The body is shorter than Content-Length. Nothing was stored. Send the file again.',
+    'The body ended early, or it is not valid HTTP. Nothing was stored. Send the file again.',
   );
 }
 

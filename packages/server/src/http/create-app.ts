@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type FastifyServerOptions, fastify, LogController } from 'fastify';
+import { errorCodes, type FastifyReply, type FastifyServerOptions, fastify, LogController } from 'fastify';
 import type { MinimumRate } from '../kernel/concurrency/minimum-rate.ts';
 import type { Logger } from '../kernel/log/logger.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -14,10 +14,18 @@ import { writeError } from './error-writer.ts';
 import { prepareEventStreams } from './event-streams.ts';
 import { hintAtHttps } from './https-hint.ts';
 import { readJson } from './json-body.ts';
-import { type LingerLimits, lingerLimits, lingerOnUnreadBodies } from './lingering-close.ts';
+import {
+  closeInStages,
+  isBodyPending,
+  isClosing,
+  type LingerLimits,
+  lingerLimits,
+  lingerOnUnreadBodies,
+} from './lingering-close.ts';
 import { logRefusals } from './log-refusals.ts';
 import { handleNotFound } from './not-found.ts';
 import { protectiveHeaders } from './protective-headers.ts';
+import { isTooLong } from './read-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { recordRequests } from './request-records.ts';
 import { compileSerializer } from './serialization.ts';
@@ -78,7 +86,8 @@ const compilersFactory = {
 export function createApp(deps: AppDeps): App {
   const readers = deps.readers ?? defaultReaderLimits;
   const headers = protectiveHeaders(deps.overHttps === true);
-  const clientErrors = createClientErrorWriter(headers);
+  const linger = deps.linger ?? lingerLimits;
+  const clientErrors = createClientErrorWriter(headers, linger);
   const app = fastify({
     loggerInstance: deps.logger.child({ address: deps.address }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -100,8 +109,8 @@ export function createApp(deps: AppDeps): App {
     http: { headersTimeout: 15_000, maxHeaderSize: maxHeaderBytes + 1, requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Handles a path that is not a valid URL, before any hook runs.
     frameworkErrors: (error, request, reply) => {
+      closeUnread(request.raw, reply, linger);
       writeError(error, request, reply.headers(headers).header('x-request-id', request.id));
     },
     clientErrorHandler: clientErrors.write,
@@ -114,13 +123,13 @@ export function createApp(deps: AppDeps): App {
   handleNotFound(app);
   const minimumRate = deps.minimumRate ?? defaultMinimumRate;
   readJson(app, minimumRate);
-  // Node silently drops headers beyond its limit. Allowing one more makes it possible to refuse them.
-  app.server.maxHeadersCount = maxHeaders + 1;
-  app.server.on('connect', clientErrors.answerConnect);
+  // Node would silently drop further headers, Content-Length among them. `maxHeaderSize` bounds them until they are refused.
+  app.server.maxHeadersCount = 0;
+  clientErrors.listen(app.server);
   answerExpectations(app);
   endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
   if (deps.watchdog !== undefined) watchRequests(app, deps.watchdog);
-  lingerOnUnreadBodies(app, deps.linger ?? lingerLimits);
+  lingerOnUnreadBodies(app, linger);
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
   logRefusals(app);
   prepareEventStreams(app, deps.streams);
@@ -137,6 +146,12 @@ export function createApp(deps: AppDeps): App {
   explainPublicUrl(app, deps);
   allowOrigins(app, deps.corsOrigins ?? []);
   return app;
+}
+
+/** Does for a path that is not a valid URL what a hook does for others. */
+function closeUnread(request: IncomingMessage, reply: FastifyReply, linger: LingerLimits): void {
+  if (isBodyPending(request)) closeInStages(request.socket, linger);
+  if (isClosing(request.socket)) reply.header('Connection', 'close');
 }
 
 /** Adds hints that name the setting of the public URL when it does not match the behaviour of the proxy. */
@@ -169,7 +184,9 @@ function tooManyHeaders(): Problem {
  * Returns why a request is ambiguous. Node accepts a repeated header and uses the first, but a proxy may have used the
  * other one.
  */
-function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): string | null {
+function ambiguity({ rawHeaders, headers, httpVersion }: IncomingMessage): string | null {
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined)
+    return 'A request of HTTP/1.0 must not have a Transfer-Encoding header (RFC 9112 §6.1). Send Content-Length.';
   let hosts = 0;
   let authorization: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -188,12 +205,15 @@ function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): string | null 
 
 /**
  * Answers `Expect: 100-continue` when the request has passed every `onRequest` hook, and therefore after
- * authentication.
+ * authentication. A JSON body that is too large is refused instead. HTTP/1.0 has no expectations.
  */
 function answerExpectations(app: App): void {
   app.server.on('checkContinue', (request, response) => app.routing(request, response));
-  app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+  app.addHook('preParsing', ({ headers, raw, routeOptions }, reply, _payload, done) => {
+    if (headers.expect?.toLowerCase() !== '100-continue' || raw.httpVersion === '1.0') return done();
+    const isJson = headers['content-type']?.startsWith('application/json') === true;
+    if (isJson && isTooLong(raw, routeOptions.bodyLimit)) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
+    reply.raw.writeContinue();
     done();
   });
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));

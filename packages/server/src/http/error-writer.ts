@@ -118,7 +118,9 @@ const frameworkProblems: Record<string, (request: FastifyRequest, cause: unknown
       { cause },
     ),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: (_request, cause) =>
-    new Problem('INVALID_REQUEST', 'The length of the body differs from Content-Length.', { cause }),
+    new Problem('INVALID_REQUEST', 'The body ended early, or it is not valid HTTP. Check its length and its chunks.', {
+      cause,
+    }),
   FST_ERR_CTP_EMPTY_JSON_BODY: (_request, cause) =>
     new Problem('INVALID_REQUEST', 'The body is empty. Send JSON.', { cause }),
   FST_ERR_BAD_URL: (_request, cause) =>

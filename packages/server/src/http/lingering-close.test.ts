@@ -34,7 +34,7 @@ async function serve(t: TestContext, options: { linger?: LingerLimits; keepAlive
 
 /** Opens a connection and sends the headers of a request. */
 function open(port: number, bytes: number) {
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const answer = { text: '', isClosed: false };
   socket.on('error', () => {});
   socket.on('close', () => {
@@ -49,11 +49,21 @@ function open(port: number, bytes: number) {
   return { socket, answer };
 }
 
+/** Sends until the service has closed both directions. It reads a connection that it has closed in one direction. */
+async function resets({ socket, answer }: ReturnType<typeof open>): Promise<void> {
+  await once(socket, 'end');
+  await until(async () => {
+    socket.write('a');
+    return answer.isClosed;
+  });
+}
+
 test('the limit refused_body_bytes accepts a body of that size, and closes the connection of a larger one', async (t) => {
   const port = await serve(t, { linger: limits });
   const whole = open(port, limits.bytes);
   whole.socket.write(Buffer.alloc(limits.bytes));
   await once(whole.socket, 'end');
+  whole.socket.end();
   assert.match(whole.answer.text, /^HTTP\/1\.1 401 [\s\S]*\r\nconnection: close\r\n/i);
 
   const total = 256 * 1024 * 1024;
@@ -65,6 +75,7 @@ test('the limit refused_body_bytes accepts a body of that size, and closes the c
     await Promise.race([once(large.socket, 'drain'), once(large.socket, 'close')]).catch(() => {});
   }
   assert.ok(sent < total, `${sent} bytes sent`);
+  await until(async () => large.answer.isClosed && whole.answer.isClosed);
   assert.equal(lingering.connections, 0);
 });
 
@@ -73,10 +84,10 @@ test('the limit refused_bodies lets that many connections send, and closes other
   const first = open(port, 1000);
   await until(async () => lingering.connections === 1 && first.answer.text.startsWith('HTTP/1.1 401 '));
   const second = open(port, 1000);
-  await until(async () => second.answer.isClosed);
+  await resets(second);
   assert.match(second.answer.text, /^HTTP\/1\.1 401 /);
   assert.equal(first.answer.isClosed, false);
-  first.socket.write(Buffer.alloc(1000));
+  first.socket.end(Buffer.alloc(1000));
   await until(async () => first.answer.isClosed && lingering.connections === 0);
   const third = open(port, 1000);
   await until(async () => lingering.connections === 1);
@@ -86,9 +97,10 @@ test('the limit refused_bodies lets that many connections send, and closes other
 
 test('a body that does not end is read for a limited time', async (t) => {
   const port = await serve(t, { linger: { ...limits, milliseconds: 50 } });
-  const { answer } = open(port, 1000);
-  await until(async () => answer.isClosed);
-  assert.match(answer.text, /^HTTP\/1\.1 401 /);
+  const connection = open(port, 1000);
+  await resets(connection);
+  assert.equal(lingering.connections, 0);
+  assert.match(connection.answer.text, /^HTTP\/1\.1 401 /);
 });
 
 test('an idle connection is announced and closed as the setting says', async (t) => {

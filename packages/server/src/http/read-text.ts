@@ -20,11 +20,16 @@ export function readText(
   { maxBytes, minimumRate }: TextLimits,
   done: (error: Error | null, text: string) => void,
 ): void {
-  const declared = request.headers['content-length'];
-  if (declared !== undefined && Number(declared) > maxBytes) {
+  const wrongLength = () => new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH();
+  if (isTooLong(request, maxBytes)) {
     done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), '');
     return;
   }
+  if (request.destroyed) {
+    done(wrongLength(), '');
+    return;
+  }
+  const declared = request.headers['content-length'];
   const chunks: Buffer[] = [];
   let bytes = 0;
   const watch = watchRate(minimumRate, (reason) => settle(tooSlow(reason)));
@@ -40,8 +45,12 @@ export function readText(
     if (bytes > maxBytes) settle(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
     else chunks.push(chunk);
   }
-  const wrongLength = () => new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH();
   const onEnd = () => settle(declared === undefined || Number(declared) === bytes ? null : wrongLength());
   const onClose = () => settle(wrongLength());
   request.on('data', onData).on('end', onEnd).on('close', onClose);
+}
+
+/** Whether the declared length of a body is above a limit. */
+export function isTooLong({ headers }: IncomingMessage, maxBytes: number): boolean {
+  return Number(headers['content-length'] ?? 0) > maxBytes;
 }
