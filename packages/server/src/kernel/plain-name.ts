@@ -5,3 +5,13 @@
 export function plainName(text: string): string {
   return text.replace(/[\t-\r\u0085\u2028\u2029]/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
+
+/**
+ * Replaces the characters of a text from outside that nobody sees, but that change its reading order or hide words in it. Texts in
+ * Arabic and Hebrew keep their marks, and emoji and Persian their joiners.
+ */
+export function withoutHiddenCharacters(text: string): string {
+  return text.replace(hidden, '\ufffd');
+}
+
+const hidden = /[\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;

@@ -1,3 +1,4 @@
+import { withoutHiddenCharacters } from '../../kernel/plain-name.ts';
 import { decodeText } from './body.ts';
 
 /** The answer of an upstream. The broker has already redacted it. */
@@ -12,5 +13,5 @@ const excerptBytes = 1024;
 /** The first bytes of an answer, to explain a failure. */
 export function excerptOf(result: Pick<Answer, 'body' | 'headers'>): string | null {
   const text = decodeText(result.body.subarray(0, excerptBytes), result.headers['content-type']);
-  return text === '' ? null : text.replace(/\uFFFD$/, '');
+  return text === '' ? null : withoutHiddenCharacters(text.replace(/\uFFFD$/, ''));
 }

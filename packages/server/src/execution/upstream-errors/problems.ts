@@ -1,6 +1,6 @@
 import { Problem } from '../../kernel/problem.ts';
 import type { Outcome } from '../outcome.ts';
-import type { UpstreamFailure } from './upstream-failure.ts';
+import { isTemporary, type UpstreamFailure } from './upstream-failure.ts';
 
 type Of<K extends UpstreamFailure['kind']> = Extract<Outcome, { kind: K }>;
 
@@ -14,7 +14,7 @@ export function upstreamProblem(outcome: UpstreamFailure, runId: string): Proble
       return new Problem('PROVIDER_ERROR', describeFailure(outcome), { details: [{ ...said, excerpt }] });
     case 'upstream_rejected':
       return new Problem('PROVIDER_REJECTED', `The third party rejected the request${quote(outcome)}`, {
-        details: [{ ...said, retryable: false, excerpt }],
+        details: [{ ...said, retryable: isTemporary(upstreamStatus), excerpt }],
       });
     case 'upstream_rate_limited': {
       const { retryAfterSeconds: seconds } = outcome;

@@ -67,6 +67,33 @@ test('a reason is never taken from a page or from bytes', () => {
   }
 });
 
+test('characters that change the reading order or hide words are replaced in the code, the message and the excerpt', () => {
+  const hidden = ['\u202e', '\u2066', '\u200b', '\u00ad', '\u{e0041}'];
+  for (const character of hidden) {
+    const body = { code: `a${character}b`, message: `pay${character}no\u200dt \u200f\u05d0` };
+    const failure = failureOf(answerOf(400, body), { rules: rulesOf() });
+    assert.deepEqual([failure.upstreamCode, failure.upstreamMessage], ['a\ufffdb', 'pay\ufffdno\u200dt \u200f\u05d0']);
+    const [detail] = upstreamProblem(failure, 'r').details ?? [];
+    assert.ok(!JSON.stringify(detail).includes(character), JSON.stringify(detail));
+  }
+});
+
+test('each status of a third party says whether the same request may succeed later', () => {
+  const failed = ['PROVIDER_ERROR', undefined];
+  const expected: Readonly<Record<number, readonly unknown[]>> = {
+    ...Object.fromEntries([400, 403, 404, 409, 410, 422, 423, 424].map((one) => [one, ['PROVIDER_REJECTED', false]])),
+    ...Object.fromEntries(
+      [408, 500, 502, 503, 504, 529, 520, 521, 522, 523, 524, 525, 526, 527].map((one) => [one, failed]),
+    ),
+    425: ['PROVIDER_REJECTED', true],
+    429: ['PROVIDER_RATE_LIMITED', true],
+  };
+  for (const [status, answer] of Object.entries(expected)) {
+    const { code, details } = upstreamProblem(failureOf(answerOf(Number(status), {}), { rules: rulesOf() }), 'r');
+    assert.deepEqual([code, details?.[0]?.retryable], answer, status);
+  }
+});
+
 test('the errors of a call replace single members of those of its bundle', () => {
   const bundle = { message: 'body.a', code: 'body.b', statuses: { 404: 'Not in the bundle.', 409: 'Twice.' } };
   const rules = rulesOf(bundle, { message: 'body.c', statuses: { 404: 'Not in the call.' } });

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../kernel/json/json-object.ts';
+import { withoutHiddenCharacters } from '../../kernel/plain-name.ts';
 import type { XmlElement } from '../declarative/xml-tree.ts';
 
 /** The reason of an error as the third party gives it. Both texts are one bounded line. */
@@ -47,11 +48,10 @@ export function findXmlReason(root: XmlElement): Reason {
 export function lineOf(value: unknown, longest: number): string | null {
   if (!isTextOrNumber(value)) return null;
   // Cut twice, because collapsing blanks in a long text costs time that grows with it.
-  const line = String(value)
+  const start = String(value)
     .slice(0, longest * 4)
-    .toWellFormed()
-    .replaceAll(blanks, ' ')
-    .trim();
+    .toWellFormed();
+  const line = withoutHiddenCharacters(start.replaceAll(blanks, ' ')).trim();
   if (line === '') return null;
   return line.length > longest ? `${line.slice(0, longest - 1).toWellFormed()}…` : line;
 }

@@ -79,6 +79,14 @@ function classify(
   return { kind: isRejection ? 'upstream_rejected' : 'upstream_failed', ...said };
 }
 
+/**
+ * Whether the same request may succeed later although the status rejects it. 425 asks for a repetition (RFC 8470 §5.2). A conflict
+ * (409) and a lock (423) need another action first (RFC 9110 §15.5.10, RFC 4918 §11.3).
+ */
+export function isTemporary(status: number | null): boolean {
+  return status === 425;
+}
+
 /** A date counts from the `Date` of the answer, because the same clock wrote both. */
 function retryAfterSeconds({ 'retry-after': value, date = '' }: Readonly<Record<string, string>>): number | null {
   const now = Date.parse(date);
