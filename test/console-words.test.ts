@@ -21,6 +21,16 @@ test('the Chinese console has a sentence for every error code of the service and
   for (const [code, sentence] of Object.entries(codes)) assert.match(sentence, /[。]|\{message\}$/, code);
 });
 
+test('a Chinese text has no English sentence, and quotes the message of a document only where that has more than the code', () => {
+  const quoting = new Set(['page_refused', 'page_status', 'page_too_large', 'unpacked_limit']);
+  for (const table of [rowCodes, extractionFailureCodes, recordFailureCodes]) {
+    for (const code of Object.keys(table)) assert.equal(codes[code]?.includes('{message}'), quoting.has(code), code);
+  }
+  for (const [key, text] of Object.entries({ ...chinese, ...codes, ...fields })) {
+    assert.doesNotMatch(text.replaceAll(/“[^”]*”/g, ''), /[a-z]+ [a-z]+ [a-z]+/i, key);
+  }
+});
+
 test('the console has its own words for the same fields and for codes of the service in both languages', () => {
   for (const code of Object.keys(english.codes)) assert.ok(Object.hasOwn(codes, code), code);
   assert.deepEqual(Object.keys(english.fields).sort(), Object.keys(fields).sort());

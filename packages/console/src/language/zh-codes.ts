@@ -48,7 +48,7 @@ export const codes: Codes = {
   undecodable: '无法读取文件中的字符。请另存为 UTF-8 后重新上传。',
   columns_not_found: '找不到问题列和答案列。请在此选择，然后重新导入。',
   no_rows: '表格中没有同时包含问题和答案的行。',
-  capacity_exceeded: '集合没有空间存放此文档的片段：{message}',
+  capacity_exceeded: '集合已满，没有空间存放此文档的片段。请删除文档或片段，或使用另一个集合。',
   time_limit: '读取时间超过上限。',
   memory_limit: '读取所用内存超过上限。',
   unpacked_limit: '文档解压后超过上限：{message}',
