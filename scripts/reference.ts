@@ -9,6 +9,7 @@ import { describeCommands } from './reference/commands-page.ts';
 import { describeDecisions } from './reference/decisions-page.ts';
 import { describeErrorCodes } from './reference/error-code-types.ts';
 import { describeErrors } from './reference/errors-page.ts';
+import { describeFormats } from './reference/formats-page.ts';
 import { describeLimits } from './reference/limits-page.ts';
 import { describeOpenApi } from './reference/openapi-pages.ts';
 import { describePythonClient } from './reference/python-client.ts';
@@ -22,6 +23,7 @@ const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/admission.md': describeAdmission(),
+  'docs/reference/formats.md': describeFormats(),
   'docs/reference/limits.md': describeLimits(),
   'docs/reference/sheets.md': describeSheets(),
   ...(await describeBundles()),

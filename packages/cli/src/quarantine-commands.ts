@@ -1,4 +1,4 @@
-import { purposeNames } from '@quartermaster/contract/purposes';
+import { purposeNames } from '@quartermaster/contract/formats';
 import { Command, Option } from 'commander';
 import { withAdministration } from './administration.ts';
 import { type JsonOption, jsonOption, printResult } from './output/print.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './envelope.ts';
+import { purposeNames } from './formats.ts';
 import { Limit } from './limits.ts';
-import { purposeNames } from './purposes.ts';
 
 export const PurposeName = Type.Enum(purposeNames, { description: 'Purpose of the file.' });
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
-import { purposes, purposesFor } from '@quartermaster/contract/purposes';
+import { purposes, purposesFor } from '@quartermaster/contract/formats';
 import { connect } from '../connection/connection.ts';
 import { eachItem } from '../each-item.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Extension } from '@quartermaster/contract';
+import { type Extension, formatEntries, formatOfExtension, formatOfMediaType } from '@quartermaster/contract';
 import { Problem } from '../../kernel/problem.ts';
 import { quoteText } from '../../kernel/quote-text.ts';
 import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
@@ -14,34 +14,6 @@ export interface DocumentName {
 
 /** The maximum length of `X-Filename` in characters, percent-encoded. */
 export const longestName = 2048;
-
-const ooxml = 'application/vnd.openxmlformats-officedocument';
-const opendocument = 'application/vnd.oasis.opendocument';
-/** The formats that the readers know, by extension and by media type. */
-const extensions: Readonly<Record<string, Extension>> = {
-  ...{ txt: 'txt', pdf: 'pdf', docx: 'docx', md: 'md', html: 'html', htm: 'html', csv: 'csv', xlsx: 'xlsx' },
-  ...{
-    odt: 'odt',
-    ods: 'ods',
-    odp: 'odp',
-    rtf: 'rtf',
-    'application/rtf': 'rtf',
-    'text/rtf': 'rtf',
-    pptx: 'pptx',
-    epub: 'epub',
-    eml: 'eml',
-    'application/epub+zip': 'epub',
-    'message/rfc822': 'eml',
-  },
-  ...{ 'text/plain': 'txt', 'text/markdown': 'md', 'text/html': 'html', 'text/csv': 'csv', 'application/pdf': 'pdf' },
-  [`${ooxml}.wordprocessingml.document`]: 'docx',
-  [`${ooxml}.spreadsheetml.sheet`]: 'xlsx',
-  [`${ooxml}.presentationml.presentation`]: 'pptx',
-  [`${opendocument}.text`]: 'odt',
-  [`${opendocument}.spreadsheet`]: 'ods',
-  [`${opendocument}.presentation`]: 'odp',
-  'application/json': 'txt',
-};
 
 /** The extensions of texts whose media type may be that of something else, as `.ts` is also a video. Source: `known_source_ext` of Open WebUI. */
 const sourceCode = new Set(
@@ -61,14 +33,10 @@ export function readDocumentName(headers: IncomingHttpHeaders): DocumentName {
   const mimeType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   const dot = name.lastIndexOf('.');
   const written = dot === -1 ? '' : name.slice(dot + 1).toLowerCase();
-  const extension = find(written) ?? find(mimeType ?? '') ?? (mimeType?.startsWith('text/') ? 'txt' : undefined);
+  const byName = sourceCode.has(written) ? 'txt' : formatOfExtension(written);
+  const extension = byName ?? formatOfMediaType(mimeType ?? '') ?? (mimeType?.startsWith('text/') ? 'txt' : undefined);
   if (extension === undefined) throw formatNotRead(written, mimeType);
   return { name, extension, mimeType };
-}
-
-function find(name: string): Extension | undefined {
-  if (sourceCode.has(name)) return 'txt';
-  return Object.hasOwn(extensions, name) ? extensions[name] : undefined;
 }
 
 function decodeName(header: string | string[] | undefined): string {
@@ -87,6 +55,6 @@ function formatNotRead(extension: string, mimeType: string | undefined): Problem
   const found = `the extension ${quoteText(extension)} and the type ${quoteText(mimeType ?? '')}`;
   return new Problem(
     'UNSUPPORTED_MEDIA_TYPE',
-    `The format of the document is not supported; received ${found}. Send .txt, .pdf, .docx, .md, .html, .csv, .xlsx, .pptx, .odt, .ods, .odp, .rtf, .epub, .eml or a text type.`,
+    `The format of the document is not supported; received ${found}. Send ${formatEntries.map(([name]) => `.${name}`).join(', ')} or a text type.`,
   );
 }

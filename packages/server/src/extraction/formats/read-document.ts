@@ -1,3 +1,4 @@
+import type { Extension } from '@quartermaster/contract';
 import type { Document } from '../document.ts';
 import type { Ocr } from '../ocr/recognition.ts';
 
@@ -25,59 +26,144 @@ export interface TextSource {
   readonly ocr?: Ocr | undefined;
 }
 
-/** The version of each reader. Increase it when the reader gives another text for the same bytes. */
-const versions: Readonly<Record<string, number>> = { pdf: 2, docx: 3, html: 3, md: 2, txt: 2, text: 1, xlsx: 2 };
+interface Reader {
+  /** Increase it when the reader gives another text for the same bytes. Default: 1. */
+  readonly version?: number;
+  /** For docs/reference/formats.md: what becomes text, and what does not. */
+  readonly becomes: string;
+  readonly omits: string;
+  /** Loads the reader when it is first needed: a child that reads text never loads PDFium. */
+  read(source: TextSource): Promise<Document>;
+}
+
+const measured = { becomes: '[see the measurements](extraction.md)', omits: '`dropped` in the report counts it' };
+const sheet = { becomes: 'each row as a line of a table', omits: 'nothing' };
+const readers: Readonly<Record<Extension, Reader>> = {
+  txt: {
+    ...measured,
+    version: 2,
+    read: async ({ bytes, charset }) => (await import('./read-text.ts')).readText(bytes, charset),
+  },
+  pdf: {
+    ...measured,
+    version: 2,
+    read: async ({ bytes, onProgress, ocr, password = null }) =>
+      (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
+  },
+  docx: {
+    ...measured,
+    version: 3,
+    read: async ({ bytes }) => (await import('./docx/read-docx.ts')).readDocx(bytes),
+  },
+  md: {
+    ...measured,
+    version: 2,
+    read: async ({ bytes, charset }) => (await import('./read-markdown.ts')).readMarkdown(bytes, charset),
+  },
+  html: {
+    ...measured,
+    version: 3,
+    read: async ({ bytes, charset }) => (await import('./html/read-html.ts')).readHtml(bytes, charset),
+  },
+  csv: { ...sheet, read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('csv', bytes) },
+  xlsx: {
+    becomes:
+      'the visible sheets as tables, their names as headings, cells as their number formats display them (also texts), dates and times as ISO 8601',
+    omits:
+      'hidden sheets and rows (a warning names them), values that a format such as `;;;` hides, formulas, pictures',
+    read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('xlsx', bytes),
+  },
+  pptx: {
+    becomes:
+      'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes; hidden slides, too (a warning names them). `page` of a chunk is the slide',
+    omits: 'layouts, dates, slide numbers and footers (`footers` counts them), pictures',
+    read: async ({ bytes }) => (await import('./pptx/read-pptx.ts')).readPptx(bytes),
+  },
+  odt: openDocument('odt', {
+    becomes:
+      'headings, paragraphs, lists with their numbers, tables, boxes, notes, formulas, charts, descriptions of pictures',
+    omits: 'tracked deletions, hidden text, comments, headers and footers (each counted), pictures',
+  }),
+  ods: openDocument('ods', {
+    becomes: 'the visible sheets as tables, as of `.xlsx`',
+    omits: 'hidden sheets and rows (a warning names them), formulas, pictures',
+  }),
+  odp: openDocument('odp', {
+    becomes: 'the slides as of `.pptx`, without comments',
+    omits: 'comments, dates, slide numbers and footers (counted), pictures',
+  }),
+  rtf: {
+    becomes: 'headings, paragraphs, lists with their labels, tables, boxes, notes, results of fields',
+    omits: 'tracked deletions, hidden text, comments, headers and footers (each counted), pictures, objects',
+    read: async ({ bytes }) => (await import('./rtf/read-rtf.ts')).readRtf(bytes),
+  },
+  epub: {
+    becomes:
+      'the chapters in reading order, read like `.html`; a chapter without a heading gets its title in the table of contents',
+    omits: 'the table of contents (counted), pictures, scripts',
+    read: async ({ bytes }) => (await import('./epub/read-epub.ts')).readEpub(bytes),
+  },
+  eml: {
+    becomes:
+      'subject as heading, sender, recipients, date, the text (HTML if the plain text has fewer than 20 words), and each attachment below its name, read like a file of its format; mails in mails, too',
+    omits:
+      'pictures that the HTML text shows. The report lists every attachment; one that cannot be read makes the record `partial`',
+    read: async (source) => (await import('./eml/read-eml.ts')).readEml(source, readDocument),
+  },
+  json: {
+    becomes: 'each value as a line `name: value` with its path; each item of the outermost list is a paragraph',
+    omits: 'nothing',
+    read: async ({ bytes, charset }) => (await import('./json/read-json.ts')).readJson(bytes, charset),
+  },
+  jsonl: {
+    becomes: 'each line like a `.json` document',
+    omits: 'nothing; a line that is no JSON stays as it is, with a warning',
+    read: async ({ bytes, charset }) => (await import('./json/read-json.ts')).readJsonLines(bytes, charset),
+  },
+  png: picture('png'),
+  jpg: picture('jpg'),
+  tiff: picture('tiff'),
+  webp: picture('webp'),
+};
+
+function openDocument(format: 'odt' | 'ods' | 'odp', about: Pick<Reader, 'becomes' | 'omits'>): Reader {
+  return {
+    ...about,
+    read: async ({ bytes }) => (await import('./opendocument/read-opendocument.ts')).readOpenDocument(format, bytes),
+  };
+}
+
+function picture(format: 'png' | 'jpg' | 'tiff' | 'webp'): Reader {
+  return {
+    becomes: `the words that [OCR](../guides/operating.md#scanned-pages) reads${format === 'tiff' ? ', each page as a page' : ''}`,
+    omits: 'pictures without words; pages beyond a budget are named in the report, and the record is `partial`',
+    read: async ({ bytes, onProgress, ocr }) =>
+      (await import('./image/read-picture.ts')).readPicture(format, bytes, { onPage: onProgress, ocr }),
+  };
+}
+
+/** Returns what becomes text of a format, and what does not, for the documentation. */
+export function describeReader(format: Extension): Pick<Reader, 'becomes' | 'omits'> {
+  return readers[format];
+}
+
+/** @returns undefined for a format without a reader */
+function readerOf(format: string): Reader | undefined {
+  return Object.hasOwn(readers, format) ? readers[format as Extension] : undefined; // a key of the table
+}
 
 /** The name and version of the reader of a format, for the report. */
 export function parserOf(format: string): string {
-  return `quartermaster-${format}/${versions[format] ?? 1}`;
+  return `quartermaster-${format}/${readerOf(format)?.version ?? 1}`;
 }
 
 /**
- * Reads a document of any text format. The readers are loaded when first needed: a child that reads text never loads
- * PDFium.
+ * Reads a document of any text format.
  * @throws ExtractionError when it cannot be read.
  */
 export async function readDocument(source: TextSource): Promise<Document> {
-  const { format, bytes, charset, onProgress, ocr, password = null } = source;
-  switch (format) {
-    case 'pdf':
-      return (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password });
-    case 'docx':
-      return (await import('./docx/read-docx.ts')).readDocx(bytes);
-    case 'md':
-      return (await import('./read-markdown.ts')).readMarkdown(bytes, charset);
-    case 'html':
-      return (await import('./html/read-html.ts')).readHtml(bytes, charset);
-    case 'txt':
-      return (await import('./read-text.ts')).readText(bytes, charset);
-    case 'text':
-      return (await import('./read-text.ts')).readText(bytes, 'utf-8');
-    case 'eml':
-      return (await import('./eml/read-eml.ts')).readEml(source, readDocument);
-    case 'pptx':
-      return (await import('./pptx/read-pptx.ts')).readPptx(bytes);
-    case 'rtf':
-      return (await import('./rtf/read-rtf.ts')).readRtf(bytes);
-    case 'odt':
-    case 'ods':
-    case 'odp':
-      return (await import('./opendocument/read-opendocument.ts')).readOpenDocument(format, bytes);
-    case 'epub':
-      return (await import('./epub/read-epub.ts')).readEpub(bytes);
-    case 'png':
-    case 'jpg':
-    case 'tiff':
-    case 'webp':
-      return (await import('./image/read-picture.ts')).readPicture(format, bytes, { onPage: onProgress, ocr });
-    case 'json':
-      return (await import('./json/read-json.ts')).readJson(bytes, charset);
-    case 'jsonl':
-      return (await import('./json/read-json.ts')).readJsonLines(bytes, charset);
-    case 'csv':
-    case 'xlsx':
-      return (await import('./read-sheets.ts')).readSheets(format, bytes);
-    default:
-      throw new Error(`No reader converts ${format} to text.`);
-  }
+  if (source.format === 'text') return readers.txt.read({ ...source, charset: 'utf-8' });
+  const reader = readerOf(source.format);
+  if (reader === undefined) throw new Error(`No reader converts ${source.format} to text.`);
+  return reader.read(source);
 }

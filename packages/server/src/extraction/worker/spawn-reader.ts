@@ -11,6 +11,8 @@ const entry = realpathSync(modulePath(import.meta, './child'));
 const kernelFiles = ['json/parse-json', 'zip'].map((name) =>
   realpathSync(modulePath(import.meta, `../../kernel/${name}`)),
 );
+/** The package with the list of formats. A test that copies the module has no such folder. */
+const contract = fileURLToPath(new URL('../../../../contract', import.meta.url));
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = [
   ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'iconv-lite', 'fflate', 'yauzl', 'pend'],
@@ -60,12 +62,13 @@ function flags(memoryMb: number): string[] {
   ];
 }
 
-/** The extraction module, the `node_modules` folders that hold the libraries, the channel, the analysis of words, and two files of the kernel. */
+/** The extraction module, the `node_modules` folders that hold the libraries, the channel, the analysis of words, the contract, and two files of the kernel. */
 export function readableFiles(): string[] {
   const require = createRequire(import.meta.url);
   const files = new Set([
     dirname(dirname(entry)),
     analysis,
+    ...[contract].filter((folder) => existsSync(folder)).map((folder) => realpathSync(folder)),
     ...kernelFiles,
     ...channelFiles.map((file) => realpathSync(file)),
   ]);

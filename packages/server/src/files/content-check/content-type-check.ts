@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Extension } from '@quartermaster/contract';
+import { type Extension, type FormatContent, formats } from '@quartermaster/contract';
 import { isZip, readZipEntry } from '../../kernel/zip.ts';
 import { contentContradicts } from '../problems.ts';
 import type { CheckedContent } from './checked-content.ts';
 import { describeOle, isOle } from './ole-container.ts';
 import { describeText } from './text-plausibility.ts';
 
-/** The first bytes of a PDF in which its header must be found. Adobe's readers use the same limit. */
-const pdfHeaderWithin = 1024;
 const sampleBytes = 64 * 1024;
 
 /**
@@ -18,47 +16,31 @@ const sampleBytes = 64 * 1024;
 export async function checkContent(extension: Extension, content: CheckedContent): Promise<void> {
   if (content.bytes === 0) return;
   const head = await content.read(0, sampleBytes);
-  switch (extension) {
-    case 'pdf':
-      if (head.subarray(0, pdfHeaderWithin).includes('%PDF-')) return;
-      throw contentContradicts(extension, describe(head), 'a PDF document');
-    case 'docx':
-      return checkOffice(extension, content, head);
-    case 'xlsx':
-    case 'pptx':
-      return checkOffice(extension, content, head);
-    case 'epub':
-    case 'odt':
-    case 'ods':
-    case 'odp':
-      return checkNamedType(extension, content, head);
-    case 'rtf':
-      if (head.subarray(0, 5).equals(Buffer.from('{\\rtf'))) return;
-      throw contentContradicts(extension, describe(head), 'an RTF document');
-    case 'png':
-    case 'jpg':
-    case 'tiff':
-    case 'webp': {
-      const { expected, starts } = pictureKinds[extension];
-      if (starts.some((start) => start.test(head.toString('latin1', 0, 16)))) return;
-      throw contentContradicts(extension, describe(head), expected);
+  const format: FormatContent = formats[extension].content;
+  switch (format.kind) {
+    case 'start': {
+      const start = head.toString('latin1', 0, format.within ?? 16);
+      if (!format.starts.some((pattern) => pattern.test(start)))
+        throw contentContradicts(extension, describe(head), format.expected);
+      return;
     }
-    default: {
+    case 'office':
+      return checkOffice(extension, content, { ...format, head });
+    case 'named_zip':
+      return checkNamedType(extension, content, { ...format, head });
+    case 'text': {
       const found = nameOfFormat(head) ?? describeText(head);
       if (found !== undefined) throw contentContradicts(extension, found, 'text');
-      if (extension === 'eml' && !hasMailHeader(head))
-        throw contentContradicts(extension, 'text of another kind', 'a mail with a header');
-      if (isJson(extension) && !startsLikeJson(head))
-        throw contentContradicts(extension, 'text of another kind', 'a JSON document');
+      const { expected, test } = textStarts[format.starts ?? 'any'];
+      if (!test(head)) throw contentContradicts(extension, 'text of another kind', expected);
     }
   }
 }
 
-const pictureKinds = {
-  png: { expected: 'a PNG image', starts: [/^\x89PNG\r\n\x1a\n/] },
-  jpg: { expected: 'a JPEG image', starts: [/^\xff\xd8\xff/] },
-  tiff: { expected: 'a TIFF image', starts: [/^II\*\0/, /^MM\0\*/] },
-  webp: { expected: 'a WebP image', starts: [/^RIFF.{4}WEBP/s] },
+const textStarts = {
+  any: { expected: 'text', test: () => true },
+  mail: { expected: 'a mail with a header', test: hasMailHeader },
+  json: { expected: 'a JSON document', test: startsLikeJson },
 } as const;
 
 /** Looks for fields that every mail has some of, at the start of a line. */
@@ -67,26 +49,26 @@ function hasMailHeader(head: Buffer): boolean {
   return /^(?:from|to|subject|date|received|message-id|mime-version|return-path|delivered-to)[ \t]?:/im.test(start);
 }
 
-function isJson(extension: Extension): boolean {
-  return extension === 'json' || extension === 'jsonl';
-}
-
 /** Looks at the first character. In UTF-16 and UTF-32 the reader decides. */
 function startsLikeJson(head: Buffer): boolean {
   return head.includes(0) || /^(?:\xef\xbb\xbf)?\s*(?:$|[[{"\-\dtfn])/.test(head.toString('latin1'));
 }
 
-const officeKinds = {
-  docx: { mainPart: 'wordprocessingml', expected: 'a Word document (Office Open XML)' },
-  xlsx: { mainPart: 'spreadsheetml', expected: 'an Excel workbook (Office Open XML)' },
-  pptx: { mainPart: 'presentationml', expected: 'a PowerPoint presentation (Office Open XML)' },
-} as const;
 const contentTypesPart = '[Content_Types].xml';
 /** Enough for a workbook with thousands of sheets. */
 const mostContentTypes = 1024 * 1024;
 
-async function checkOffice(extension: keyof typeof officeKinds, content: CheckedContent, head: Buffer): Promise<void> {
-  const { mainPart, expected } = officeKinds[extension];
+interface OfficeKind {
+  readonly mainPart: string;
+  readonly expected: string;
+  readonly head: Buffer;
+}
+
+async function checkOffice(
+  extension: Extension,
+  content: CheckedContent,
+  { mainPart, expected, head }: OfficeKind,
+): Promise<void> {
   if (isOle(head)) {
     const found = await describeOle(content);
     // A password puts the package into a container of the older format. Creating a record reports that it is encrypted.
@@ -105,32 +87,15 @@ async function checkOffice(extension: keyof typeof officeKinds, content: Checked
   throw contentContradicts(extension, other, expected);
 }
 
-const opendocument = 'application/vnd.oasis.opendocument';
-/** Templates are documents, too. */
-const namedTypes = {
-  epub: { types: ['application/epub+zip'], expected: 'an EPUB publication' },
-  odt: { types: [`${opendocument}.text`, `${opendocument}.text-template`], expected: 'an OpenDocument text' },
-  ods: {
-    types: [`${opendocument}.spreadsheet`, `${opendocument}.spreadsheet-template`],
-    expected: 'an OpenDocument workbook',
-  },
-  odp: {
-    types: [`${opendocument}.presentation`, `${opendocument}.presentation-template`],
-    expected: 'an OpenDocument presentation',
-  },
-} as const;
-
 /** These archives name their type in their first entry. Sources: EPUB 3.3, "OCF ZIP container"; OpenDocument 1.3, part 2, 3.3. */
 async function checkNamedType(
-  extension: keyof typeof namedTypes,
+  extension: Extension,
   content: CheckedContent,
-  head: Buffer,
+  { types, expected, head }: { readonly types: readonly string[]; readonly expected: string; readonly head: Buffer },
 ): Promise<void> {
-  const { types, expected } = namedTypes[extension];
   if (!isZip(head)) throw contentContradicts(extension, describe(head), expected);
   const type = (await readZipEntry(content, 'mimetype', 1024))?.toString('latin1').trim() ?? '';
-  if (!(types as readonly string[]).includes(type))
-    throw contentContradicts(extension, 'a ZIP archive of another kind', expected);
+  if (!types.includes(type)) throw contentContradicts(extension, 'a ZIP archive of another kind', expected);
 }
 
 /** The list is read in slices, between which the event loop runs other work. */
@@ -173,7 +138,7 @@ function decoderOf(bytes: Buffer): (slice: Buffer) => string {
   return (slice) => (name === null ? slice.toString('latin1') : new TextDecoder(name).decode(slice));
 }
 
-const formats: ReadonlyArray<readonly [name: string, magic: Buffer]> = [
+const knownStarts: ReadonlyArray<readonly [name: string, magic: Buffer]> = [
   ['a PDF document', Buffer.from('%PDF-')],
   ['a ZIP archive', Buffer.from('PK\x03\x04', 'latin1')],
   ['a ZIP archive', Buffer.from('PK\x05\x06', 'latin1')],
@@ -192,7 +157,7 @@ const formats: ReadonlyArray<readonly [name: string, magic: Buffer]> = [
 ];
 
 function nameOfFormat(head: Buffer): string | undefined {
-  return formats.find(([, magic]) => head.subarray(0, magic.length).equals(magic))?.[0];
+  return knownStarts.find(([, magic]) => head.subarray(0, magic.length).equals(magic))?.[0];
 }
 
 function describe(head: Buffer): string {

@@ -1,3 +1,4 @@
+import { formatOfExtension, formatOfMediaType } from '@quartermaster/contract/formats';
 import type { Address, Attachment, Email } from 'postal-mime';
 import { fileDamaged } from '../../extraction-error.ts';
 import { decodeHeader, type MailDecoding, parseTexts } from './mail-decoder.ts';
@@ -38,63 +39,15 @@ function nameOf({ name, address, group }: Address): string {
   return name === '' ? (address ?? '') : `${name} <${address ?? ''}>`;
 }
 
-/** Formats by the extension of the name. The confined process does not load the list of the contract; a test compares both. */
-const formats = new Map<string, string>([
-  ...[
-    'txt',
-    'pdf',
-    'docx',
-    'md',
-    'html',
-    'csv',
-    'xlsx',
-    'pptx',
-    'odt',
-    'ods',
-    'odp',
-    'rtf',
-    'epub',
-    'eml',
-    'json',
-    'jsonl',
-    'png',
-    'jpg',
-    'tiff',
-    'webp',
-  ].map((name) => [name, name] as const),
-  ...([
-    ['htm', 'html'],
-    ['jpeg', 'jpg'],
-    ['tif', 'tiff'],
-    ['ics', 'txt'],
-    ['log', 'txt'],
-  ] as const),
-]);
-/** Formats by media type, for names without a known extension. */
-const types = new Map<string, string>([
-  ...([
-    ['text/plain', 'txt'],
-    ['text/html', 'html'],
-    ['text/csv', 'csv'],
-    ['text/calendar', 'txt'],
-  ] as const),
-  ...([
-    ['message/rfc822', 'eml'],
-    ['application/pdf', 'pdf'],
-    ['application/json', 'json'],
-  ] as const),
-  ...([
-    ['image/png', 'png'],
-    ['image/jpeg', 'jpg'],
-    ['image/tiff', 'tiff'],
-    ['image/webp', 'webp'],
-  ] as const),
-]);
+/** Texts that attachments often are and that no purpose of files accepts. */
+const furtherTexts = new Set(['ics', 'log', 'text/calendar']);
 
 /** Returns the format of the reader for an attachment; undefined when there is none. */
 export function formatOf({ filename, mimeType }: Attachment): string | undefined {
+  const type = mimeType.toLowerCase();
   const extension = /\.([A-Za-z0-9]{1,8})$/.exec(filename ?? '')?.[1]?.toLowerCase() ?? '';
-  return formats.get(extension) ?? types.get(mimeType.toLowerCase());
+  const isText = furtherTexts.has(extension) || furtherTexts.has(type);
+  return formatOfExtension(extension) ?? (isText ? 'txt' : formatOfMediaType(type));
 }
 
 const longestLabel = 200;
