@@ -1,3 +1,8 @@
+/*
+ * Why not csv-parse: at an unclosed quote it ends without the rows after it, which this reader keeps and reports. It reads
+ * 13 to 16 MB/s instead of 75 to 83 MB/s, and in pieces only asynchronously.
+ */
+
 export interface CsvDialect {
   readonly delimiter: string;
   /** Encloses cells that contain delimiters or line ends; empty when no cell is quoted. */
