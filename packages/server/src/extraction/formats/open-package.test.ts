@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unzipSync, zipSync } from 'fflate';
+import { zipSync } from 'fflate';
 import { encryptedOfficeFile, wordDocument } from '../../../../../test/support/sample-office.ts';
 import { openPackage } from './open-package.ts';
 import { packageLimits } from './package-limits.ts';
@@ -13,14 +13,13 @@ async function refuses(bytes: Uint8Array, code: string): Promise<void> {
   await assert.rejects(openPackage(bytes, 'docx'), { code });
 }
 
-test('the parts of a package are unpacked except pictures, and the repacked zip contains only these parts', async () => {
+test('the parts of a package are unpacked except pictures', async () => {
   const text = Buffer.from('<a>text</a>');
-  const { parts, repack } = await openPackage(
+  const { parts } = await openPackage(
     zipSync({ ...types, 'word/document.xml': text, 'word/media/a.png': text }),
     'docx',
   );
   assert.deepEqual([...parts.keys()], ['[Content_Types].xml', 'word/document.xml']);
-  assert.deepEqual(Object.keys(unzipSync(repack())), [...parts.keys()]);
   assert.equal(Buffer.from(parts.get('word/document.xml') ?? []).toString(), '<a>text</a>');
 });
 

@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import { zipSync } from 'fflate';
 import { readZipDirectory, unpackZipEntry, type ZipEntry, ZipError } from '../../kernel/zip.ts';
 import {
   fileDamaged,
@@ -24,8 +23,6 @@ const formats = { docx: 'Word', xlsx: 'Excel', pptx: 'PowerPoint' } as const;
 /** The XML parts of an Office package, unpacked. */
 export interface OfficePackage {
   readonly parts: ReadonlyMap<string, Uint8Array>;
-  /** A zip of these parts, uncompressed: what a library unpacks is what was checked, whatever the original said. */
-  repack(): Uint8Array;
 }
 
 /** An archive whose entries are unpacked when they are read, within one limit for all of them. */
@@ -56,7 +53,7 @@ export async function openPackage(
     parts.set(name, part);
   }
   if (!parts.has('[Content_Types].xml')) throw fileTypeMismatch(format, 'another kind of zip file');
-  return { parts, repack: () => zipSync(Object.fromEntries(parts), { level: 0 }) };
+  return { parts };
 }
 
 /**

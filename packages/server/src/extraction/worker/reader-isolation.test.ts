@@ -203,7 +203,7 @@ for (const tier of ['sandbox', 'process'] as const) {
 }
 /** The packages that a reader loads. */
 const libraries = [
-  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'iconv-lite', 'fflate', 'yauzl', 'pend'],
+  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'iconv-lite', 'yauzl', 'pend'],
   ...['@jsquash/webp', 'postal-mime', '@orama/stemmers', 'wink-porter2-stemmer'],
 ];
 

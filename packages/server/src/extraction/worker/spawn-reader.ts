@@ -15,7 +15,7 @@ const kernelFiles = ['json/parse-json', 'zip'].map((name) =>
 const contract = fileURLToPath(new URL('../../../../contract', import.meta.url));
 const analysis = realpathSync(fileURLToPath(new URL('../../search/analysis', import.meta.url)));
 const libraries = [
-  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'iconv-lite', 'fflate', 'yauzl', 'pend'],
+  ...['gpt-tokenizer', 'htmlparser2', 'marked', '@hyzyla/pdfium', 'iconv-lite', 'yauzl', 'pend'],
   ...['@jsquash/webp', 'postal-mime', '@orama/stemmers', 'wink-porter2-stemmer', 'numfmt'],
 ];
 
