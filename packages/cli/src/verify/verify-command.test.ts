@@ -14,7 +14,7 @@ function createInstallation(t: TestContext): string {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const clone = join(folder, 'clone');
   execFileSync('git', ['clone', '-q', '--shared', root, clone]);
-  for (const path of ['node_modules/fastify', 'node_modules/chardet']) {
+  for (const path of ['node_modules/fastify', 'node_modules/marked']) {
     cpSync(join(root, path), join(clone, path), { recursive: true });
   }
   cpSync(join(root, builtConsole), join(clone, builtConsole), { recursive: true });
@@ -40,14 +40,14 @@ test('verify names a changed handler, console file and package, and what was add
   appendFileSync(join(clone, builtConsole, 'index.html'), ' ');
   appendFileSync(join(clone, 'node_modules/fastify/fastify.js'), ' ');
   writeFileSync(join(clone, 'bundles/calculator/added.ts'), '');
-  rmSync(join(clone, 'node_modules/chardet/package.json'));
+  rmSync(join(clone, 'node_modules/marked/package.json'));
   const changed = verify(clone);
   assert.equal(changed.status, 1);
   assert.deepEqual(changed.lines, [
     'added bundles/calculator/added.ts',
     'changed bundles/calculator/evaluate.ts',
-    'missing node_modules/chardet/package.json',
     'changed node_modules/fastify/fastify.js',
+    'missing node_modules/marked/package.json',
     `changed ${builtConsole}/index.html`,
   ]);
 });
