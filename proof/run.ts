@@ -55,7 +55,7 @@ const wanted = Object.entries(parts)
 if (wanted.length === 0) refuse(`--only must be one of ${Object.keys(parts).join(', ')}; the slice has no kills.`);
 
 console.error(`proof: seed ${seed}`);
-await requireTools(proofTools);
+requireTools(proofTools);
 const started = performance.now();
 const work = mkdtempSync(join(tmpdir(), 'quartermaster-proof-'));
 chmodSync(work, 0o711);

@@ -8,7 +8,6 @@ import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { installConsolePackages } from './set-up/install-packages.mjs';
-import { addToLock } from './set-up/lock.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(root, 'packages/console');
@@ -71,7 +70,6 @@ function packagesOf(output) {
   return [...new Set(names.filter(Boolean))].sort();
 }
 
-addToLock(process.pid);
 const from = fingerprint();
 if (!isFresh(from)) {
   await installConsolePackages();

@@ -1,4 +1,4 @@
-// `npm run corpus [FOLDER]` sends every real document that its manifest marks as readable through the API of a new
+// `npm run script -- corpus [FOLDER]` sends every real document that its manifest marks as readable through the API of a new
 // service: upload, record, settled. It prints the outcomes by kind, and fails when a response is a 5xx or a record does
 // not settle.
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// `npm run score` extracts every document of the corpus, compares it with the ground truth and writes
+// `npm run script -- extraction-score` extracts every document of the corpus, compares it with the ground truth and writes
 // docs/reference/extraction.md. `--check` writes nothing and fails when a score fell or an expectation is not met.
 // `--list [PART OF A PATH]` prints single files.
 

@@ -1,4 +1,4 @@
-// `npm run outdated` lists the outdated production packages. Our own dependencies are compared with the newest version,
+// `npm run script -- outdated-packages` lists the outdated production packages. Our own dependencies are compared with the newest version,
 // and their dependencies with the newest version that they allow. Run it after `npm ci` here, in packages/console and
 // in packages/server/onnx-runtime. It skips a folder without installed packages.
 import { spawnSync } from 'node:child_process';

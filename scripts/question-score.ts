@@ -1,4 +1,4 @@
-// `npm run score:questions` asks the ordinary questions of test/fixtures/ordinary-questions through the API of a new service and
+// `npm run script -- question-score` asks the ordinary questions of test/fixtures/ordinary-questions through the API of a new service and
 // writes docs/reference/questions.md. `--ranks` also prints the rank of each question of the tuning half.
 import { writeFileSync } from 'node:fs';
 import { askOrdinaryQuestions } from './score/ordinary-questions.ts';

@@ -1,4 +1,4 @@
-// `npm run score:retrieval` sends real questions about real passages through the API of a new service and writes
+// `npm run script -- retrieval-score` sends real questions about real passages through the API of a new service and writes
 // docs/reference/retrieval.md. `--check` writes nothing and fails when a score fell or is below its bar. `--vectors` measures
 // with vectors instead, and `--snowball` beside a plain BM25 with stems; each writes its part of the page. `--root FOLDER` names the
 // folder that holds the files of the packages of Debian.

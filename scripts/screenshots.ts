@@ -1,5 +1,5 @@
-// Takes screenshots of the console. It starts its own service with a few documents and runs, and Chromium. `npm run
-// screenshots` takes those in docs/screenshots again. `npm run screenshots -- FOLDER [PAGE…]` takes all or the named
+// Takes screenshots of the console. It starts its own service with a few documents and runs, and Chromium. `npm run script --
+// screenshots` takes those in docs/screenshots again. `npm run script -- screenshots FOLDER [PAGE…]` takes all or the named
 // pages in every width, colour scheme and language.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

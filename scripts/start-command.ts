@@ -16,7 +16,8 @@ export function startCommand(root = join(import.meta.dirname, '..')): StartComma
     scripts: { start: string };
   };
   const words = scripts.start.split(' ');
-  const node = words.indexOf('node');
+  // The set-up, which is in front of it, also starts with this word.
+  const node = words.lastIndexOf('node');
   return {
     environment: Object.fromEntries(
       words

@@ -1,11 +1,11 @@
-// `npm run surface` compares metrics and tables with their pins in test/surface and exits with 1 on a difference.
-// `npm run surface -- --write` updates the pins.
+// `npm run script -- surface` compares metrics and tables with their pins in test/surface and exits with 1 on a difference.
+// `npm run script -- surface --write` updates the pins.
 import { comparePin, pinNames, writePin } from './surface/pins.ts';
 import { readSurface } from './surface/services.ts';
 
 const unknown = process.argv.slice(2).find((argument) => argument !== '--write');
 if (unknown !== undefined) {
-  console.error(`npm run surface: there is no option ${unknown}; --write updates the pins.`);
+  console.error(`npm run script -- surface: there is no option ${unknown}; --write updates the pins.`);
   process.exit(64);
 }
 const surface = await readSurface();

@@ -1,167 +1,95 @@
-// `npm test` runs the tiers `check`, `test:unit`, `test` and `test:system`, and prints the seconds of each. `npm test --
-// FILE …` runs those files. `--unit`, `--service` and `--system` run only the tier `test:unit`, `test` or `test:system`,
-// and `--corpus` the checks on documents of third parties (`*.corpus.test.ts`). A run starts only what its files need.
-// When system programs are missing and cannot be installed, it names them and skips the files that need them; with
-// `--complete` it fails instead.
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// `npm test` runs `*.test.ts`, except `*.system.test.ts`, `*.corpus.test.ts` and test/compat. `npm run test:all` runs the
+// checks and everything, `--rest` what `npm test` leaves out, and `--corpus` the checks on documents of third parties. `npm
+// test -- FILE …` runs those files. Nothing is installed into the system: the last line names the programs that tests need.
+// With `--complete`, such a test fails the run.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
 import { corpusRoot, hasCorpus } from '../test/support/corpus.ts';
+import { judgeEvents } from '../test/support/judge-events.ts';
 import { startPostgres } from '../test/support/postgres.ts';
-import { installCommand, listNames, provideTools } from '../test/support/system-tools.ts';
-import { groupTestFiles, writeGroups } from '../test/support/test-groups.ts';
-import { findTestFiles, findTestNeeds, tierOf } from '../test/support/test-needs.ts';
+import { installCommand, isInstalled, tools, toolsNamed } from '../test/support/system-tools.ts';
 import { installCompatPackages } from './set-up/install-packages.mjs';
 
-const tierFlags = { '--corpus': 'test:corpus', '--unit': 'test:unit', '--service': 'test', '--system': 'test:system' };
-const flags = [...Object.keys(tierFlags), '--complete'];
-const options = new Set(process.argv.slice(2).filter((word) => flags.includes(word)));
-const wanted = process.argv.slice(2).filter((word) => !flags.includes(word));
-const isComplete = options.has('--complete') || wanted.length > 0;
-const support = (name) => pathToFileURL(resolve(import.meta.dirname, '../test/support', name)).href;
-
-const unknown = wanted.filter((word) => !/\.test\.ts$/.test(word) || !existsSync(word));
+const words = process.argv.slice(2);
+const has = (option) => words.includes(option);
+const wanted = words.filter((word) => !word.startsWith('--'));
+const unknown = words.filter(
+  (word) =>
+    !['--all', '--rest', '--corpus', '--complete'].includes(word) && !(word.endsWith('.test.ts') && existsSync(word)),
+);
 if (unknown.length > 0) {
   console.error(`npm test: ${unknown.join(', ')}: no test file with this name. Name files that end in .test.ts.`);
   process.exit(1);
 }
 
-if (options.has('--corpus') && !hasCorpus()) {
-  console.log(`test:corpus: no corpus in ${corpusRoot}; nothing was checked.`);
-  console.log('test:corpus: set QUARTERMASTER_CORPUS to a folder that holds corpus/manifest.jsonl and openapi/.');
-  process.exit(0);
+const isAll = has('--all') && !has('--rest');
+const isCorpus = (file) => file.endsWith('.corpus.test.ts');
+const isOfRest = (file) => /\.(?:system|corpus)\.test\.ts$|^test\/compat\//.test(file);
+const started = Date.now();
+const files = chooseFiles();
+if (files.some(isCorpus) && !hasCorpus()) {
+  console.log(`npm test: no corpus in ${corpusRoot}; its documents are not checked.`);
+  console.log('npm test: set QUARTERMASTER_CORPUS to a folder that holds corpus/manifest.jsonl and openapi/.');
 }
-const needs = () => findTestFiles(options.has('--corpus') ? 'corpus' : 'own').map(findTestNeeds);
-const isWhole = wanted.length === 0 && options.size === Number(options.has('--complete'));
-const tiers = isWhole
-  ? [
-      { name: 'check', run: runCheck },
-      ...['test:unit', 'test', 'test:system'].map((name) => ({ name, run: () => runTier(name) })),
-    ]
-  : [{ name: chosenTier() ?? 'files', run: runWanted }];
+const runnable = hasCorpus() ? files : files.filter((file) => !isCorpus(file));
+if (runnable.some((file) => file.startsWith('test/compat/'))) await installCompatPackages();
+if (isAll && spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' }).status !== 0) process.exit(1);
+const { passed, failed, needing, missing } = await runFiles(runnable);
+const names = [...missing].sort();
+if (names.length > 0) {
+  console.log(`npm test: to run all tests: ${installCommand(tools.filter(({ name }) => names.includes(name)))}`);
+}
+const parts = [
+  `${passed} passed`,
+  ...(failed > 0 ? [`${failed} FAILED`] : []),
+  ...(needing > 0 ? [`${needing} need ${names.join(', ')}`] : []),
+];
+console.log(`npm test: ${parts.join(', ')} (${((Date.now() - started) / 1000).toFixed(0)} s)`);
+process.exit(failed > 0 || (has('--complete') && needing > 0) ? 1 : 0);
 
-const results = [];
-for (const { name, run } of tiers) {
-  const started = Date.now();
-  const result = await run();
-  results.push({ name, seconds: (Date.now() - started) / 1000, ...result });
-  if (name === 'check' && result.exitCode !== 0) break;
-}
-console.log('');
-for (const { name, seconds, exitCode, counts, notRun = [] } of results) {
-  const tests = counts === undefined ? '' : `, ${counts.tests} tests, ${counts.tests - counts.passed} not passed`;
-  console.log(`tier ${name}: ${exitCode === 0 ? 'ok' : 'FAILED'}, ${seconds.toFixed(1)} s${tests}`);
-  for (const line of notRun) console.log(`tier ${name}: ${line}`);
-}
-process.exitCode = results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
-
-function chosenTier() {
-  return Object.entries(tierFlags).find(([flag]) => options.has(flag))?.[1];
-}
-
-async function runWanted() {
-  if (wanted.length > 0) return await runFiles(wanted.map(findTestNeeds));
-  return options.has('--corpus') ? await runFiles(needs()) : await runTier(chosenTier());
+function chooseFiles() {
+  if (wanted.length > 0) return wanted;
+  const all = globSync(['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts'], {
+    exclude: (path) => path.endsWith('node_modules'),
+  }).sort();
+  if (isAll) return all;
+  if (has('--corpus')) return all.filter(isCorpus);
+  return all.filter((file) => isOfRest(file) === has('--rest'));
 }
 
-function runTier(name) {
-  const files = needs().filter((file) => tierOf(file) === name);
-  return name === 'test:unit' ? runUnit(files) : runFiles(files);
-}
-
-async function runCheck() {
-  await installCompatPackages();
-  const { status } = spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' });
-  return { exitCode: status ?? 1 };
-}
-
-/** Runs the unit tests under a guard that prevents them from starting system programs or the service. */
-async function runUnit(files) {
-  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-groups-'));
-  try {
-    return await runTests(writeGroups(folder, groupTestFiles(files.map(({ file }) => file))), {
-      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${support('unit-guard.ts')}`,
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function runFiles(files) {
-  const missing = await provideTools([...new Set(files.flatMap(({ tools }) => tools))]);
-  const leftOut = files.filter(({ tools }) => tools.some((tool) => missing.includes(tool)));
-  const notRun =
-    leftOut.length === 0
-      ? []
-      : [
-          `${leftOut.length} of ${files.length} files were NOT RUN, because they need ${listNames(missing)}.`,
-          `To run them, install these: ${installCommand(missing)}`,
-        ];
-  for (const line of notRun) console.error(line);
-  if (isComplete && leftOut.length > 0) return { exitCode: 1, notRun };
-  const runnable = files.filter((file) => !leftOut.includes(file));
-  if (runnable.length === 0) return { exitCode: 0, notRun };
-  const needsPostgres = runnable.some(({ tools }) => tools.some(({ name }) => name === 'postgresql'));
-  const postgres = needsPostgres ? await startPostgres() : undefined;
-  try {
-    const environment = postgres === undefined ? {} : { QUARTERMASTER_TEST_POSTGRES: postgres.url };
-    return {
-      ...(await runTests(
-        runnable.map(({ file }) => file),
-        environment,
-      )),
-      notRun,
-    };
-  } finally {
-    await postgres?.stop();
-  }
-}
-
-async function runTests(files, environment) {
-  if (files.some((file) => file.startsWith('test/compat/'))) await installCompatPackages();
+/** Runs the files, which share a folder (`QUARTERMASTER_TEST_SHARED`) and a server of PostgreSQL. */
+async function runFiles(chosen) {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-tests-'));
   chmodSync(folder, 0o755); // a service of an ordinary user is installed from its archives
-  const countFile = join(folder, 'counts.json');
+  const verdict = { passed: 0, failed: 0, needing: 0, missing: new Set() };
+  const postgres =
+    wanted.length === 0 && toolsNamed('postgresql').every(isInstalled) ? await startPostgres() : undefined;
+  Object.assign(process.env, {
+    // Compilation takes half of the time of a short test.
+    NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests'),
+    QUARTERMASTER_TEST_SHARED: folder,
+    ...(postgres === undefined ? {} : { QUARTERMASTER_TEST_POSTGRES: postgres.url }),
+  });
   try {
-    const exitCode = await run(
-      'node',
-      [
-        '--test',
-        // One file more than there are processors, because many tests wait for other processes.
-        `--test-concurrency=${availableParallelism() + 1}`,
-        '--test-timeout=600000',
-        `--import=${support('file-time-limit.ts')}`,
-        ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-        ...[`--test-reporter=${support('count-reporter.ts')}`, `--test-reporter-destination=${countFile}`],
-        ...files,
-      ],
-      // Compilation takes half of the time of a short test.
-      {
-        NODE_COMPILE_CACHE: resolve('node_modules/.cache/tests'),
-        // The folder for what one test file creates for all others.
-        QUARTERMASTER_TEST_SHARED: folder,
-        ...environment,
-      },
-    );
-    return { exitCode, counts: JSON.parse(readFileSync(countFile, 'utf8') || '{"tests":0,"passed":0}') };
+    const events = run({
+      files: chosen.map((file) => resolve(file)),
+      // One file more than there are processors, because many tests wait for other processes.
+      concurrency: availableParallelism() + 1,
+      timeout: 600_000,
+      execArgv: [`--import=${pathToFileURL(resolve('test/support/file-time-limit.ts')).href}`],
+    });
+    for await (const text of Readable.from(judgeEvents(events, verdict)).compose(new spec())) {
+      process.stdout.write(text);
+    }
+    return verdict;
   } finally {
+    await postgres?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** @returns {Promise<number>} the exit code */
-function run(command, args, environment) {
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
-  const pass = (signal) => child.kill(signal);
-  process.on('SIGINT', pass);
-  process.on('SIGTERM', pass);
-  return new Promise((done, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code) => done(code ?? 1));
-  }).finally(() => {
-    process.off('SIGINT', pass);
-    process.off('SIGTERM', pass);
-  });
 }

@@ -5,16 +5,16 @@ import { text } from 'node:stream/consumers';
 import { startPostgres } from '../../test/support/postgres.ts';
 import type { PartOptions, PartReport } from '../report.ts';
 
-/** The tests that kill a process at chosen stages. The tier `test` runs them with one kill at each stage. */
+/** The tests that kill a process at chosen stages. `npm run test:all` runs them with one kill at each stage. */
 const files = [
-  'packages/server/src/ingestion/record-kills.test.ts',
-  'packages/server/src/ingestion/reader-kills.test.ts',
-  'packages/server/src/adapters/search-index/index-kills.test.ts',
-  'packages/server/src/adapters/search-index/postgres/postgres-index-kills.test.ts',
-  'test/acceptance/kill.test.ts',
-  'test/acceptance/stores-under-kills.test.ts',
-  'test/acceptance/embedding-kills.test.ts',
-  'test/acceptance/embedding-swap-kills.test.ts',
+  'packages/server/src/ingestion/record-kills.system.test.ts',
+  'packages/server/src/ingestion/reader-kills.system.test.ts',
+  'packages/server/src/adapters/search-index/index-kills.system.test.ts',
+  'packages/server/src/adapters/search-index/postgres/postgres-index-kills.system.test.ts',
+  'test/acceptance/kill.system.test.ts',
+  'test/acceptance/stores-under-kills.system.test.ts',
+  'test/acceptance/embedding-kills.system.test.ts',
+  'test/acceptance/embedding-swap-kills.system.test.ts',
 ];
 
 /** Runs the tests about kills with every kill that they know. */

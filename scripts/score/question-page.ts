@@ -76,7 +76,7 @@ export function describeQuestions(asked: readonly AskedQuestion[]): string {
 120 questions in eight languages about 60 documents in one collection, through the API with the settings of a new service.
 [Their README](../../test/fixtures/ordinary-questions/README.md) says how they were written. Columns: number of questions, and the share whose
 answer is in the first chunk, the first three and the first ten. The rules of the search were chosen on the tuning half only. Measured
-by \`npm run score:questions\`. Do not edit; a test checks that no number decreases.
+by \`npm run script -- question-score\`. Do not edit; a test checks that no number decreases.
 
 | questions | tuning | first | 3 | 10 | reporting | first | 3 | 10 |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |

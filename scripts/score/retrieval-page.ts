@@ -13,7 +13,7 @@ export function describeRetrieval(scores: readonly RetrievalScore[], bars: Reado
   return `# What questions find
 
 nDCG@10 over the sets of real questions in the test corpus, each with the passage that answers it: one document a record,
-everything through the API. Measured by \`npm run score:retrieval\`. Do not edit; a test checks that no number decreases.
+everything through the API. Measured by \`npm run script -- retrieval-score\`. Do not edit; a test checks that no number decreases.
 *bar* is what another BM25 implementation reaches on the same set. *words* is the service as it starts. Both databases rank
 these sets alike.
 

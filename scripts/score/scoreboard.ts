@@ -75,7 +75,7 @@ export function describe(results: readonly Result[]): string {
   );
   return `# What the readers of documents reach
 
-Measured by \`npm run score\` over the test corpus: real files that this project did not write. Do not edit; a test checks
+Measured by \`npm run script -- extraction-score\` over the test corpus: real files that this project did not write. Do not edit; a test checks
 that no number decreases. The measures are those of the corpus's \`score.py\`, file by file; a format's figure is their mean.
 Words are compared as multisets (recall, precision); *order* is the share of equal runs of five words, if the ground truth has at least five words; *headings* (those without text too) and *cells* are F1 over their texts, *levels* the share of found
 headings with the right level. The ground truth of some files is itself the output of another tool, so 1.000 is not always

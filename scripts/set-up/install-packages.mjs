@@ -4,13 +4,17 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findDamagedPackages } from './check-installed.mjs';
-import { addToLock } from './lock.mjs';
 import { refuse } from './refuse.mjs';
 
 const stamp = 'node_modules/.installed-from';
+/** What nothing loads: the headers of Node.js, which compile extensions, and the copies of a package in other forms. */
+const unused = [
+  `node-${process.platform}-${process.arch}/include`,
+  ...['cjs', 'data', 'src'].map((form) => `gpt-tokenizer/${form}`),
+];
 const common = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
@@ -29,8 +33,8 @@ export async function installPackages(wanted) {
   const group = installedGroup === 'all' ? 'all' : wanted;
   console.error(
     group === 'run'
-      ? 'quartermaster: installing the packages that the service needs (once; about 265 MB)'
-      : 'quartermaster: installing the packages for development and tests (once; about 640 MB in all)',
+      ? 'quartermaster: installing the packages that the service needs (once; about 240 MB)'
+      : 'quartermaster: installing the packages for tests (once; about 330 MB in all)',
   );
   rmSync(stamp, { force: true });
   // `ci` deletes the installed packages; `install` adds the missing ones from the same lockfile.
@@ -38,8 +42,7 @@ export async function installPackages(wanted) {
     ...(isCurrent && damaged.length === 0 ? ['install', '--no-save'] : ['ci']),
     ...(group === 'run' ? ['--omit=dev'] : []),
   ]);
-  // Removes the headers, which only the compilation of extensions needs. They are a quarter of the installation.
-  rmSync(join('node_modules', `node-${process.platform}-${process.arch}`, 'include'), { recursive: true, force: true });
+  for (const folder of unused) rmSync(join('node_modules', folder), { recursive: true, force: true });
   refuseDamage('.', group);
   writeFileSync(stamp, `${lock} ${group}`);
 }
@@ -47,6 +50,7 @@ export async function installPackages(wanted) {
 const consoleFolder = 'packages/console';
 /** The programs of others that `test/compat` compares the service with. */
 const compatFolder = 'test/compat';
+const biomeFolder = 'scripts/biome';
 
 /** Returns whether the packages that build the console are installed, from this or an earlier lockfile. */
 export function hasConsolePackages() {
@@ -66,6 +70,14 @@ export async function installCompatPackages() {
   await installFolder(compatFolder, 'the programs of others for test/compat (about 240 MB)');
 }
 
+/** Installs the formatter and linter. */
+export async function installBiome() {
+  await installFolder(biomeFolder, 'Biome, which formats and lints (about 70 MB)');
+  const link = 'node_modules/.bin/biome';
+  rmSync(link, { force: true });
+  symlinkSync('../../scripts/biome/node_modules/.bin/biome', link);
+}
+
 async function installFolder(folder, what) {
   const lock = digestLock(folder);
   if (read(join(folder, stamp)) === lock) return;
@@ -83,7 +95,6 @@ export function removeConsolePackages() {
 
 async function npm(args) {
   const child = spawn('npm', [...args, ...common], { stdio: ['ignore', 'inherit', 'inherit'] });
-  addToLock(child.pid);
   const [code, signal] = await once(child, 'exit').catch((error) => [error.code, null]);
   if (code === 0) return;
   const end = signal ? `was stopped by ${signal}` : `ended with ${code}`;

@@ -1,6 +1,6 @@
-// The set-up, which does each step once. `run` installs what the service needs and builds the console.
-// `dev` also keeps the packages that build the console. `all` adds what tests and checks need. This is plain
-// JavaScript, because it runs on the Node.js of the host before anything is installed.
+// The set-up, which does each step once. `run` installs what the service needs and builds the console. `dev` also keeps
+// the packages that build the console. `test` adds what tests need, and `all` what checks and benches need. This is
+// plain JavaScript, because it runs on the Node.js of the host before anything is installed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,18 +8,17 @@ import { delimiter, join, resolve } from 'node:path';
 import { chooseNode } from './choose-node.mjs';
 import {
   hasConsolePackages,
+  installBiome,
   installConsolePackages,
   installPackages,
   removeConsolePackages,
 } from './install-packages.mjs';
-import { lockSetUp } from './lock.mjs';
 import { refuse } from './refuse.mjs';
 
 // npm does the same for its scripts. `node` is the one that chooseNode links.
 process.env.PATH = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
 const group = process.argv[2] ?? 'all';
-lockSetUp();
-await installPackages(group === 'all' ? 'all' : 'run');
+await installPackages('run');
 chooseNode(process.env.QUARTERMASTER_NODE || 'pinned');
 // `quartermaster verify` compares with these hashes. They are computed right after npm has compared each package with
 // the lockfile.
@@ -27,12 +26,15 @@ const hashList = 'node_modules/.hashes.json';
 if (!existsSync(hashList)) writeHashes('--installed');
 warmUp();
 await buildConsole();
+// The packages that build the console are removed first, which keeps the most that is installed at a time small.
+if (group === 'test' || group === 'all') await installPackages('all');
+if (group === 'all') await installBiome();
 
 /** Builds the console from its sources, with the Node.js that was just installed. */
 async function buildConsole() {
   const list = 'packages/console/dist/manifest.json';
   const before = read(list);
-  const keepsPackages = group !== 'run' || hasConsolePackages();
+  const keepsPackages = group === 'dev' || group === 'all' || hasConsolePackages();
   if (keepsPackages) await installConsolePackages();
   try {
     execFileSync('node', ['scripts/build-console.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -52,7 +54,7 @@ function warmUp() {
   const warm = digestFiles(resolve('.'), ['package-lock.json', ...versionFiles(), ...bundleFiles()]);
   if (read(stamp) === warm) return;
   try {
-    execFileSync('npm', ['run', '--silent', 'warm-up'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync('node', ['scripts/warm-up.ts'], { stdio: ['ignore', 'ignore', 'inherit'] });
     mkdirSync('node_modules/.cache', { recursive: true });
     writeFileSync(stamp, warm);
   } catch (error) {

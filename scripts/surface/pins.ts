@@ -16,7 +16,7 @@ export function comparePin(name: PinName, now: Entries): string | undefined {
     return [...line('-', before), ...line('+', now)];
   });
   if (lines.length === 0) return undefined;
-  const remedy = 'If this is intended, run "npm run surface -- --write" and add a line to CHANGELOG.md.';
+  const remedy = 'If this is intended, run "npm run script -- surface --write" and add a line to CHANGELOG.md.';
   return [`${pinPath(name)} differs:`, ...lines, remedy].join('\n');
 }
 

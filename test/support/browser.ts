@@ -20,7 +20,7 @@ export async function openBrowser(
   t: Ending,
   options: { width?: number; height?: number } = {},
 ): Promise<OpenedBrowser> {
-  await requireTools(toolsNamed('chromium'));
+  requireTools(toolsNamed('chromium'));
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
   t.after(() => browser.close());
   const context = await browser.newContext({

@@ -42,7 +42,7 @@ export interface Image {
  * this checkout. The store of images is in `folder`; no file system stays mounted.
  */
 export async function buildImage(folder: string): Promise<Image> {
-  await requireTools(toolsNamed('buildah', 'debootstrap', 'bubblewrap'));
+  requireTools(toolsNamed('buildah', 'debootstrap', 'bubblewrap'));
   await provideDebian();
   const context = await createContext(folder);
   const store = ['--root', join(folder, 'images'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];

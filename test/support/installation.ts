@@ -7,7 +7,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 export const setUpScript = resolve('scripts/set-up.mjs');
 export const cacheModule = 'packages/server/src/catalogue/manifest/manifest-cache.ts';
 
-/** Creates an installation with installed dependencies. Its `warm-up` writes a line to `starts`. */
+/** Creates an installation with installed dependencies. Its script `warm-up.ts` writes a character to `starts`. */
 export async function createInstallation(folder: string, warmUp = "require('node:fs').appendFileSync('starts', '.')") {
   const write = (path: string, content: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -18,7 +18,10 @@ export async function createInstallation(folder: string, warmUp = "require('node
   write('packages/console/package-lock.json', '{}');
   write('node_modules/.installed-from', `${lock} all`);
   write('packages/console/node_modules/.installed-from', lock);
-  write('package.json', JSON.stringify({ engines: { node: '>=24' }, scripts: { 'warm-up': `node -e "${warmUp}"` } }));
+  write('scripts/biome/package-lock.json', '{}');
+  write('scripts/biome/node_modules/.installed-from', lock);
+  write('package.json', JSON.stringify({ engines: { node: '>=24' } }));
+  write('scripts/warm-up.ts', warmUp);
   write('packages/server/package.json', '{"version":"1.0.0"}');
   write(cacheModule, 'const cacheVersion = 1;');
   write('bundles/sums/bundle.yaml', 'id: sums');
@@ -27,7 +30,7 @@ export async function createInstallation(folder: string, warmUp = "require('node
   write('starts', '');
   /** Runs the set-up. Returns the number of times that the caches have been written so far. */
   const setUp = () => {
-    execFileSync(process.execPath, [setUpScript], {
+    execFileSync(process.execPath, [setUpScript, 'test'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],
       // The Node.js that runs npm may be too old for the service.
@@ -43,7 +46,9 @@ export async function createClone(folder: string) {
   const { write } = await createInstallation(folder);
   const headers = `node_modules/node-${process.platform}-${process.arch}/include/node.h`;
   rmSync(join(folder, 'node_modules'), { recursive: true });
-  rmSync(join(folder, 'packages/console/node_modules'), { recursive: true });
+  for (const part of ['packages/console', 'scripts/biome']) {
+    rmSync(join(folder, part, 'node_modules'), { recursive: true });
+  }
   write('calls', '');
   write('npm-exit', '0');
   write('on-install', '');
@@ -52,8 +57,7 @@ export async function createClone(folder: string) {
     `#!/bin/sh
 echo "$*" >> calls
 case "$*" in
-  run*) exit ;;
-  *--prefix*) mkdir -p packages/console/node_modules ;;
+  *--prefix=*) mkdir -p "$(expr "$*" : '.*--prefix=\\([^ ]*\\)')/node_modules" ;;
   *) mkdir -p ${dirname(headers)} && touch ${headers} && sh on-install ;;
 esac
 exit $(cat npm-exit)

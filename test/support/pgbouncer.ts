@@ -23,7 +23,7 @@ export async function startPgBouncer(
   mode: 'session' | 'transaction' | 'statement',
   settings: readonly string[] = [],
 ): Promise<PgBouncer> {
-  await requireTools(toolsNamed('pgbouncer'));
+  requireTools(toolsNamed('pgbouncer'));
   const { hostname, port, username } = new URL(url);
   const user = await findServerUser();
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-pgbouncer-'));

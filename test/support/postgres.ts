@@ -136,7 +136,7 @@ async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>
 
 /** Returns the folder of PostgreSQL's programs. Installs them where that is allowed. */
 export async function postgresPrograms(): Promise<string> {
-  await requireTools(toolsNamed('postgresql'));
+  requireTools(toolsNamed('postgresql'));
   return findPostgres() ?? '';
 }
 

@@ -49,7 +49,7 @@ export async function startProxyWithPaths(t: Ending, name: ProxyName, port: numb
 }
 
 async function start(t: Ending, name: ProxyName, sample: string): Promise<void> {
-  await requireTools(toolsNamed(name satisfies ToolName));
+  requireTools(toolsNamed(name satisfies ToolName));
   const folder = await temporaryFolder(t);
   const { command, ready } = await (name === 'nginx' ? writeNginx : writeCaddy)(folder, sample);
   const [program = '', ...args] = command;
@@ -71,18 +71,16 @@ async function start(t: Ending, name: ProxyName, sample: string): Promise<void> 
   throw new Error(`${name} did not start:\n${lines.join('\n')}`);
 }
 
+/** Writes a configuration with what the sample needs, and none of the machine. */
 async function writeNginx(folder: string, sample: string) {
-  await writeFile(join(folder, 'quartermaster'), sample);
-  // The configuration of the Debian package stays as it is, except for folders that belong to the machine.
-  const own = replaceAll(await readFile('/etc/nginx/nginx.conf', 'utf8'), [
-    [/^user .*/gm, process.getuid?.() === 0 ? 'user root;' : '', 1],
-    [/^pid .*/gm, `pid ${join(folder, 'pid')};\ndaemon off;`, 1],
-    [/^error_log .*/gm, 'error_log stderr notice;', 1],
-    [/access_log .*/g, temporaryPaths(folder), 1],
-    [/include \/etc\/nginx\/sites-enabled\/\*;/g, `include ${join(folder, 'quartermaster')};`, 1],
-  ]);
-  await writeFile(join(folder, 'nginx.conf'), own);
-  const command = ['/usr/sbin/nginx', '-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')];
+  const file = join(folder, 'nginx.conf');
+  const own = [
+    process.getuid?.() === 0 ? 'user root;' : '',
+    `pid ${join(folder, 'pid')};\ndaemon off;\nerror_log stderr notice;\nevents {}`,
+    `http {\n${temporaryPaths(folder)}\n${sample}\n}\n`,
+  ];
+  await writeFile(file, own.join('\n'));
+  const command = ['/usr/sbin/nginx', '-e', 'stderr', '-p', folder, '-c', file];
   return { command, ready: /start worker processes/ };
 }
 

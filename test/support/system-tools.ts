@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -9,48 +9,46 @@ const run = promisify(execFile);
 export interface Tool {
   /** The name of its Debian package. */
   readonly name: string;
-  readonly isInstalled: () => boolean;
-  /** Matches the source of a module that starts the program. */
-  readonly marker: RegExp;
+  /** A file that the package installs; for most, the program that tests start. */
+  readonly file: string;
 }
 
 const oldestPostgres = 15;
 const postgresFolder = '/usr/lib/postgresql';
 /** Where Debian's packages install modules of Python. */
 const pythonModules = '/usr/lib/python3/dist-packages';
-const pythonMarker = /\/usr\/bin\/python3/;
 
 /** The system programs that tests need. */
 export const tools = [
-  { name: 'postgresql', isInstalled: () => findPostgres() !== undefined, marker: /'initdb'/ },
-  { name: 'chromium', isInstalled: () => exists('/usr/bin/chromium'), marker: /\/usr\/bin\/chromium/ },
-  { name: 'bubblewrap', isInstalled: () => exists('/usr/bin/bwrap'), marker: /\/usr\/bin\/bwrap/ },
+  { name: 'postgresql', file: postgresFolder },
+  { name: 'chromium', file: '/usr/bin/chromium' },
+  { name: 'bubblewrap', file: '/usr/bin/bwrap' },
   // For network namespaces in which tests try forbidden addresses.
-  { name: 'iproute2', isInstalled: () => exists('/sbin/ip'), marker: /'--net'/ },
+  { name: 'iproute2', file: '/sbin/ip' },
   // Compiles the library that lets the disk of a service fail.
-  { name: 'gcc', isInstalled: () => exists('/usr/bin/gcc'), marker: /'gcc'/ },
-  { name: 'libc6-dev', isInstalled: () => exists('/usr/include/dlfcn.h'), marker: /'gcc'/ },
+  { name: 'gcc', file: '/usr/bin/gcc' },
+  { name: 'libc6-dev', file: '/usr/include/dlfcn.h' },
   // For the Python client: its only dependency, and the tools that build and install its wheel and check its types.
-  { name: 'python3-httpx', isInstalled: () => exists(`${pythonModules}/httpx`), marker: pythonMarker },
-  { name: 'python3-pip', isInstalled: () => exists(`${pythonModules}/pip`), marker: pythonMarker },
-  { name: 'python3-setuptools', isInstalled: () => exists(`${pythonModules}/setuptools`), marker: pythonMarker },
-  { name: 'python3-wheel', isInstalled: () => exists(`${pythonModules}/wheel`), marker: pythonMarker },
-  { name: 'mypy', isInstalled: () => exists('/usr/bin/mypy'), marker: /\/usr\/bin\/mypy/ },
+  { name: 'python3-httpx', file: `${pythonModules}/httpx` },
+  { name: 'python3-pip', file: `${pythonModules}/pip` },
+  { name: 'python3-setuptools', file: `${pythonModules}/setuptools` },
+  { name: 'python3-wheel', file: `${pythonModules}/wheel` },
+  { name: 'mypy', file: '/usr/bin/mypy' },
   // The second readers of documents of the corpus.
-  { name: 'poppler-utils', isInstalled: () => exists('/usr/bin/pdftotext'), marker: /\/usr\/bin\/pdftotext/ },
-  { name: 'pandoc', isInstalled: () => exists('/usr/bin/pandoc'), marker: /\/usr\/bin\/pandoc/ },
+  { name: 'poppler-utils', file: '/usr/bin/pdftotext' },
+  { name: 'pandoc', file: '/usr/bin/pandoc' },
   // Reads scanned pages. The package brings the data of English and of the orientation of pages.
-  { name: 'tesseract-ocr', isInstalled: () => exists('/usr/bin/tesseract'), marker: /\/usr\/bin\/tesseract/ },
+  { name: 'tesseract-ocr', file: '/usr/bin/tesseract' },
   // For the completion scripts of the command line.
-  { name: 'zsh', isInstalled: () => exists('/usr/bin/zsh'), marker: /\/usr\/bin\/zsh/ },
-  { name: 'fish', isInstalled: () => exists('/usr/bin/fish'), marker: /\/usr\/bin\/fish/ },
-  { name: 'pgbouncer', isInstalled: () => exists('/usr/sbin/pgbouncer'), marker: /\/usr\/sbin\/pgbouncer/ },
-  { name: 'nginx', isInstalled: () => exists('/usr/sbin/nginx'), marker: /\/usr\/sbin\/nginx/ },
-  { name: 'caddy', isInstalled: () => exists('/usr/bin/caddy'), marker: /\/usr\/bin\/caddy/ },
+  { name: 'zsh', file: '/usr/bin/zsh' },
+  { name: 'fish', file: '/usr/bin/fish' },
+  { name: 'pgbouncer', file: '/usr/sbin/pgbouncer' },
+  { name: 'nginx', file: '/usr/sbin/nginx' },
+  { name: 'caddy', file: '/usr/bin/caddy' },
   // Builds the container image on a base that needs no image registry.
-  { name: 'buildah', isInstalled: () => exists('/usr/bin/buildah'), marker: /\/usr\/bin\/buildah/ },
-  { name: 'debootstrap', isInstalled: () => exists('/usr/sbin/debootstrap'), marker: /\/usr\/sbin\/debootstrap/ },
-  { name: 'systemd', isInstalled: () => exists('/usr/bin/systemd-analyze'), marker: /\/usr\/bin\/systemd-analyze/ },
+  { name: 'buildah', file: '/usr/bin/buildah' },
+  { name: 'debootstrap', file: '/usr/sbin/debootstrap' },
+  { name: 'systemd', file: '/usr/bin/systemd-analyze' },
 ] as const satisfies readonly Tool[];
 
 export type ToolName = (typeof tools)[number]['name'];
@@ -58,8 +56,8 @@ export type ToolName = (typeof tools)[number]['name'];
 /** The programs that `npm run proof` needs: a compiler for its recorder, and a settable clock. */
 export const proofTools: readonly Tool[] = [
   ...toolsNamed('gcc', 'libc6-dev'),
-  { name: 'diffutils', isInstalled: () => exists('/usr/bin/diff'), marker: /^$/ },
-  { name: 'faketime', isInstalled: () => exists('/usr/bin/faketime'), marker: /^$/ },
+  { name: 'diffutils', file: '/usr/bin/diff' },
+  { name: 'faketime', file: '/usr/bin/faketime' },
 ];
 
 export function toolsNamed(...names: readonly ToolName[]): readonly Tool[] {
@@ -74,31 +72,33 @@ export function findPostgres(): string | undefined {
   return folderOnPath('initdb');
 }
 
-/** Returns whether missing tools may be installed: only on Debian and as root. Other systems are never changed. */
-export function mayInstall(): boolean {
-  return process.platform === 'linux' && process.getuid?.() === 0 && folderOnPath('apt-get') !== undefined;
+export function isInstalled({ name, file }: Tool): boolean {
+  return name === 'postgresql' ? findPostgres() !== undefined : exists(file);
 }
 
-/** Installs missing tools where that is allowed. Returns those that are still missing. */
-export async function provideTools(needed: readonly Tool[]): Promise<readonly Tool[]> {
-  const missing = needed.filter((tool) => !tool.isInstalled());
-  if (missing.length === 0 || !mayInstall()) return missing;
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const options = { env, maxBuffer: 64 * 1024 * 1024 };
+/** @throws Error with the command that installs the missing tools. `npm test` counts such a test as one that needs them */
+export function requireTools(needed: readonly Tool[]): void {
+  const missing = needed.filter((tool) => !isInstalled(tool));
+  if (missing.length > 0) throw new Error(`This needs ${listNames(missing)}. Run: ${installCommand(missing)}`);
+}
+
+/** Returns the names of the missing tools because of which a test failed, as its error message tells; none for other failures. */
+export function missingToolsIn(message: string): readonly string[] {
+  const [, listed] = /^This needs ([\w, -]+)\. Run: /.exec(message) ?? [];
+  if (listed !== undefined) return listed.split(', ');
+  const [, started = ''] = /^spawn(?:Sync)? (\S+) ENOENT/.exec(message) ?? [];
+  const tool = tools.find(({ file }) => basename(file) === basename(started));
+  return tool === undefined || isInstalled(tool) ? [] : [tool.name];
+}
+
+/** Installs the missing tools with apt-get, as root on Debian. */
+export async function installTools(wanted: readonly Tool[]): Promise<void> {
+  const missing = wanted.filter((tool) => !isInstalled(tool));
+  if (missing.length === 0) return;
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 64 * 1024 * 1024 };
   await run('apt-get', ['update'], options);
   await run('apt-get', [...installArguments, ...missing.map(({ name }) => name)], options);
-  const still = missing.filter((tool) => !tool.isInstalled());
-  if (still.length > 0) throw new Error(`${listNames(still)} is still missing after: ${installCommand(missing)}`);
-  return [];
-}
-
-/**
- * Installs missing tools where that is allowed.
- * @throws Error with the command that installs the missing tools
- */
-export async function requireTools(needed: readonly Tool[]): Promise<void> {
-  const missing = await provideTools(needed);
-  if (missing.length > 0) throw new Error(`This needs ${listNames(missing)}. Run: ${installCommand(missing)}`);
+  requireTools(wanted);
 }
 
 export function installCommand(missing: readonly Tool[]): string {

@@ -64,7 +64,7 @@ for (const [extension, bytes, kind] of [
     const command = readFileSync(`${folder}/cmdline`, 'utf8');
     for (const flag of ['--permission', '--no-experimental-sqlite', '--disable-sigusr1'])
       assert.ok(command.includes(flag));
-    // The process drops the permission to start a thread before its first document; see extractor-limits.test.ts.
+    // The process drops the permission to start a thread before its first document; see extractor-limits.system.test.ts.
     assert.ok(!/--allow-(?!fs-read|worker)/.test(command));
   });
 }

@@ -3,7 +3,7 @@ import { createAdmission } from '../../../kernel/admission/admission.ts';
 import { createLogger } from '../../../kernel/log/logger.ts';
 import { openDatabase } from '../../database/open-database.ts';
 
-/** Runs as a second process on the same file; `sqlite.test.ts` starts it. */
+/** Runs as a second process on the same file; `sqlite.system.test.ts` starts it. */
 const [dataFolder = '', name = ''] = process.argv.slice(2);
 const database = await openDatabase({
   admission: createAdmission(),

@@ -7,7 +7,7 @@ import type { CgroupRefusal } from './cgroups.ts';
 import { layoutOfVersion2 } from './version-2.ts';
 
 /**
- * Ordinary files in place of those of the kernel, for requests that are refused before anything moves. `cgroup.test.ts`
+ * Ordinary files in place of those of the kernel, for requests that are refused before anything moves. `cgroup.system.test.ts`
  * tests the real kernel where it has version 2; ADR 0055 describes those machines.
  */
 const usual = {

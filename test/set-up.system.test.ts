@@ -51,7 +51,7 @@ test('the set-up uses the Node.js of the host on request, refuses an old one, an
   const { write } = await createInstallation(folder);
   const platform = `${process.platform}-${process.arch}`;
   const pinned = 'the pinned one';
-  write('package.json', JSON.stringify({ engines: { node: '>=24' }, scripts: { 'warm-up': 'true' } }));
+  write('scripts/warm-up.ts', '');
   const sha256 = { [platform]: createHash('sha256').update(pinned).digest('hex') };
   write('scripts/node-checksums.json', JSON.stringify({ sha256 }));
   write(`node_modules/node-${platform}/bin/node`, pinned);
@@ -119,6 +119,12 @@ test('the modules that check the Node.js of the host have no syntax that Node.js
   assert.deepEqual(files.slice(2), ['scripts/set-up/check-host.mjs', 'scripts/set-up/refuse.mjs']);
 });
 
+test('the tests of a fresh clone build the console and remove its packages before they install their own', async (t) => {
+  const { setUp, exists } = await createClone(await temporaryFolder(t));
+  assert.deepEqual(setUp('test').calls, ['ci --omit=dev', 'ci --prefix=packages/console', 'install --no-save']);
+  assert.ok(!exists('packages/console/node_modules'));
+});
+
 test('the set-up installs what the service needs, and later adds what development and tests need', async (t) => {
   const { write, setUp, exists, headers } = await createClone(await temporaryFolder(t));
   assert.deepEqual(setUp('run').calls, ['ci --omit=dev', 'ci --prefix=packages/console']);
@@ -127,7 +133,8 @@ test('the set-up installs what the service needs, and later adds what developmen
   write('scripts/build-console.mjs', '');
   assert.deepEqual(setUp('run').calls, []);
   assert.deepEqual(setUp('dev').calls, ['ci --prefix=packages/console']);
-  assert.deepEqual(setUp('all').calls, ['install --no-save']);
+  assert.deepEqual(setUp('test').calls, ['install --no-save']);
+  assert.deepEqual(setUp('all').calls, ['ci --prefix=scripts/biome']);
   assert.deepEqual([...setUp('all').calls, ...setUp('run').calls], []);
   assert.ok(exists('packages/console/node_modules'), 'a start keeps what development needs');
   write('package-lock.json', '{ }');
@@ -146,12 +153,9 @@ test('an interrupted installation ends with one sentence, and the next one start
   assert.doesNotMatch(interrupted.stderr, /\n +at /);
   write('npm-exit', '0');
   assert.equal(setUp('run').calls[0], 'ci --omit=dev');
+  write('scripts/build-console.mjs', '');
   write('npm-exit', '7');
-  assert.deepEqual(
-    [setUp('all').status, setUp('all').calls[0]],
-    [1, 'ci'],
-    'half a group: everything is installed again',
-  );
+  assert.deepEqual([setUp('test').status, setUp('test').calls[0]], [1, 'ci --omit=dev'], 'half a group: all again');
 });
 
 test('without a Node.js of its platform, the set-up refuses an old one of the host', async (t) => {
@@ -214,13 +218,18 @@ test('the command line says what to do under an old Node.js, and in a clone with
   assert.match(readScripts().quartermaster ?? '', /^node scripts\/set-up\/check-node\.mjs && exec node /);
 });
 
-test('every npm script installs what it needs, or is part of the set-up', () => {
-  const scripts = readScripts();
-  const named = (name: string) => scripts[`pre${name}`]?.startsWith('node scripts/set-up.mjs') === true;
-  const without = Object.keys(scripts).filter(
-    (name) => !named(name) && !scripts[name]?.startsWith('node scripts/set-up'),
+test('every npm script installs what it needs, or needs only npm', () => {
+  const scripts = Object.entries(readScripts());
+  assert.ok(scripts.length <= 15, `${scripts.length} scripts`);
+  const without = scripts.filter(([, command]) => !/^node scripts\/set-up\.mjs (?:run|dev|test|all) && /.test(command));
+  assert.deepEqual(
+    without.map(([name]) => name),
+    ['quartermaster', 'add-onnx'],
+    'the first says what to do without packages',
   );
-  assert.deepEqual(without, ['warm-up', 'add-onnx'], 'the set-up runs one; the other needs only npm');
+  // The shell remembers where it found `node` before the set-up linked another one.
+  const remembered = scripts.filter(([, command]) => / && (?:exec )?node scripts\/(?!set-up)/.test(command));
+  assert.deepEqual(remembered, []);
 });
 
 function readScripts(): Readonly<Record<string, string>> {
@@ -243,4 +252,31 @@ test('the documents start TypeScript through npm scripts that exist, because the
     [...named].filter((name) => scripts[name] === undefined),
     [],
   );
+});
+
+test('a package that npm leaves incomplete ends the set-up with one sentence, and the next one installs again', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { write, setUp, exists } = await createClone(folder);
+  const locked = { version: '2.0.0', bin: { tool: 'bin/tool' } };
+  const packages = { 'node_modules/tool': locked, 'node_modules/of-tests': { version: '1.0.0', dev: true } };
+  write('package-lock.json', JSON.stringify({ packages }));
+  const refused = () => {
+    const { status, stderr, calls } = setUp('run');
+    assert.equal(status, 1, stderr);
+    assert.equal(calls[0], 'ci --omit=dev');
+    assert.match(
+      stderr,
+      /\nquartermaster: npm has left packages incomplete [^\n]+: node_modules\/tool\. Run [^\n]+\n$/,
+    );
+    assert.ok(!exists('node_modules/.installed-from'));
+  };
+  refused();
+  write('node_modules/tool/package.json', '{"version":"2.0.0"}');
+  refused();
+  write('node_modules/tool/package.json', '{"version":"1.0.0"}');
+  write('node_modules/tool/bin/tool', '');
+  refused();
+  write('node_modules/tool/package.json', '{"version":"2.0.0"}');
+  assert.equal(setUp('run').status, 0);
+  assert.ok(exists('node_modules/.installed-from'));
 });

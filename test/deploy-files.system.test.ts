@@ -49,7 +49,7 @@ test('the Dockerfile uses the Node.js version that the lockfile names', async ()
 });
 
 test('systemd accepts every line of the unit, and its exposure is the documented one', async (t) => {
-  await requireTools(toolsNamed('systemd'));
+  requireTools(toolsNamed('systemd'));
   const unit = await readFile('deploy/quartermaster.service', 'utf8');
   const file = join(await temporaryFolder(t), 'quartermaster.service');
   // The program is not installed here.
