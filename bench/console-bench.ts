@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { administrator } from '../test/support/administrator.ts';
 import { openBrowser } from '../test/support/browser.ts';
-import { multiplyBundles } from './catalogue-bench.ts';
+import { multiplyBundles } from './multiply-bundles.ts';
 import { loopDelay, residentMemory, type Service, startService } from './processes.ts';
 import type { Row } from './table.ts';
 

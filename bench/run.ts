@@ -1,29 +1,19 @@
 // `npm run bench` measures every figure and its floor on this machine in the same run. It prints a table and writes
-// bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http". `-- soak`, `--
-// fairness`, `-- search`, `-- vectors` and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when
-// a request failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and this tree alternately (compare.ts).
-// `npm run bench -- budgets` checks what users notice (budgets.ts).
+// bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http". `-- search`, `-- vectors`
+// and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when a request
+// failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and
+// this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
-import { catalogueBenches } from './catalogue-bench.ts';
-import { commandBenches } from './commands-bench.ts';
 import { runComparison } from './compare.ts';
 import { consoleBenches } from './console-bench.ts';
-import { fairnessBenches } from './fairness-bench.ts';
-import { hostileBenches } from './hostile-benches.ts';
 import { httpBenches } from './http-benches.ts';
 import { importedBenches } from './imported-bench.ts';
-import { mcpBenches } from './mcp-benches.ts';
-import { pdfBenches } from './pdf-benches.ts';
 import { queryBenches } from './query-benches.ts';
-import { recordBenches } from './record-benches.ts';
 import { restartBench } from './restart-bench.ts';
 import { searchBenches } from './search/search-benches.ts';
-import { soakBench } from './soak-bench.ts';
-import { startBench } from './start-bench.ts';
 import { printRows, type Row } from './table.ts';
-import { uploadBenches } from './upload-benches.ts';
 import { vectorBenches } from './vectors/vector-benches.ts';
 
 const args = process.argv.slice(2);
@@ -35,23 +25,13 @@ if (args.includes('--compare') && wanted !== 'search') process.exit((await runCo
 const folder = mkdtempSync(resolve('bench-data-'));
 const rows: Row[] = [];
 try {
-  if ('start'.includes(wanted)) rows.push(await startBench(join(folder, 'start')));
-  if ('commands'.includes(wanted)) rows.push(...commandBenches());
-  if ('uploads'.includes(wanted)) rows.push(...(await uploadBenches(join(folder, 'uploads'))));
   if ('http'.includes(wanted)) rows.push(...(await httpBenches(join(folder, 'http'))));
-  if ('catalogue'.includes(wanted)) rows.push(...(await catalogueBenches(join(folder, 'catalogue'))));
   if ('imported'.includes(wanted)) rows.push(...(await importedBenches(join(folder, 'imported'))));
-  if ('hostile'.includes(wanted)) rows.push(...(await hostileBenches(join(folder, 'hostile'))));
-  if ('pdf'.includes(wanted)) rows.push(...(await pdfBenches(join(folder, 'pdf'))));
   if (wanted !== 'vectors') rows.push(...(await queryBenches(join(folder, 'query'), wanted)));
   if ('console'.includes(wanted)) rows.push(...(await consoleBenches(join(folder, 'console'))));
-  if ('mcp'.includes(wanted)) rows.push(...(await mcpBenches(join(folder, 'mcp'))));
-  if ('records'.includes(wanted)) rows.push(...(await recordBenches(join(folder, 'records'))));
   // These benches take minutes.
-  if (wanted === 'soak') rows.push(await soakBench(join(folder, 'soak')));
   if (wanted === 'search') rows.push(...(await searchBenches(join(folder, 'search'), args.slice(1))));
   if (wanted === 'vectors') rows.push(...(await vectorBenches(join(folder, 'vectors'), args.slice(1))));
-  if (wanted === 'fairness') rows.push(...(await fairnessBenches(join(folder, 'fairness'))));
   if (wanted === 'restarts') {
     const row = await restartBench(join(folder, 'restarts'), args[1] === undefined ? undefined : Number(args[1]));
     if (!row.met) process.exitCode = 1;

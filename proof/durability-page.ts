@@ -1,4 +1,3 @@
-import { plantedBugs } from './planted-bugs.ts';
 import type { Report } from './report.ts';
 
 /** Renders docs/reference/durability.md: what is simulated, the model, and the figures of this run. */
@@ -23,14 +22,6 @@ These figures come from a ${kind} with seed ${report.seed}, which took ${Math.ro
 Repeat it with \`npm run proof -- ${report.slice ? '--slice ' : ''}--seed ${report.seed}\`.
 
 ${report.parts.map(describePart).join('\n\n')}
-
-## Bugs planted by hand
-
-Each of these bugs was added to the service, one at a time. The table shows how the proof found it.
-
-| bug | found by | how |
-|---|---|---|
-${plantedBugs.map(({ bug, part, how }) => `| ${bug} | ${part} | ${how} |`).join('\n')}
 `;
 }
 

@@ -39,7 +39,7 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   kills: [repeatedKills],
   starvation: [starvation],
 };
-/** The slice omits these parts, because the tier `test` runs a part of them. */
+/** The slice omits these parts, because `npm run test:all` runs a part of them. */
 const onlyInFull: ReadonlySet<Part> = new Set([repeatedKills]);
 /** This part compares times, so nothing else of the proof runs beside it. */
 const alone: ReadonlySet<Part> = new Set([starvation]);

@@ -9,7 +9,6 @@ import { manyCollectionsRow } from './many-collections.ts';
 import { postgresRows } from './postgres-rows.ts';
 import { parseSearchOptions, type SearchOptions } from './search-options.ts';
 import { type ComparedCheckout, sizeRows } from './size-rows.ts';
-import { hasSphinx } from './sphinx.ts';
 
 /** Chunks of the measurement of filters when no size is chosen. */
 const defaultFilterSize = 100_000;
@@ -24,13 +23,12 @@ const others: Readonly<Record<string, (folder: string, sizes: readonly number[])
 };
 
 /**
- * Measures the search index: questions by words over several sizes and numbers of connections, beside Sphinx and another
+ * Measures the search index: questions by words over several sizes and numbers of connections, beside another
  * commit; the cost of additions; many collections; hybrid questions; PostgreSQL.
  */
 export async function searchBenches(folder: string, args: readonly string[]): Promise<Row[]> {
   const options = parseSearchOptions(args);
   mkdirSync(folder, { recursive: true });
-  if (!hasSphinx()) console.error('Sphinx is not measured: the package sphinxsearch is not installed.');
   const { commit } = options;
   if (commit === undefined) return await measure(folder, options);
   return await withCheckout(commit, folder, (root) => measure(folder, options, { commit, root }));

@@ -15,7 +15,6 @@ import {
   type SearchedService,
   untilMerged,
 } from './searched-service.ts';
-import { hasSphinx, openSphinx, type Sphinx } from './sphinx.ts';
 import { describeWrites, readWriteTimes } from './write-times.ts';
 
 /** The checkout of the commit that is measured beside this tree. */
@@ -25,18 +24,17 @@ export interface ComparedCheckout {
 }
 
 interface Targets {
-  /** Largest p50 with one connection, as a multiple of that of Sphinx and of the compared commit. */
-  readonly sphinx: number;
+  /** Largest p50 with one connection, as a multiple of that of the compared commit. */
   readonly before: number;
   /** Smallest number of questions a second with 32 connections. */
   readonly perSecond: number;
 }
 
 const targets: Readonly<Record<number, Targets>> = {
-  1000: { sphinx: 1.7, before: 1 / 7, perSecond: 3000 },
-  10000: { sphinx: 1, before: 1 / 7, perSecond: 3500 },
-  100000: { sphinx: 0.4, before: 1 / 20, perSecond: 1400 },
-  1000000: { sphinx: 0.15, before: 1 / 40, perSecond: 300 },
+  1000: { before: 1 / 7, perSecond: 3000 },
+  10000: { before: 1 / 7, perSecond: 3500 },
+  100000: { before: 1 / 20, perSecond: 1400 },
+  1000000: { before: 1 / 40, perSecond: 300 },
 };
 const manyConnections = [1, 4, 32];
 /** The largest bytes of the index for one chunk, and MiB of the service. */
@@ -48,7 +46,6 @@ const sizeOfAdding = 100_000;
 interface Engines {
   readonly ours: SearchedService;
   readonly before: SearchedService | undefined;
-  readonly sphinx: Sphinx | undefined;
 }
 
 /** Measures one size: questions of all engines in turn, and the import, index and start of this tree. */
@@ -63,14 +60,13 @@ export async function* sizeRows(folder: string, size: number, compared?: Compare
   yield await importRow(ours, size);
   const other = compared && { name: compared.commit, data: join(folder, `before-${size}`), size, root: compared.root };
   const before = other && (await open(openSearchedService(other)));
-  const sphinx = hasSphinx() ? await open(openSphinx(join(folder, `sphinx-${size}`), size)) : undefined;
   for (const connections of manyConnections) {
-    yield await questionRow({ ours, before, sphinx }, { size, connections });
+    yield await questionRow({ ours, before }, { size, connections });
   }
   const memory = residentMemory(ours.service.pid);
   await ours.close();
   await before?.close();
-  yield await indexRow({ ours, before, sphinx }, { size, memory, root: compared?.root });
+  yield await indexRow({ ours, before }, { size, memory, root: compared?.root });
   if (before !== undefined) removeStore(before);
   if (size === sizeOfAdding) yield await addingRow(ours);
   removeStore(ours);
@@ -78,7 +74,7 @@ export async function* sizeRows(folder: string, size: number, compared?: Compare
 
 /** Measures the first question of both services after a start. */
 async function indexRow(
-  { ours, before, sphinx }: Engines,
+  { ours, before }: Engines,
   { size, memory, root }: { size: number; memory: number; root: string | undefined },
 ): Promise<Row> {
   const bytes = indexBytes(ours.data) / size;
@@ -87,33 +83,26 @@ async function indexRow(
   return {
     bench: `search, ${size} chunks, index and start`,
     ours: `${bytes.toFixed(0)} bytes a chunk, ${memory.toFixed(0)} MiB after the questions, first question ${first.toFixed(0)} ms`,
-    floor: [
-      ...(sphinx === undefined ? [] : [`Sphinx ${(sphinx.indexed.bytes / size).toFixed(0)} bytes a chunk`]),
-      ...(before === undefined ? [] : [`${before.name} first question ${old?.toFixed(0)} ms`]),
-    ].join('; '),
+    floor: before === undefined ? '' : `${before.name} first question ${old?.toFixed(0)} ms`,
     bar: `≤ ${most.bytesOfChunk} bytes, ≤ ${most.memory} MiB`,
     met: bytes <= most.bytesOfChunk && memory <= most.memory,
   };
 }
 
 async function questionRow(
-  { ours, before, sphinx }: Engines,
+  { ours, before }: Engines,
   { size, connections }: { size: number; connections: number },
 ): Promise<Row> {
   // With a million chunks, an answer to one of 32 connections can take seconds.
   const load = { connections, seconds: size >= 1_000_000 ? 8 : 3 };
   const figures = await ours.ask(load);
-  const theirs = await sphinx?.ask(load);
   const old = connections === 1 ? await before?.ask(load) : undefined;
   const target = targets[size];
-  const checks = target === undefined ? [] : checkTargets(target, { connections, figures, theirs, old });
+  const checks = target === undefined ? [] : checkTargets(target, { connections, figures, old });
   return {
     bench: `search, ${size} chunks, ${connections} connection${connections === 1 ? '' : 's'}`,
     ours: `${describeFigures(figures)}; load ${loadavg()[0]?.toFixed(1)}`,
-    floor: [
-      ...(theirs === undefined ? [] : [`Sphinx ${describeFigures(theirs)}`]),
-      ...(old === undefined ? [] : [`${before?.name} ${describeFigures(old)}`]),
-    ].join('; '),
+    floor: old === undefined ? '' : `${before?.name} ${describeFigures(old)}`,
     bar: checks.map(({ text }) => text).join('; ') || '–',
     met: checks.every(({ met }) => met),
   };
@@ -122,22 +111,16 @@ async function questionRow(
 interface Compared {
   readonly connections: number;
   readonly figures: QuestionFigures;
-  readonly theirs: QuestionFigures | undefined;
   readonly old: QuestionFigures | undefined;
 }
 
-function checkTargets(target: Targets, { connections, figures, theirs, old }: Compared) {
+function checkTargets(target: Targets, { connections, figures, old }: Compared) {
   const checks: Array<{ text: string; met: boolean }> = [];
-  const addRatio = (name: string, limit: number, other: QuestionFigures) => {
-    const ratio = figures.p50 / other.p50;
-    const text =
-      limit < 1 / 5
-        ? `1/${(1 / ratio).toFixed(1)} (≤ 1/${(1 / limit).toFixed(0)})`
-        : `${ratio.toFixed(2)} (≤ ${limit})`;
-    checks.push({ text: `p50 ours ÷ ${name} ${text}`, met: ratio <= limit });
-  };
-  if (connections === 1 && theirs !== undefined) addRatio('Sphinx', target.sphinx, theirs);
-  if (connections === 1 && old !== undefined) addRatio('before', target.before, old);
+  if (connections === 1 && old !== undefined) {
+    const ratio = figures.p50 / old.p50;
+    const text = `p50 ours ÷ before 1/${(1 / ratio).toFixed(1)} (≤ 1/${(1 / target.before).toFixed(0)})`;
+    checks.push({ text, met: ratio <= target.before });
+  }
   if (connections === 32) checks.push({ text: `≥ ${target.perSecond}/s`, met: figures.perSecond >= target.perSecond });
   return checks;
 }

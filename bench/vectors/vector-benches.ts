@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { VectorKind } from '../../packages/server/src/search/vector-codes/testing/random-vectors.fixture.ts';
 import type { Row } from '../table.ts';
-import { comparePeers } from './peers.ts';
 import { measureRecall } from './recall-rows.ts';
 import { measureService } from './vector-service.ts';
 
@@ -9,7 +8,7 @@ const kinds: readonly VectorKind[] = ['topics', 'similar', 'clusters', 'tight', 
 
 /**
  * Measures the index of vectors: recall against a comparison of all vectors, with filters and after deletions, and questions
- * over HTTP. `--peers` installs hnswlib-node and sqlite-vec into a temporary folder and measures them on the same vectors.
+ * over HTTP.
  */
 export async function vectorBenches(folder: string, args: readonly string[]): Promise<Row[]> {
   const { values } = parseArgs({
@@ -19,7 +18,6 @@ export async function vectorBenches(folder: string, args: readonly string[]): Pr
       dimensions: { type: 'string', default: '64,384' },
       kinds: { type: 'string', default: kinds.join() },
       service: { type: 'string', default: '100000x384' },
-      peers: { type: 'boolean', default: false },
     },
   });
   const numbers = (list: string) => list.split(',').filter(Boolean).map(Number);
@@ -28,7 +26,6 @@ export async function vectorBenches(folder: string, args: readonly string[]): Pr
     for (const count of numbers(values.sizes)) {
       for (const kind of kinds.filter((each) => values.kinds.split(',').includes(each))) {
         rows.push(await measureRecall({ kind, count, dimensions }));
-        if (values.peers && kind === 'topics') rows.push(...(await comparePeers(folder, { kind, count, dimensions })));
       }
     }
   }

@@ -1,4 +1,3 @@
-import { plantedHolds } from '../planted-bugs.ts';
 import type { Report } from '../report.ts';
 import { bars } from './hold-case.ts';
 import { knownExceptions } from './known-exceptions.ts';
@@ -30,14 +29,6 @@ ${rows.join('\n')}
 ## Known exceptions
 
 ${knownExceptions.length === 0 ? 'None.' : exceptionTable()}
-
-## Bugs planted by hand
-
-Each of these bugs was added to the service, one at a time. The table shows how the proof found it.
-
-| bug | payload that found it | measurement |
-|---|---|---|
-${plantedHolds.map(({ bug, part: payload, how }) => `| ${bug} | ${payload} | ${how} |`).join('\n')}
 `;
 }
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { soak } from '../../bench/soak.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { soak } from '../support/soak.ts';
 
-/** `npm run bench -- soak` does this ten thousand times and measures memory. */
 test('[soak] random kills of plugins and of the service leave no zombie, orphan, file or credential behind', async (t) => {
   const folder = await temporaryFolder(t);
   const result = await soak({

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startCommand } from '../scripts/start-command.ts';
+import { startCommand } from '../../scripts/start-command.ts';
 
 /** A series of runs during which handler processes and the service are killed at random. */
 export interface SoakPlan {

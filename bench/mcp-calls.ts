@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compare, describe, watched } from './http-benches.ts';
-import { requestBytes, runLoad } from './load.ts';
-import { type Service, startService } from './processes.ts';
-import type { Row } from './table.ts';
+import { requestBytes } from './load.ts';
+import type { Service } from './processes.ts';
 
 /** The service refuses other host names while it does not require a key. */
 const json = { 'Content-Type': 'application/json', Host: 'localhost' };
-const seconds = 2;
 const tool = 'generated_07__plugin_3';
 
 /** The headers and the `_meta` of a call in each revision. */
@@ -24,20 +21,6 @@ const revisions = {
   '2025-11-25': { headers: { 'MCP-Protocol-Version': '2025-11-25' }, meta: undefined },
 };
 
-/** Measures tool calls over MCP among 200 tools, and the same plugin through `POST /v1/execute`. */
-export async function mcpBenches(folder: string): Promise<Row[]> {
-  const bundles = join(folder, 'bundles');
-  await generateBundles(bundles);
-  const service = await startService(join(folder, 'data'), { QUARTERMASTER_BUNDLES: bundles });
-  try {
-    const rows: Row[] = [];
-    for (const revision of ['2026-07-28', '2025-11-25'] as const) rows.push(await callBench(service, revision));
-    return rows;
-  } finally {
-    await service.stop();
-  }
-}
-
 /** Returns the request of a tool call after one such call has succeeded. */
 export async function prepareCall(service: Service, revision: keyof typeof revisions): Promise<Buffer> {
   const { headers, meta } = revisions[revision];
@@ -46,31 +29,6 @@ export async function prepareCall(service: Service, revision: keyof typeof revis
   const all = { ...json, ...headers, Accept: 'application/json, text/event-stream' };
   await checkAnswer(service, all, body);
   return requestBytes('POST', '/mcp', { headers: all, body });
-}
-
-async function callBench(service: Service, revision: keyof typeof revisions): Promise<Row> {
-  const request = await prepareCall(service, revision);
-  const execute = JSON.stringify({
-    bundle_id: 'generated_07',
-    plugin_id: 'plugin_3',
-    input_params: { text: 'hello' },
-    credentials: {},
-  });
-  const load = { url: service.pluginsUrl, connections: 32, seconds };
-  const [[ours, floor], watch] = await watched(service, () =>
-    compare(
-      () => runLoad({ ...load, request }),
-      () => runLoad({ ...load, request: requestBytes('POST', '/v1/execute', { headers: json, body: execute }) }),
-    ),
-  );
-  return {
-    bench: `MCP tools/call ${revision}, 200 tools, 32 connections`,
-    ours: describe(ours),
-    floor: `POST /v1/execute: ${describe(floor)}`,
-    bar: 'every call succeeds',
-    met: ours.failures === 0 && floor.failures === 0,
-    ...watch,
-  };
 }
 
 /** Reads the body as well, because a failed tool also answers 200. */
