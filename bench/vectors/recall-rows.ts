@@ -10,7 +10,7 @@ import {
 import type { VectorComparison } from '../../packages/server/src/search/vector-repository.ts';
 import type { Row } from '../table.ts';
 
-export interface VectorSet {
+interface VectorSet {
   readonly kind: VectorKind;
   readonly count: number;
   readonly dimensions: number;
