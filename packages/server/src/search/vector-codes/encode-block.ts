@@ -31,7 +31,8 @@ export interface SeqVector {
   readonly vector: Float32Array;
 }
 
-export const vectorsPerBlock = 2048;
+/** Up to this many vectors are compared exactly, which takes longer than the comparison of their codes. */
+export const vectorsPerBlock = 512;
 export const nibbleCentre = 7.5;
 /** The best step between 16 equal steps for a normal distribution, in standard deviations. */
 const bestStep = 0.3352;

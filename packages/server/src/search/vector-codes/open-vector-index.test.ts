@@ -23,8 +23,12 @@ function createSource(collections: Record<string, readonly Float32Array[]>) {
     }
   }
   const spaceOf = (collectionId: string, count = collections[collectionId]?.length ?? 0): VectorSpace => ({
-    ...{ collectionId, slot: 0, dimensions: collections[collectionId]?.[0]?.length ?? 0 },
-    ...{ firstChange: -1, lastChange: count - 1, count },
+    collectionId,
+    slot: 0,
+    dimensions: collections[collectionId]?.[0]?.length ?? 0,
+    firstChange: -1,
+    lastChange: count - 1,
+    count,
   });
   return { readVectors, reads, spaceOf };
 }
@@ -134,13 +138,18 @@ test('a collection takes the memory of one that nobody asks, and otherwise the o
   assert.deepEqual(source.reads, { a: 3 * 2048, b: 2048 });
 });
 
-test('vectors are read again when many of those in memory were deleted', async (t) => {
-  const { vectors, queries } = createVectors('topics', { count: 12_000, dimensions: 8 });
-  const source = createSource({ c: vectors });
+test('vectors are read again when many of those in memory were deleted or replaced, and not when they become more', async (t) => {
+  const { vectors, queries } = createVectors('topics', { count: 16_000, dimensions: 8 });
+  const source = createSource({ deleted: vectors, replaced: vectors, more: vectors, miscounted: vectors });
   const index = open(t, source);
   const [query = new Float32Array()] = queries(1);
-  for (const count of [12_000, 9_000, 7_000, 7_000]) await index.ask({ ...source.spaceOf('c'), count }, query, 1);
-  assert.deepEqual(source.reads, { c: 3 * 12_000 });
+  const ask = (name: string, changes: number, count: number) =>
+    index.ask({ ...source.spaceOf(name, changes), count }, query, 1);
+  for (const count of [16_000, 12_000, 9_000, 9_000]) await ask('deleted', 16_000, count);
+  for (const changes of [8_000, 12_000, 16_000, 16_000]) await ask('replaced', changes, 8_000);
+  for (const count of [100, 12_000, 16_000]) await ask('more', count, count);
+  for (const count of [8_000, 8_000]) await ask('miscounted', 16_000, count);
+  assert.deepEqual(source.reads, { deleted: 32_000, replaced: 32_000, more: 16_000, miscounted: 16_000 });
 });
 
 test('vectors of an earlier model are not mixed with those of the current one', async (t) => {

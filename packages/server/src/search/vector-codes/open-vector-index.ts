@@ -19,7 +19,7 @@ export interface VectorIndexDeps {
 }
 
 const defaults = { waitMs: 3_000, idleMs: 60_000 };
-/** A space with this many times as many vectors in memory as there are is read again, without those that were deleted. */
+/** A space is read again when it was this many times as large, or has this many times as many vectors in memory as there are. */
 const mostOutdated = 1.5;
 /** Smaller spaces are never read again. */
 const leastOutdated = 10_000;
@@ -29,6 +29,9 @@ interface HeldSpace {
   readonly dimensions: number;
   /** Vectors in the thread, with those that were deleted or replaced since they were read. */
   count: number;
+  /** The vectors of the space when it was read, as the database counts them and as many as were read. */
+  countedFirst: number;
+  readFirst: number;
   /** The vectors up to this change are in the thread. */
   change: number;
   askedAt: number;
@@ -71,14 +74,15 @@ export function openVectorIndex(deps: VectorIndexDeps): VectorIndex {
   /** @returns undefined when the memory is too small */
   function hold(name: string, space: VectorSpace): HeldSpace | undefined {
     const known = held.get(name);
-    if (known !== undefined && known.count > Math.max(leastOutdated, mostOutdated * space.count)) drop(name);
+    if (known !== undefined && isOutdated(known, space)) drop(name);
     if (!reserve(name, bytesOfCodes(space.dimensions, space.count))) {
       drop(name);
       return undefined;
     }
     const { dimensions, firstChange: change, count } = space;
     // The vectors that will be read count at once, so that two collections do not take the same room.
-    const state = held.get(name) ?? { dimensions, count, change, askedAt: 0, reading: undefined };
+    const first = { count, countedFirst: count, readFirst: count };
+    const state = held.get(name) ?? { ...first, dimensions, change, askedAt: 0, reading: undefined };
     held.set(name, state);
     state.askedAt = performance.now();
     return state;
@@ -87,13 +91,15 @@ export function openVectorIndex(deps: VectorIndexDeps): VectorIndex {
   async function read(name: string, state: HeldSpace, space: VectorSpace): Promise<void> {
     if (state.change >= space.lastChange) return;
     const { dimensions } = space;
-    let count = state.change === space.firstChange ? 0 : state.count;
+    const isFirst = state.change === space.firstChange;
+    let count = isFirst ? 0 : state.count;
     for await (const batch of readVectors(space, state.change)) {
       if (isClosed || held.get(name) !== state) return;
       await threadNow().ask({ kind: 'add', space: name, dimensions, ...batch });
       count += batch.seqs.length;
     }
     state.count = count;
+    if (isFirst) state.readFirst = count;
     state.change = space.lastChange;
   }
 
@@ -132,6 +138,11 @@ export function openVectorIndex(deps: VectorIndexDeps): VectorIndex {
       await thread?.close();
     },
   };
+}
+
+function isOutdated({ count, countedFirst, readFirst }: HeldSpace, space: VectorSpace): boolean {
+  const most = (there: number) => Math.max(leastOutdated, mostOutdated * there);
+  return count > most(Math.max(readFirst, space.count)) || countedFirst > most(space.count);
 }
 
 function noop(): void {}
