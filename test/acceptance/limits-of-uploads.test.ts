@@ -91,11 +91,12 @@ test('the limit uploads_in_flight accepts exactly as many uploads at once and re
 test('the limit project_bytes accepts files of exactly its size together and refuses one byte more', async () => {
   const row = limited.limit('project_bytes');
   const { body } = await limited.send(`${limited.service.filesUrl}/v1/limits`);
+  const name = 'a.txt';
   let remaining: number = row.value - body.data.quota.bytes_used;
   for (let index = 0; remaining > 0; index += 1) {
-    const bytes = Math.min(remaining, 5000);
+    const bytes = Math.min(remaining - name.length, 5000);
     assertAccepted(await upload('', String.fromCharCode(99 + index).repeat(bytes)));
-    remaining -= bytes;
+    remaining -= bytes + name.length;
   }
   assertRefused(row, await upload('', 'z'));
 });

@@ -89,10 +89,10 @@ export function collectionFull(id: string, capacity: number): Problem {
 }
 
 /** @param left the bytes that the project may still store */
-export function noRoomForChunk(left: number): Problem {
+export function noRoomInQuota(what: 'chunk' | 'record' | 'collection', left: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
-    `The chunk does not fit into the quota of the project, which has ${left} bytes left. Delete files, records or chunks, and retry.`,
+    `The ${what} does not fit into the quota of the project, which has ${left} bytes left. Delete files, records, chunks or collections, and retry.`,
     { details: [{ bytes_left: left }], retryAfter: 60 },
   );
 }

@@ -135,10 +135,14 @@ export interface WrongUsage {
   readonly expectedChunkBytes: number;
   /** The stored sum of these bytes. */
   readonly foundChunkBytes: number;
-  /** Total bytes of the project's records, as stored with each of them. */
+  /** Total bytes of the project's records, with those stored for each of them. */
   readonly expectedRecordBytes: number;
   /** The stored sum of these bytes. */
   readonly foundRecordBytes: number;
+  /** Total bytes of the texts of the project's collections, and of the names of its files. */
+  readonly expectedTextBytes: number;
+  /** The stored sum of these bytes. */
+  readonly foundTextBytes: number;
   /** The number of records whose stored bytes differ from those of their chunks and rows. */
   readonly wrongRecords: number;
 }

@@ -242,7 +242,7 @@ describe('GET /v1/limits', () => {
         document_file: { extensions: [...purposes.document_file.extensions], max_bytes: 1000 },
       },
       rate: { uploads_in_flight: 0, max_uploads_in_flight: 3 },
-      quota: { bytes_used: 10, max_bytes: 5000, bytes_left: 4990 },
+      quota: { bytes_used: 19, max_bytes: 5000, bytes_left: 4981 },
       limits: [],
     });
     await service.stop();

@@ -211,8 +211,8 @@ describe('POST /v1/files at its limits', () => {
     });
   }
 
-  test('the quota counts the bytes of every file exactly', async () => {
-    const service = await startFilesService({ maxProjectBytes: 1000 });
+  test('the quota counts the bytes of every file and of its name exactly', async () => {
+    const service = await startFilesService({ maxProjectBytes: 1000 + 2 * 'notes.txt'.length });
     const send = async (content: string, project: string) => {
       const body = formBody({ content });
       return (await service.send([head(body, { project }), body])).status;
@@ -221,7 +221,7 @@ describe('POST /v1/files at its limits', () => {
     assert.equal(await send('x'.repeat(401), 'projecta'), 429);
     assert.equal(await send('x'.repeat(400), 'projecta'), 200);
     assert.equal(await send('x', 'projecta'), 429);
-    assert.equal(await send('', 'projecta'), 200);
+    assert.equal(await send('', 'projecta'), 429);
     assert.equal(await send('x'.repeat(1000), 'projectb'), 200);
     await service.stop();
   });
@@ -235,7 +235,10 @@ describe('POST /v1/files at its limits', () => {
       }),
     );
     const bytes = await service.files.bytesKept('projecta');
-    assert.ok(bytes <= 1000 && bytes === 150 * statuses.filter((status) => status === 200).length, `${bytes}`);
+    assert.ok(
+      bytes <= 1000 && bytes === (150 + 'notes.txt'.length) * statuses.filter((status) => status === 200).length,
+      `${bytes}`,
+    );
     assert.ok(bytes > 0);
     await service.stop();
   });

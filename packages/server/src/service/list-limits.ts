@@ -36,7 +36,8 @@ const rows: Readonly<Record<string, Row>> = {
     value: ({ maxUploadsInFlight }) => maxUploadsInFlight,
   },
   project_bytes: {
-    bounds: 'all files of one project and the data stored for its records, together',
+    bounds:
+      'all files, records, chunks and collections of one project, with their names, metadata and reports, together',
     unit: 'bytes',
     code: 'RESOURCE_LIMIT_REACHED',
     setting: 'MAX_PROJECT_BYTES',

@@ -180,8 +180,10 @@ export interface ProjectUsageTable {
   file_count: number;
   /** Total bytes of the project's chunks without a record. */
   chunk_bytes: Generated<number>;
-  /** Total `stored_bytes` and `row_bytes` of the project's records. */
+  /** Total `stored_bytes` and `row_bytes` of the project's records, and the bytes of their own texts. */
   record_bytes: Generated<number>;
+  /** Total bytes of the texts of the project's collections, and of the names of its live files. */
+  text_bytes: Generated<number>;
 }
 
 /** One row for each remembered or running request. Primary key (project_id, operation, key, caller_id). */

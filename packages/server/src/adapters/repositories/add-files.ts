@@ -1,16 +1,10 @@
 import { sql, type Transaction } from 'kysely';
-import type {
-  AddOutcome,
-  FileLimits,
-  IsStored,
-  NewFile,
-  ProjectUsage,
-  StoredArtifact,
-} from '../../files/file-repository.ts';
+import type { AddOutcome, FileLimits, IsStored, NewFile, StoredArtifact } from '../../files/file-repository.ts';
+import { countBytes } from '../database/counted-bytes.ts';
 import type { Tables } from '../database/tables.ts';
 import { artifactPurpose } from './artifact-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
-import { changeUsage, totalOf } from './project-usage.ts';
+import { changeUsage, totalOf, type UsageSums } from './project-usage.ts';
 
 type NewRow = NewFile['file'];
 type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
@@ -51,14 +45,23 @@ export async function addFiles(
   return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'claim_lost' });
 }
 
+type Sums = Pick<UsageSums, 'bytes' | 'textBytes' | 'files'>;
+
+function sumsOf(files: readonly NewRow[]): Sums {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { bytes, textBytes: countBytes('file', files), files: files.length };
+}
+
 /** Adds all files to the sums first, which locks them, and then subtracts the refused files. Refusals are rare. */
 async function addUsage(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
   const { maxProjectBytes, maxFiles } = limits;
   const refusals = new Map<NewRow, 'no_room' | 'too_many_files'>();
-  const unused = new Map<string, ProjectUsage>();
-  const subtract = ({ projectId, bytes }: NewRow) => {
-    const sum = unused.get(projectId) ?? { bytes: 0, files: 0 };
-    unused.set(projectId, { bytes: sum.bytes - bytes, files: sum.files - 1 });
+  const unused = new Map<string, Sums>();
+  const subtract = (file: NewRow) => {
+    const { bytes, textBytes, files } = unused.get(file.projectId) ?? sumsOf([]);
+    const own = sumsOf([file]);
+    const rest = { bytes: bytes - own.bytes, textBytes: textBytes - own.textBytes, files: files - 1 };
+    unused.set(file.projectId, rest);
   };
   const byProject = Map.groupBy(
     files.map(({ file }) => file),
@@ -66,16 +69,15 @@ async function addUsage(transaction: Transaction<Tables>, files: readonly NewFil
   );
   // The sorted order prevents deadlocks between two groups.
   for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const wanted = { bytes: own.reduce((sum, { bytes }) => sum + bytes, 0), files: own.length };
+    const wanted = sumsOf(own);
     const sums = await changeUsage(transaction, projectId, wanted);
-    let [bytes, count] = [totalOf(sums) - wanted.bytes, sums.files - wanted.files];
+    let [bytes, count] = [totalOf(sums) - wanted.bytes - wanted.textBytes, sums.files - wanted.files];
     for (const file of own) {
-      // An empty file uses no bytes, so the limit never refuses it, even when the project already exceeds it.
-      if (maxProjectBytes !== null && file.bytes > 0 && bytes + file.bytes > maxProjectBytes) {
-        refusals.set(file, 'no_room');
-      } else if (maxFiles !== null && count >= maxFiles) refusals.set(file, 'too_many_files');
+      const size = file.bytes + countBytes('file', [file]);
+      if (maxProjectBytes !== null && bytes + size > maxProjectBytes) refusals.set(file, 'no_room');
+      else if (maxFiles !== null && count >= maxFiles) refusals.set(file, 'too_many_files');
       else {
-        bytes += file.bytes;
+        bytes += size;
         count += 1;
       }
       if (refusals.has(file)) subtract(file);

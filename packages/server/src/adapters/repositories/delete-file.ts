@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { DeletingFile, FileKind } from '../../files/file-repository.ts';
+import { bytesOfFileName } from '../database/counted-bytes.ts';
 import type { Tables } from '../database/tables.ts';
 import { artifactPurpose } from './artifact-repository.ts';
 import { changeUsage } from './project-usage.ts';
@@ -21,7 +22,7 @@ export async function startDelete(
     .where('project_id', '=', projectId)
     .where('state', '=', 'live')
     .where('purpose', kind === 'artifact' ? '=' : '<>', artifactPurpose)
-    .returning(['blob_id', 'bytes'])
+    .returning(['blob_id', 'bytes', bytesOfFileName.as('name_bytes')])
     .executeTakeFirst();
   if (file === undefined) return 'absent';
   const user = await transaction
@@ -35,7 +36,11 @@ export async function startDelete(
     await transaction.updateTable('file').set({ state: 'live' }).where('id', '=', fileId).execute();
     return 'in_use';
   }
-  await changeUsage(transaction, projectId, { bytes: -Number(file.bytes), files: -1 });
+  await changeUsage(transaction, projectId, {
+    bytes: -Number(file.bytes),
+    textBytes: -Number(file.name_bytes),
+    files: -1,
+  });
   await transaction
     .updateTable('blob')
     .set({ state: 'live' })

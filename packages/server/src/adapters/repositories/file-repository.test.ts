@@ -88,18 +88,28 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       .execute();
     const chunks = { expectedChunkBytes: 0, foundChunkBytes: 0 };
     const right = { ...chunks, expectedRecordBytes: 0, foundRecordBytes: 0, wrongRecords: 0 };
+    const name = newFile('a', 0).file.name.length;
+    const names = (expectedTextBytes: number, foundTextBytes = expectedTextBytes) => ({
+      expectedTextBytes,
+      foundTextBytes,
+    });
     const faults = [
-      { projectId: 'a', expected: 30, found: 5_000_000_000, expectedFiles: 1, foundFiles: 1 },
-      { projectId: 'b', expected: 5, found: 0, expectedFiles: 1, foundFiles: 0 },
-      { projectId: 'd', expected: 0, found: 0, expectedFiles: 1, foundFiles: 9 },
-      { projectId: 'gone', expected: 0, found: -1, expectedFiles: 0, foundFiles: 0 },
+      { projectId: 'a', expected: 30, found: 5_000_000_000, expectedFiles: 1, foundFiles: 1, ...names(name) },
+      { projectId: 'b', expected: 5, found: 0, expectedFiles: 1, foundFiles: 0, ...names(name, 0) },
+      { projectId: 'd', expected: 0, found: 0, expectedFiles: 1, foundFiles: 9, ...names(name) },
+      { projectId: 'gone', expected: 0, found: -1, expectedFiles: 0, foundFiles: 0, ...names(0) },
     ].map((usage) => ({ kind: 'usage_differs', ...usage, ...right }));
     const usagesIn = ({ faults, mended }: StoreReport) =>
       [faults, mended].map((list) => list.filter(({ kind }) => kind === 'usage_differs'));
     assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: false })), [faults, []]);
     assert.deepEqual(usagesIn(await checkStore(deps, { hash: false, repair: true })), [faults, faults]);
     assert.deepEqual(await files.wrongUsages(), []);
-    assert.deepEqual(await Promise.all(['a', 'b', 'c', 'gone'].map(files.bytesKept)), [30, 5, 7, 0]);
+    assert.deepEqual(await Promise.all(['a', 'b', 'c', 'gone'].map(files.bytesKept)), [
+      30 + name,
+      5 + name,
+      7 + name,
+      0,
+    ]);
   });
 
   test(`a sum that is corrected during additions and deletions matches the files: ${name}`, async (t) => {

@@ -1,6 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { noRoomInQuota } from '../../collections/problems.ts';
 import type { WrongUsage } from '../../files/file-repository.ts';
-import { bytesOfChunk, bytesOfRow } from '../database/counted-bytes.ts';
+import {
+  bytesOfChunk,
+  bytesOfCollection,
+  bytesOfFileName,
+  bytesOfRecord,
+  bytesOfRow,
+} from '../database/counted-bytes.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 
@@ -11,11 +18,13 @@ export interface UsageSums {
   readonly bytes: number;
   /** Bytes of the chunks without a record. */
   readonly chunkBytes: number;
-  /** Bytes of the chunks and rows of records. */
+  /** Bytes of records with their chunks and rows. */
   readonly recordBytes: number;
+  /** Bytes of the texts of collections, and of the names of files. */
+  readonly textBytes: number;
 }
 
-const columns = ['file_count', 'file_bytes', 'chunk_bytes', 'record_bytes'] as const;
+const columns = ['file_count', 'file_bytes', 'chunk_bytes', 'record_bytes', 'text_bytes'] as const;
 
 /**
  * Changes the sums of a project and locks them until the transaction ends, for all processes. A transaction that adds or
@@ -26,9 +35,15 @@ const columns = ['file_count', 'file_bytes', 'chunk_bytes', 'record_bytes'] as c
 export async function changeUsage(
   transaction: Transaction<Tables>,
   projectId: string,
-  { files = 0, bytes = 0, chunkBytes = 0, recordBytes = 0 }: Partial<UsageSums>,
+  { files = 0, bytes = 0, chunkBytes = 0, recordBytes = 0, textBytes = 0 }: Partial<UsageSums>,
 ): Promise<UsageSums> {
-  const change = { file_count: files, file_bytes: bytes, chunk_bytes: chunkBytes, record_bytes: recordBytes };
+  const change = {
+    file_count: files,
+    file_bytes: bytes,
+    chunk_bytes: chunkBytes,
+    record_bytes: recordBytes,
+    text_bytes: textBytes,
+  };
   const usage = await transaction
     .insertInto('project_usage')
     .values({ project_id: projectId, ...change })
@@ -38,6 +53,7 @@ export async function changeUsage(
         file_bytes: set('project_usage.file_bytes', '+', set.ref('excluded.file_bytes')),
         chunk_bytes: set('project_usage.chunk_bytes', '+', set.ref('excluded.chunk_bytes')),
         record_bytes: set('project_usage.record_bytes', '+', set.ref('excluded.record_bytes')),
+        text_bytes: set('project_usage.text_bytes', '+', set.ref('excluded.text_bytes')),
       })),
     )
     .returning(columns)
@@ -51,6 +67,7 @@ function toSums(row: Readonly<Record<(typeof columns)[number], number>> | undefi
     bytes: Number(row?.file_bytes ?? 0),
     chunkBytes: Number(row?.chunk_bytes ?? 0),
     recordBytes: Number(row?.record_bytes ?? 0),
+    textBytes: Number(row?.text_bytes ?? 0),
   };
 }
 
@@ -75,9 +92,21 @@ export async function changeChunkBytes(
   );
 }
 
-export const totalOf = ({ bytes, chunkBytes, recordBytes }: UsageSums) => bytes + chunkBytes + recordBytes;
+/**
+ * Checks the quota after a row has grown by `bytes`, which `used` contains.
+ * @throws RESOURCE_LIMIT_REACHED when the project exceeds its quota
+ */
+export function checkRoom(
+  what: 'chunk' | 'record' | 'collection',
+  { used, bytes, quota }: { readonly used: number; readonly bytes: number; readonly quota: number | null },
+): void {
+  if (quota !== null && bytes > 0 && used > quota) throw noRoomInQuota(what, Math.max(0, quota - used + bytes));
+}
 
-/** Returns the bytes of the files of a project, of what is stored for its records, and of its other chunks. */
+export const totalOf = ({ bytes, chunkBytes, recordBytes, textBytes }: UsageSums) =>
+  bytes + chunkBytes + recordBytes + textBytes;
+
+/** Returns all bytes of a project that count in its quota. */
 export async function findUsage(db: Kysely<Tables>, projectId: string): Promise<number> {
   const rows = db.selectFrom('project_usage').select(columns);
   return totalOf(toSums(await rows.where('project_id', '=', projectId).executeTakeFirst()));
@@ -90,37 +119,44 @@ const rowsOfRecord = sql<number>`(select coalesce(sum(${bytesOfRow}), 0) from re
 const isWrong = sql<boolean>`(record.status <> 'deleting'
   and (record.stored_bytes <> ${chunksOfRecord} or record.row_bytes <> ${rowsOfRecord}))`;
 
+/** Selects what the sums of each project must be, by row. */
+const countedRows = sql`
+  select project_id, 1 as file_count, bytes as file_bytes, 0 as chunk_bytes, 0 as record_bytes, ${bytesOfFileName} as text_bytes
+    from file where state = 'live'
+  union all select project_id, 0, 0, ${bytesOfChunk}, 0, 0 from chunk where record_id is null
+  union all select project_id, 0, 0, 0, stored_bytes + row_bytes + ${bytesOfRecord}, 0 from record
+  union all select project_id, 0, 0, 0, 0, ${bytesOfCollection} from collection`;
+
 /** Uses one statement, so that all values belong to the same moment. */
 export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]> {
+  const none = sql.join(columns.map(() => sql`0`));
+  const stored = (name: string) => sql.ref(`stored_${name}`);
+  const sums = columns.map(
+    (name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}, sum(${stored(name)}) as ${stored(name)}`,
+  );
+  const differences = columns.map((name) => sql`sum(${sql.ref(name)}) <> sum(${stored(name)})`);
   const { rows } = await sql<Record<string, string | number> & { project_id: string }>`
-    select project_id,
-      sum(file_bytes) as file_bytes, sum(stored_file_bytes) as stored_file_bytes,
-      sum(files) as files, sum(stored_files) as stored_files,
-      sum(chunk_bytes) as chunk_bytes, sum(stored_chunk_bytes) as stored_chunk_bytes,
-      sum(record_bytes) as record_bytes, sum(stored_record_bytes) as stored_record_bytes, sum(wrong) as wrong
+    select project_id, ${sql.join(sums)}, sum(wrong) as wrong
     from (
-      select project_id, 0 as file_bytes, file_bytes as stored_file_bytes, 0 as files, file_count as stored_files,
-        0 as chunk_bytes, chunk_bytes as stored_chunk_bytes, 0 as record_bytes, record_bytes as stored_record_bytes, 0 as wrong
-      from project_usage
-      union all select project_id, bytes, 0, 1, 0, 0, 0, 0, 0, 0 from file where state = 'live'
-      union all select project_id, 0, 0, 0, 0, ${bytesOfChunk}, 0, 0, 0, 0 from chunk where record_id is null
-      union all select project_id, 0, 0, 0, 0, 0, 0, stored_bytes + row_bytes, 0, case when ${isWrong} then 1 else 0 end
-      from record
+      select counted.*, ${sql.join(columns.map((name) => sql`0 as ${stored(name)}`))}, 0 as wrong from (${countedRows}) as counted
+      union all select project_id, ${none}, ${sql.join(columns.map((name) => sql.ref(name)))}, 0 from project_usage
+      union all select project_id, ${none}, ${none}, 1 from record where ${isWrong}
     ) as side
     group by project_id
-    having sum(file_bytes) <> sum(stored_file_bytes) or sum(files) <> sum(stored_files) or sum(wrong) > 0
-      or sum(chunk_bytes) <> sum(stored_chunk_bytes) or sum(record_bytes) <> sum(stored_record_bytes)
+    having ${sql.join(differences, sql` or `)} or sum(wrong) > 0
     order by project_id`.execute(db);
   return rows.map((row) => ({
     projectId: row.project_id,
     expected: Number(row.file_bytes),
     found: Number(row.stored_file_bytes),
-    expectedFiles: Number(row.files),
-    foundFiles: Number(row.stored_files),
+    expectedFiles: Number(row.file_count),
+    foundFiles: Number(row.stored_file_count),
     expectedChunkBytes: Number(row.chunk_bytes),
     foundChunkBytes: Number(row.stored_chunk_bytes),
     expectedRecordBytes: Number(row.record_bytes),
     foundRecordBytes: Number(row.stored_record_bytes),
+    expectedTextBytes: Number(row.text_bytes),
+    foundTextBytes: Number(row.stored_text_bytes),
     wrongRecords: Number(row.wrong),
   }));
 }
@@ -142,14 +178,10 @@ export async function correctUsage({ read, write }: Database, projectId: string)
 /** Locks the sums first, so that the computed ones are still correct when they are stored. */
 async function correctSums(transaction: Transaction<Tables>, projectId: string): Promise<void> {
   const found = await changeUsage(transaction, projectId, {});
-  const { rows } = await sql<Readonly<Record<keyof UsageSums, number>>>`select
-    (select count(*) from file where project_id = ${projectId} and state = 'live') as files,
-    (select coalesce(sum(bytes), 0) from file where project_id = ${projectId} and state = 'live') as bytes,
-    (select coalesce(sum(${bytesOfChunk}), 0) from chunk where project_id = ${projectId} and record_id is null) as "chunkBytes",
-    (select coalesce(sum(stored_bytes + row_bytes), 0) from record where project_id = ${projectId}) as "recordBytes"`.execute(
-    transaction,
-  );
+  const sums = columns.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`);
+  const { rows } = await sql<Readonly<Record<(typeof columns)[number], number>>>`
+    select ${sql.join(sums)} from (${countedRows}) as counted where project_id = ${projectId}`.execute(transaction);
+  const right = toSums(rows[0]);
   const names = Object.keys(found) as Array<keyof UsageSums>; // of toSums
-  const changes = names.map((name) => [name, Number(rows[0]?.[name]) - found[name]]);
-  await changeUsage(transaction, projectId, Object.fromEntries(changes));
+  await changeUsage(transaction, projectId, Object.fromEntries(names.map((name) => [name, right[name] - found[name]])));
 }

@@ -40,7 +40,8 @@ test('a chunk is created directly, listed, changed and deleted', async (t) => {
 });
 
 test('a chunk that exceeds the quota of its project is refused with 429, and one that fits or shrinks is stored', async (t) => {
-  const { call, collection } = (await openTestService(t, { maxProjectBytes: 30 })).createProject();
+  const ofCollection = 3 * JSON.stringify({}).length; // metadata, retrieval and chunking
+  const { call, collection } = (await openTestService(t, { maxProjectBytes: 30 + ofCollection })).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;
   const refused = await call('POST', url, { content: 'x'.repeat(29) });
   assert.deepEqual([refused.status, refused.body.error.code], [429, 'RESOURCE_LIMIT_REACHED']);

@@ -8,7 +8,6 @@ import type {
   Neighbour,
   NewChunk,
 } from '../../../collections/chunks/chunk-repository.ts';
-import { noRoomForChunk } from '../../../collections/problems.ts';
 import type { ScanBox } from '../../../extraction/pages/page-protocol.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
@@ -22,7 +21,7 @@ import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import type { Tables } from '../../database/tables.ts';
 import { withoutIndex } from '../../database/without-index.ts';
-import { changeChunkBytes } from '../project-usage.ts';
+import { changeChunkBytes, checkRoom } from '../project-usage.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
@@ -265,7 +264,7 @@ async function growWithin(
   bytes: number,
 ): Promise<void> {
   const used = await changeChunkBytes(transaction, of, bytes);
-  if (quota !== null && bytes > 0 && used > quota) throw noRoomForChunk(Math.max(0, quota - used + bytes));
+  checkRoom('chunk', { used, bytes, quota });
 }
 
 /** Returns the columns that a request needs to change or remove a chunk. */

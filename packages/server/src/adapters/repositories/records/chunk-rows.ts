@@ -5,7 +5,7 @@ import { readFileName } from '../../../collections/records/record-file-name.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import { listFilterTerms } from '../../../search/filter-terms.ts';
 import { contentOf, toStoredContent } from '../../database/chunk-content.ts';
-import { countChunkBytes } from '../../database/counted-bytes.ts';
+import { countBytes } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
@@ -48,7 +48,7 @@ export async function insertChunks(
     filterTerms: listFilterTerms({ ...owner, question, metadata }),
   }));
   await searchIndex.add(transaction, place.collectionId, indexed);
-  return countChunkBytes(rows);
+  return countBytes('chunk', rows);
 }
 
 type NewChunkRow = ReturnType<typeof toRow>;

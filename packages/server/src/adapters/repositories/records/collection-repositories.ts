@@ -37,8 +37,8 @@ export interface CollectionRepositories {
  */
 export function createCollectionRepositories(database: Database, quota: number | null = null): CollectionRepositories {
   return {
-    collections: createCollectionRepository(database),
-    records: createRecordRepository(database),
+    collections: createCollectionRepository(database, quota),
+    records: createRecordRepository(database, quota),
     jobs: createRecordJobRepository(database, quota),
     rechunking: createRechunkRepository(database),
     chunks: createChunkRepository(database, quota),

@@ -1,5 +1,5 @@
 import type { Chunking, CollectionListQuery, CollectionType, RetrievalDefaults } from '@quartermaster/contract';
-import { type Insertable, type Kysely, type Selectable, sql, type UpdateObject } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
 import type {
   CollectionChange,
   CollectionRepository,
@@ -10,16 +10,21 @@ import type {
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
 import { countRows } from '../../database/count-rows.ts';
+import { bytesOfCollection, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { containsText } from '../../database/like-pattern.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
+import { changeUsage, checkRoom, totalOf } from '../project-usage.ts';
 import { sweepCollection } from './sweep-collection.ts';
 
-/** Stores collections in either database. */
-export function createCollectionRepository(database: Database): CollectionRepository {
+/**
+ * Stores collections in either database.
+ * @param quota the maximum number of bytes of a project; null without a limit
+ */
+export function createCollectionRepository(database: Database, quota: number | null = null): CollectionRepository {
   const { read, write, dialect } = database;
 
   async function list(projectId: string, query: CollectionListQuery) {
@@ -62,7 +67,9 @@ export function createCollectionRepository(database: Database): CollectionReposi
           .select('id')
           .where('project_id', '=', collection.projectId);
         if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
-        await transaction.insertInto('collection').values(toRow(collection)).execute();
+        const row = toRow(collection);
+        await transaction.insertInto('collection').values(row).execute();
+        await grow(transaction, collection.projectId, countBytes('collection', [row]));
         return true;
       }),
     async find(projectId, collectionId) {
@@ -76,16 +83,24 @@ export function createCollectionRepository(database: Database): CollectionReposi
     findRetrieval: (collectionId) => findRetrieval(read, collectionId),
     meanTokens: (collectionId) => findMeanTokens(read, collectionId),
     list,
-    async change(projectId, collectionId, change) {
-      const result = await write
-        .updateTable('collection')
-        .set(columnsOf(change))
-        .where('id', '=', collectionId)
-        .where('project_id', '=', projectId)
-        .where('status', '=', 'ready')
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
-    },
+    change: (projectId, collectionId, change) =>
+      write.transaction().execute(async (transaction) => {
+        const update = (set: UpdateObject<Tables, 'collection'>) =>
+          transaction
+            .updateTable('collection')
+            .set(set)
+            .where('id', '=', collectionId)
+            .where('project_id', '=', projectId)
+            .where('status', '=', 'ready')
+            .returning(bytesOfCollection.as('bytes'))
+            .executeTakeFirst();
+        // An update that changes nothing locks the row.
+        const before = await update({ capacity: sql<number>`capacity` });
+        const after = before && (await update(columnsOf(change)));
+        if (after === undefined) return false;
+        await grow(transaction, projectId, Number(after.bytes) - Number(before?.bytes));
+        return true;
+      }),
     async markDeleting(projectId, collectionId) {
       const result = await write
         .updateTable('collection')
@@ -109,6 +124,13 @@ export function createCollectionRepository(database: Database): CollectionReposi
     },
     sweep: (collectionId, limit, signal) => sweepCollection(database, { collectionId, limit }, signal),
   };
+
+  /** @throws RESOURCE_LIMIT_REACHED when the project then exceeds its quota */
+  async function grow(transaction: Transaction<Tables>, projectId: string, bytes: number): Promise<void> {
+    if (bytes === 0) return;
+    const used = totalOf(await changeUsage(transaction, projectId, { textBytes: bytes }));
+    checkRoom('collection', { used, bytes, quota });
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction, type UpdateObject } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { NewChunk } from '../../../collections/chunks/chunk-repository.ts';
 import { maxCapacity } from '../../../collections/collection-repository.ts';
 import type {
@@ -15,10 +15,11 @@ import { changeUsage, findUsage, totalOf } from '../project-usage.ts';
 import { insertChunks } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
 import { areChunksEqual, copyVectors } from './equal-chunks.ts';
+import { changeHeld, failHeld, type HeldRecord, hold, holding, idle, updateHeld } from './held-record.ts';
 import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts';
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
-import { failedColumns, keptColumns } from './rechunking.ts';
+import { keptColumns } from './rechunking.ts';
 import { checkQuota, type HeldSums } from './record-quota.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import { dropVectors } from './vector-counts.ts';
@@ -55,8 +56,12 @@ export function createRecordJobRepository(database: Database, quota: number | nu
         await checkQuota(transaction, { job, held, limit: quota }, { used, chunks: 0 });
         return true;
       }),
-    saveCheckpoint: async (job, ingested) =>
-      (await updateHeld(write, job, { made: JSON.stringify(ingested) })) !== undefined,
+    saveCheckpoint: (job, ingested) =>
+      write.transaction().execute(async (transaction) => {
+        const row = await hold(transaction, job);
+        if (row !== undefined) await changeHeld(transaction, { job, row }, { made: JSON.stringify(ingested) });
+        return row !== undefined;
+      }),
     findExistingKeys: (of, rowKeys) => findExistingKeys(database.read, of, rowKeys),
     remainingCapacity: (job) =>
       write.transaction().execute(async (transaction) => {
@@ -69,18 +74,8 @@ export function createRecordJobRepository(database: Database, quota: number | nu
       }),
     publish: (job, ingested) =>
       write.transaction().execute((transaction) => publish(transaction, job, { ...ingested, quota })),
-    fail: async (job, failure, { report, now }) =>
-      (await updateHeld(write, job, {
-        ...idle(now),
-        ...failedColumns({
-          code: failure.code,
-          message: failure.message,
-          details: failure.details === undefined ? null : JSON.stringify(failure.details),
-          report: report === null ? null : JSON.stringify(report),
-          version: job.chunkingVersion,
-        }),
-        updated_at: now,
-      })) !== undefined,
+    fail: (job, failure, more) =>
+      write.transaction().execute((transaction) => failHeld(transaction, job, { failure, quota, ...more })),
     requeue: async (held, { runAfter, attempt, workedMs }) => {
       await write
         .updateTable('record')
@@ -137,40 +132,6 @@ async function writeChunks({ dialect, write, searchIndex }: Database, job: Recor
   });
 }
 
-/** Clears the lease and the attempt count. */
-const idle = (now: number) => ({
-  ...noLease,
-  encrypted_password: null,
-  made: null,
-  attempt: 0,
-  worked_ms: 0,
-  run_after: now,
-});
-
-/**
- * Checks the lease and locks the row until the transaction ends. A new holder waits and then starts from the stored
- * state.
- */
-function hold(db: Kysely<Tables>, held: Claim, leaseUntil?: number) {
-  return updateHeld(db, held, holding(held, leaseUntil));
-}
-
-/** The columns that a holder sets to lock its row. */
-function holding(held: Claim, leaseUntil: number | undefined) {
-  return { lease_owner: held.token, ...(leaseUntil === undefined ? {} : { lease_until: leaseUntil }) };
-}
-
-function updateHeld(db: Kysely<Tables>, held: Claim, set: UpdateObject<Tables, 'record'>) {
-  return db
-    .updateTable('record')
-    .set(set)
-    .where('id', '=', held.id)
-    .where(isHeldBy(held))
-    .returning(['status', 'generation', 'collection_id', 'keyed_to', 'rechunked_from', 'chunks_changed'])
-    .returning(['project_id', 'stored_bytes', 'next_bytes', 'row_bytes'])
-    .executeTakeFirst();
-}
-
 async function publish(
   transaction: Transaction<Tables>,
   job: RecordJob,
@@ -184,7 +145,7 @@ async function publish(
   await insertKeys(transaction, { job, keyedTo: row.keyed_to });
   if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
     // The document that was read is outdated. The next attempt compares with the pairs of other records again.
-    await updateHeld(transaction, job, { made: null });
+    await changeHeld(transaction, { job, row }, { made: null });
     return { kind: 'overtaken' };
   }
   const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
@@ -196,7 +157,8 @@ async function publish(
   if (row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
   await wantVectorsOf(transaction, job, row);
   const replaced = row.generation > 0;
-  await updateHeld(transaction, job, {
+  const chunks = growthOf(row) - removed;
+  const set = {
     ...idle(ingested.now),
     status: ingested.status,
     stage: replaced ? 'sweeping' : 'done',
@@ -207,18 +169,15 @@ async function publish(
     next_bytes: 0,
     chunking_version: ingested.chunkingVersion ?? 0,
     chunking_kept: null,
-    chunks_changed: 0,
+    chunks_changed: 0 as const,
     rechunked_from: null,
     report: JSON.stringify(ingested.report),
     updated_at: ingested.now,
-  });
-  const chunks = growthOf(row) - removed;
-  const used = totalOf(await changeUsage(transaction, job.projectId, { recordBytes: chunks }));
+  };
+  const used = await changeHeld(transaction, { job, row, chunks }, set);
   await checkQuota(transaction, { job, held: row, limit: ingested.quota }, { used, chunks, isCounted: true });
   return { kind: 'published', sweep: replaced || counts.size > 0 };
 }
-
-type HeldRecord = NonNullable<Awaited<ReturnType<typeof hold>>>;
 
 /** The bytes by which the visible chunks grow when the next generation replaces them. */
 const growthOf = ({ next_bytes: next, stored_bytes: stored }: HeldSums) => Number(next) - Number(stored);
@@ -239,7 +198,7 @@ async function keepChunks(
   if (!isChanged && !(await areChunksEqual(transaction, generationsOf(job, row), ingested.numChunks))) return undefined;
   const reason = isChanged ? 'chunks_changed' : null;
   const end = { rechunkedFrom: row.rechunked_from, reason, version: ingested.chunkingVersion ?? 0 };
-  await updateHeld(transaction, job, { ...idle(ingested.now), ...keptColumns(end) });
+  await changeHeld(transaction, { job, row }, { ...idle(ingested.now), ...keptColumns(end) });
   return reason ?? 'unchanged';
 }
 
@@ -287,7 +246,8 @@ async function sweep(
   const isLast = rows.count < limit;
   if (isLast && row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
   else if (rows.bytes > 0) await updateHeld(transaction, held, { row_bytes: Number(row.row_bytes) - rows.bytes });
-  const gone = isLast && row.status === 'deleting' ? Number(row.stored_bytes) + Number(row.row_bytes) : rows.bytes;
+  const whole = Number(row.stored_bytes) + Number(row.row_bytes) + Number(row.own_bytes);
+  const gone = isLast && row.status === 'deleting' ? whole : rows.bytes;
   if (gone > 0) await changeUsage(transaction, row.project_id, { recordBytes: -gone });
   if (!isLast) return 'more';
   if (row.status !== 'deleting' && row.status !== 'creating') {

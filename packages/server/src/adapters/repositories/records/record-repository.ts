@@ -21,24 +21,33 @@ import type {
 } from '../../../collections/records/record-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordTable } from '../../database/collection-tables.ts';
+import { bytesOfRecord, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
+import { changeUsage, checkRoom, totalOf } from '../project-usage.ts';
 import { countRecords } from './count-records.ts';
 import { fileOfRecord } from './file-of-record.ts';
 import { lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
 import { recordFilters } from './record-filters.ts';
 import { sourceColumns, toSource } from './source-columns.ts';
+import { free, waiting } from './waiting-columns.ts';
 
-/** Stores records in either database. */
-export function createRecordRepository({ read, write, dialect }: Database): RecordRepository {
+/**
+ * Stores records in either database.
+ * @param quota the maximum number of bytes of a project; null without a limit
+ */
+export function createRecordRepository(
+  { read, write, dialect }: Database,
+  quota: number | null = null,
+): RecordRepository {
   const live = () => liveRecords(read);
 
   return {
-    add: (record) => write.transaction().execute((transaction) => addRecord(transaction, record)),
+    add: (record) => write.transaction().execute((transaction) => addRecord(transaction, record, quota)),
     async find(key) {
       const row = await live()
         .where('id', '=', key.recordId)
@@ -109,31 +118,44 @@ export function createRecordRepository({ read, write, dialect }: Database): Reco
       })) === 1n,
   };
 
-  async function update(
-    key: RecordKey,
-    set: UpdateObject<Tables, 'record'>,
-    condition: Condition = {},
-  ): Promise<bigint> {
-    const { status, from } = condition;
-    const result = await write
-      .updateTable('record')
-      .set(set)
-      .where('id', '=', key.recordId)
-      .where('collection_id', '=', key.collectionId)
-      .where('project_id', '=', key.projectId)
-      .where('status', '<>', 'deleting')
-      .$if(status !== undefined, (update) => update.where('status', '=', status ?? ''))
-      .$if(from !== undefined, (update) => update.where((row) => row.and(from === undefined ? [] : comparisons(from))))
-      .executeTakeFirst();
-    return result.numUpdatedRows;
+  function update(key: RecordKey, set: UpdateObject<Tables, 'record'>, condition: Condition = {}): Promise<bigint> {
+    return write.transaction().execute(async (transaction) => {
+      const before = await lockRecord(transaction, key, condition);
+      if (before === undefined) return 0n;
+      const rows = transaction.updateTable('record').set(set).where('id', '=', key.recordId);
+      const after = await rows.returning(bytesOfRecord.as('bytes')).executeTakeFirstOrThrow();
+      const bytes = Number(after.bytes) - Number(before.bytes);
+      if (bytes === 0) return 1n;
+      const used = totalOf(await changeUsage(transaction, key.projectId, { recordBytes: bytes }));
+      checkRoom('record', { used, bytes, quota });
+      return 1n;
+    });
   }
 }
 
-async function addRecord(transaction: Transaction<Tables>, record: NewRecord): Promise<boolean> {
+/** Locks a record that is not deleted, by an update that changes nothing. @returns undefined when there is none */
+function lockRecord(transaction: Transaction<Tables>, key: RecordKey, { status, from }: Condition) {
+  return transaction
+    .updateTable('record')
+    .set((row) => ({ stage: row.ref('stage') }))
+    .where('id', '=', key.recordId)
+    .where('collection_id', '=', key.collectionId)
+    .where('project_id', '=', key.projectId)
+    .where('status', '<>', 'deleting')
+    .$if(status !== undefined, (update) => update.where('status', '=', status ?? ''))
+    .$if(from !== undefined, (update) => update.where((row) => row.and(from === undefined ? [] : comparisons(from))))
+    .returning(bytesOfRecord.as('bytes'))
+    .executeTakeFirst();
+}
+
+async function addRecord(transaction: Transaction<Tables>, record: NewRecord, quota: number | null): Promise<boolean> {
   const collection = await lockCollection(transaction, record.collectionId);
   if (collection === undefined) return false;
   const row = { ...toRow(record), chunking_version: collection.chunking_version };
   await transaction.insertInto('record').values(row).execute();
+  const bytes = countBytes('record', [row]);
+  const used = totalOf(await changeUsage(transaction, record.projectId, { recordBytes: bytes }));
+  checkRoom('record', { used, bytes, quota });
   return true;
 }
 
@@ -189,28 +211,6 @@ function comparisons(source: RecordSource) {
   return names.map((name) => eb(name, 'is not distinct from', columns[name]));
 }
 
-/** A record is claimed as if it had been queued one second later for each 10 kB of its source, at most an hour. */
-const bytesPerMs = 10;
-const longestDelayMs = 60 * 60_000;
-
-/**
- * Assumed bytes of a web page, because its size is unknown before it is fetched. The server may be slow, so a page does
- * not count as small.
- */
-const pageBytes = 1024 * 1024;
-
-/** Returns the size of the source in bytes. */
-function sourceBytesOf(source: RecordSource): number {
-  if (source.type === 'web') return pageBytes;
-  if (source.fileId === null) return Buffer.byteLength(source.content);
-  // `readSource` writes the size as the last member.
-  const [, bytes] = /"file_size":(\d{1,15})\}$/.exec(source.content) ?? [];
-  return bytes === undefined ? pageBytes : Number(bytes);
-}
-
-/** Removes the lease, so that the claim of a process that works on the record becomes void, and erases the password. */
-const free = { lease_owner: null, lease_until: null, encrypted_password: null };
-
 function toChange({ metadata, remake, updatedAt }: RecordChange): Updateable<RecordTable> {
   return {
     updated_at: updatedAt,
@@ -218,32 +218,6 @@ function toChange({ metadata, remake, updatedAt }: RecordChange): Updateable<Rec
       ? {}
       : { metadata: JSON.stringify(metadata), metadata_changed: 1, metadata_reached: null }),
     ...(remake === undefined ? {} : { ...sourceColumns(remake.source), ...waiting(updatedAt, remake) }),
-  };
-}
-
-type Work = Omit<NonNullable<RecordChange['remake']>, 'from'>;
-
-function waiting(now: number, { source, keyId = null, deadlineAt, encryptedPassword = null }: Work) {
-  const bytes = sourceBytesOf(source);
-  return {
-    key_id: keyId ?? '',
-    source_bytes: bytes,
-    claim_order: now + Math.min(longestDelayMs, Math.floor(bytes / bytesPerMs)),
-    ...free,
-    encrypted_password: encryptedPassword,
-    status: 'creating',
-    stage: 'queued',
-    percent: 0,
-    error_code: null,
-    error_message: null,
-    error_details: null,
-    report: null,
-    made: null,
-    rechunked_from: null,
-    attempt: 0,
-    worked_ms: 0,
-    run_after: now,
-    deadline_at: deadlineAt,
   };
 }
 

@@ -6,7 +6,7 @@ import type { RecordJob } from '../../../ingestion/record-job-repository.ts';
 import { parseJson } from '../../../kernel/json/parse-json.ts';
 import type { RecordRowTable } from '../../database/collection-tables.ts';
 import { countRows } from '../../database/count-rows.ts';
-import { bytesOfRow, countRowBytes } from '../../database/counted-bytes.ts';
+import { bytesOfRow, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -64,7 +64,7 @@ export async function insertRows(
     fields: JSON.stringify(fields),
   }));
   await transaction.insertInto('record_row').values(values).execute();
-  return countRowBytes(values);
+  return countBytes('record_row', values);
 }
 
 /**

@@ -1,4 +1,5 @@
-import { bytesOfChunk } from '../../database/counted-bytes.ts';
+import { sql } from 'kysely';
+import { bytesOfChunk, bytesOfCollection, bytesOfRecord } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { changeChunkBytes, changeUsage } from '../project-usage.ts';
 import { removeKeys } from './pair-keys.ts';
@@ -35,13 +36,20 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
     signal.throwIfAborted();
     removed = await write.transaction().execute(async (transaction) => {
       const rows = transaction.deleteFrom('record').where('id', 'in', ids('record'));
-      const records = await rows.returning(['project_id', 'stored_bytes', 'row_bytes']).execute();
-      const bytes = records.reduce((sum, record) => sum + Number(record.stored_bytes) + Number(record.row_bytes), 0);
+      const records = await rows
+        .returning(['project_id', sql<number>`stored_bytes + row_bytes + ${bytesOfRecord}`.as('bytes')])
+        .execute();
+      const bytes = records.reduce((sum, record) => sum + Number(record.bytes), 0);
       if (records[0] !== undefined) await changeUsage(transaction, records[0].project_id, { recordBytes: -bytes });
       return records.length;
     });
   }
-  await write.deleteFrom('collection').where('id', '=', collectionId).where('status', '=', 'deleting').execute();
+  await write.transaction().execute(async (transaction) => {
+    const row = transaction.deleteFrom('collection').where('id', '=', collectionId).where('status', '=', 'deleting');
+    const removed = await row.returning(['project_id', bytesOfCollection.as('bytes')]).executeTakeFirst();
+    if (removed !== undefined)
+      await changeUsage(transaction, removed.project_id, { textBytes: -Number(removed.bytes) });
+  });
 }
 
 async function removeChunks(

@@ -159,7 +159,7 @@ test('the name of a list is built once for all its simple values, but again afte
   ]);
 });
 
-test('the limit document_json_names accepts names of its length and refuses one character more', () => {
+test('the names that a JSON document repeats for its values are accepted up to their bound, and refused above it', () => {
   const { characters, perCharacter } = jsonLabelLimits;
   const length = 1_000;
   const most = characters + perCharacter * length;

@@ -56,7 +56,8 @@ export const fileTables: readonly string[] = [
     file_bytes $whole not null,
     file_count $whole not null default 0,
     chunk_bytes $whole not null default 0,
-    record_bytes $whole not null default 0
+    record_bytes $whole not null default 0,
+    text_bytes $whole not null default 0
   $end_without_rowid`,
 
   `create table idempotency (
