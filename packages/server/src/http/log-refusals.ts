@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { createBoundedLog } from '../kernel/log/bounded-log.ts';
+import { type BoundedLog, createBoundedLog } from '../kernel/log/bounded-log.ts';
 import { accessEvent } from '../kernel/log/request-identity.ts';
 import type { Problem } from '../kernel/problem.ts';
 import type { App } from './app.ts';
@@ -12,6 +12,8 @@ const problems = new WeakMap<IncomingMessage, Problem>();
 const logged = new WeakSet<IncomingMessage>();
 const longestReason = 200;
 const mostInMinute = 60;
+/** Warnings about one condition of the machine. Each request meets it. */
+const conditionsInMinute = 1;
 
 /** Stores the reason of an error response for the log. */
 export function noteProblem(request: FastifyRequest, problem: Problem): void {
@@ -19,16 +21,26 @@ export function noteProblem(request: FastifyRequest, problem: Problem): void {
 }
 
 /**
- * Logs one line for each request with a wrong key, an ended session, a missing scope, a foreign origin or host, or
+ * Logs a condition of the machine that refuses requests, such as a full disk, and one line for each request with a wrong key, an ended session, a missing scope, a foreign origin or host, or
  * without the header against forged requests. The number of lines is bounded, because any client can cause them.
  */
 export function logRefusals(app: App): void {
   const log = createBoundedLog(app.log, mostInMinute);
+  const conditionLogs = new Map<string, BoundedLog>();
   app.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status } = reply;
+    const problem = problems.get(request.raw);
+    const { condition, cause, message, code } = problem ?? {};
+    if (condition !== undefined && !logged.has(request.raw)) {
+      logged.add(request.raw);
+      const conditionLog = conditionLogs.get(condition) ?? createBoundedLog(app.log, conditionsInMinute);
+      conditionLogs.set(condition, conditionLog);
+      const reason = cause instanceof Error ? cause.message : message;
+      const fields = { condition, status, code, reason: reason?.slice(0, longestReason) };
+      conditionLog.warn({ ...accessEvent('request_failed', request), ...fields }, 'request failed');
+    }
     if ((status === 401 || status === 403) && !logged.has(request.raw)) {
       logged.add(request.raw);
-      const problem = problems.get(request.raw);
       if (problem === undefined || (codes.has(problem.code) && !problem.isLogged)) {
         log.warn(
           {

@@ -12,6 +12,11 @@ export interface ProblemOptions {
   readonly cause?: unknown;
   /** Whether the service or its machine failed. The response is then logged as an error, whatever its status. */
   readonly isFault?: true;
+  /**
+   * The state of the machine that the operator must end, such as `disk_full`. The log gets warnings without stacks, at most one
+   * each minute.
+   */
+  readonly condition?: string;
   /** The code that throws the problem has already logged it, so the request log does not repeat it. */
   readonly isLogged?: true;
 }
@@ -23,6 +28,7 @@ export class Problem extends Error {
   readonly details: ReadonlyArray<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly isFault: boolean;
+  readonly condition: string | undefined;
   readonly isLogged: boolean;
 
   constructor(code: ErrorCode, message: string, options: ProblemOptions = {}) {
@@ -32,6 +38,7 @@ export class Problem extends Error {
     this.status = errorCodes[code].status;
     this.details = options.details;
     this.isFault = options.isFault === true;
+    this.condition = options.condition;
     this.isLogged = options.isLogged === true;
     this.headers = {
       ...options.headers,

@@ -117,6 +117,7 @@ export function databaseReadOnly(cause: unknown): Problem {
   return new Problem('SERVICE_UNAVAILABLE', 'The database is read-only at the moment. Retry the request.', {
     retryAfter: 1,
     cause,
+    condition: 'database_read_only',
   });
 }
 
@@ -128,7 +129,7 @@ export function databaseFull(cause: unknown): Problem {
     {
       retryAfter: 60,
       cause,
-      isFault: true,
+      condition: 'database_disk_full',
     },
   );
 }

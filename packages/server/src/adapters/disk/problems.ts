@@ -12,7 +12,7 @@ export function diskFailure(error: unknown): unknown {
     return new Problem(
       'INSUFFICIENT_STORAGE',
       'The disk is full. Nothing was stored. Free disk space, then retry the upload.',
-      { cause: error, isFault: true },
+      { cause: error, condition: 'disk_full' },
     );
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -45,7 +45,7 @@ function diskFailed(cause: Error, code: string): Problem {
     {
       retryAfter: 1,
       cause,
-      isFault: true,
+      ...(code === 'EROFS' ? { condition: 'disk_read_only' } : { isFault: true }),
     },
   );
 }

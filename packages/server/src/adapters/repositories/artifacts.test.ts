@@ -78,11 +78,11 @@ async function openStore(
 }
 
 const owner = { projectId: 'p', keyId: 'k', runId: 'xrun1' };
-const name = 'a.txt';
-const content = (text: string) => ({ name, mediaType: 'text/plain', bytes: Buffer.from(text) });
+const fileName = 'a.txt';
+const content = (text: string) => ({ name: fileName, mediaType: 'text/plain', bytes: Buffer.from(text) });
 
-for (const [kind, open] of Object.entries(temporaryDatabases)) {
-  test(`an artifact is read as it was stored, in its own project only, until it expires: ${kind}`, async (t) => {
+for (const [name, open] of Object.entries(temporaryDatabases)) {
+  test(`an artifact is read as it was stored, in its own project only, until it expires: ${name}`, async (t) => {
     const { store, files, advance, check } = await openStore(t, open);
     const [kept] = (await store.keep([content('one')], owner)) ?? [];
     assert.ok(kept);
@@ -93,12 +93,12 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     assert.equal((await store.read(found)).toString(), 'one');
     await assert.rejects(store.get('other', kept.artifact_id), { code: 'OBJECT_NOT_FOUND' });
     assert.deepEqual((await check()).faults, []);
-    assert.equal(await files.bytesKept('p'), 3 + name.length, 'it counts against the quota');
+    assert.equal(await files.bytesKept('p'), 3 + fileName.length, 'it counts against the quota');
     advance(hour);
     await assert.rejects(store.get('p', kept.artifact_id), { code: 'OBJECT_NOT_FOUND' });
   });
 
-  test(`artifacts are no files: they are not listed, found, or deleted as files: ${kind}`, async (t) => {
+  test(`artifacts are no files: they are not listed, found, or deleted as files: ${name}`, async (t) => {
     const { store, files, blobs } = await openStore(t, open);
     const [kept] = (await store.keep([content('one')], owner)) ?? [];
     assert.ok(kept);
@@ -110,7 +110,7 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     await assert.rejects(store.get('p', kept.artifact_id), { code: 'OBJECT_NOT_FOUND' });
   });
 
-  test(`expired artifacts are swept with their bytes, unless others have the same content: ${kind}`, async (t) => {
+  test(`expired artifacts are swept with their bytes, unless others have the same content: ${name}`, async (t) => {
     const { store, files, sweep, advance, count, check, metric } = await openStore(t, open);
     await store.keep([content('one'), content('two')], owner);
     advance(hour / 2);
@@ -124,7 +124,7 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     assert.deepEqual(await stored(), [[3], [9]]);
     advance(hour / 2);
     assert.equal(await sweep(), 2);
-    assert.deepEqual([await count(), await files.bytesKept('p')], [1, 3 + name.length]);
+    assert.deepEqual([await count(), await files.bytesKept('p')], [1, 3 + fileName.length]);
     advance(hour);
     assert.equal(await sweep(), 1);
     assert.deepEqual([await count(), await files.bytesKept('p')], [0, 0]);
@@ -134,7 +134,7 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     assert.deepEqual(await stored(), [[0], [0]]);
   });
 
-  test(`artifacts are swept with their bytes when SQL has deleted their project, and others stay: ${kind}`, async (t) => {
+  test(`artifacts are swept with their bytes when SQL has deleted their project, and others stay: ${name}`, async (t) => {
     const { database, store, files, sweep, count, check } = await openStore(t, open);
     await store.keep([content('one'), content('two')], owner);
     const [anonymous] = (await store.keep([content('three')], { ...owner, projectId: '-', keyId: null })) ?? [];
@@ -150,7 +150,7 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     assert.deepEqual((await check()).faults, []);
   });
 
-  test(`a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${kind}`, async (t) => {
+  test(`a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${name}`, async (t) => {
     const numbered = await openStore(t, open, { most: 2 });
     assert.equal((await numbered.store.keep([content('one')], owner))?.length, 1);
     assert.equal(await numbered.store.keep([content('two'), content('three')], owner), null);
@@ -158,7 +158,7 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     assert.deepEqual(numbered.exceeded, ['artifacts_of_project']);
     assert.equal((await numbered.store.keep([content('two')], owner))?.length, 1);
     const quotas = [
-      { maxProjectBytes: 4 + name.length, maxFiles: null },
+      { maxProjectBytes: 4 + fileName.length, maxFiles: null },
       { maxProjectBytes: null, maxFiles: 1 },
     ];
     for (const quota of quotas) {
@@ -170,7 +170,7 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     }
   });
 
-  test(`the limit answer_reserve_artifacts: answers above the number of artifacts are stored up to the reserve: ${kind}`, async (t) => {
+  test(`the limit answer_reserve_artifacts: answers above the number of artifacts are stored up to the reserve: ${name}`, async (t) => {
     const { store } = await openStore(t, open, { most: 1 });
     const keep = (index: number) => store.keep([content(`answer ${index}`)], owner, { usesReserve: true });
     for (let index = 0; index < 1 + 16; index += 1) assert.equal((await keep(index))?.length, 1, String(index));
@@ -178,7 +178,7 @@ for (const [kind, open] of Object.entries(temporaryDatabases)) {
     assert.equal(await store.keep([content('an output')], owner), null, 'outputs have no reserve');
   });
 
-  test(`a disk without room keeps nothing, and the run goes on: ${kind}`, async (t) => {
+  test(`a disk without room keeps nothing, and the run goes on: ${name}`, async (t) => {
     const checkRoom = () => Promise.reject(new Error('no room'));
     const { store, count } = await openStore(t, open, { failing: { checkRoom } });
     assert.equal(await store.keep([content('one')], owner), null);

@@ -36,11 +36,8 @@ export async function startDelete(
     await transaction.updateTable('file').set({ state: 'live' }).where('id', '=', fileId).execute();
     return 'in_use';
   }
-  await changeUsage(transaction, projectId, {
-    bytes: -Number(file.bytes),
-    textBytes: -Number(file.name_bytes),
-    files: -1,
-  });
+  const freed = { bytes: -Number(file.bytes), textBytes: -Number(file.name_bytes), files: -1 };
+  await changeUsage(transaction, projectId, freed);
   await transaction
     .updateTable('blob')
     .set({ state: 'live' })

@@ -79,9 +79,9 @@ function wanted(db: Kysely<Tables>, { lease, request, bundleIds }: Wanted) {
 /** Numbers the runs of each project, so that its keys alternate. Runs of different projects with the same number alternate. */
 function rankInTurn(db: Kysely<Tables>, options: Wanted) {
   const turn = sql<number>`row_number() over (partition by run.project_id, run_request.key_id order by run.id)`;
-  const turns = wanted(db, options).select(['run.project_id', 'run.id', 'run_request.key_id', turn.as('turn')]);
+  const wantedRuns = wanted(db, options).select(['run.project_id', 'run.id', 'run_request.key_id', turn.as('turn')]);
   const place = sql<number>`row_number() over (partition by project_id order by turn, key_id)`;
-  return db.selectFrom(turns.as('turns')).select(['project_id', 'id', place.as('place')]);
+  return db.selectFrom(wantedRuns.as('wanted_runs')).select(['project_id', 'id', place.as('place')]);
 }
 
 /** Assigns all these rows, which this transaction has locked, to the process. */

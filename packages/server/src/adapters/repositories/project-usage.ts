@@ -103,6 +103,23 @@ export function checkRoom(
   if (quota !== null && bytes > 0 && used > quota) throw noRoomInQuota(what, Math.max(0, quota - used + bytes));
 }
 
+/** A project and the maximum number of its bytes; null without a limit. */
+export interface InProject {
+  readonly projectId: string;
+  readonly quota: number | null;
+}
+
+/** Adds the bytes of a record or collection to the sums. @throws RESOURCE_LIMIT_REACHED as `checkRoom` */
+export async function growWithin(
+  transaction: Transaction<Tables>,
+  { projectId, quota }: InProject,
+  { what, bytes }: { readonly what: 'record' | 'collection'; readonly bytes: number },
+): Promise<void> {
+  if (bytes === 0) return;
+  const change = what === 'record' ? { recordBytes: bytes } : { textBytes: bytes };
+  checkRoom(what, { used: totalOf(await changeUsage(transaction, projectId, change)), bytes, quota });
+}
+
 export const totalOf = ({ bytes, chunkBytes, recordBytes, textBytes }: UsageSums) =>
   bytes + chunkBytes + recordBytes + textBytes;
 

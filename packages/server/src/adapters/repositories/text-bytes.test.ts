@@ -112,7 +112,7 @@ for (const kind of Object.keys(temporaryDatabases) as DatabaseKind[]) {
     const remake = { source, deadlineAt: start + 1_000_000, encryptedPassword: 'a password' };
     assert.equal(await records.change(keyOf(record), { remake, updatedAt: start }), true);
     await assertUsed(own + 'A new title'.length + 'a password'.length + chunk);
-    const failure = { code: 'empty_document', message: 'The document is empty.', details: { at: 1 } };
+    const failure = { code: 'empty_document', message: 'The document is empty.', details: [] };
     const report = { format: 'text', warnings: ['a warning'] };
     assert.equal(await jobs.fail(await claim(repositories), failure, { report, now: start }), true);
     const failed = failure.message.length + bytesOf(failure.details) + bytesOf(report);
@@ -160,7 +160,13 @@ for (const kind of Object.keys(temporaryDatabases) as DatabaseKind[]) {
     const { projectId } = collection;
     const named = (name: string): NewFile => {
       const blob = { bytes: 0, sha256: newId('blob'), blobId: newId('blob') };
-      const of = { id: newId('file'), projectId, purpose: 'record_file', extension: 'txt', createdAt: start };
+      const of = {
+        id: newId('file'),
+        projectId,
+        purpose: 'record_file' as const,
+        extension: 'txt' as const,
+        createdAt: start,
+      };
       return { file: { ...of, ...blob, name }, claim: null };
     };
     const limits = { maxProjectBytes: collectionBytes + 20, maxFiles: null };

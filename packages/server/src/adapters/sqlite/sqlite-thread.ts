@@ -5,6 +5,7 @@ import {
   databaseBusy,
   databaseFull,
   databaseNotAccessible,
+  databaseReadOnly,
   databaseSyncFailed,
   databaseUnreadable,
 } from '../database/problems.ts';
@@ -53,6 +54,7 @@ const resultNames = new Map([
 /** By the primary codes of sqlite3.h, the last byte of every extended code. Other codes indicate defects. */
 const problems = new Map([
   [5, databaseBusy],
+  [8, databaseReadOnly],
   [10, databaseNotAccessible],
   [11, databaseUnreadable],
   [13, databaseFull],

@@ -9,7 +9,7 @@ import { countBytes } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
-import { fileOfRecord } from './file-of-record.ts';
+import { fileOfRecord } from './source-columns.ts';
 
 /** The owner of new chunks. */
 export interface ChunkPlace {

@@ -17,7 +17,7 @@ import { containsText } from '../../database/like-pattern.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
-import { changeUsage, checkRoom, totalOf } from '../project-usage.ts';
+import { growWithin, type InProject } from '../project-usage.ts';
 import { sweepCollection } from './sweep-collection.ts';
 
 /**
@@ -69,7 +69,8 @@ export function createCollectionRepository(database: Database, quota: number | n
         if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
         const row = toRow(collection);
         await transaction.insertInto('collection').values(row).execute();
-        await grow(transaction, collection.projectId, countBytes('collection', [row]));
+        const grown = { what: 'collection', bytes: countBytes('collection', [row]) } as const;
+        await growWithin(transaction, { projectId: collection.projectId, quota }, grown);
         return true;
       }),
     async find(projectId, collectionId) {
@@ -83,24 +84,8 @@ export function createCollectionRepository(database: Database, quota: number | n
     findRetrieval: (collectionId) => findRetrieval(read, collectionId),
     meanTokens: (collectionId) => findMeanTokens(read, collectionId),
     list,
-    change: (projectId, collectionId, change) =>
-      write.transaction().execute(async (transaction) => {
-        const update = (set: UpdateObject<Tables, 'collection'>) =>
-          transaction
-            .updateTable('collection')
-            .set(set)
-            .where('id', '=', collectionId)
-            .where('project_id', '=', projectId)
-            .where('status', '=', 'ready')
-            .returning(bytesOfCollection.as('bytes'))
-            .executeTakeFirst();
-        // An update that changes nothing locks the row.
-        const before = await update({ capacity: sql<number>`capacity` });
-        const after = before && (await update(columnsOf(change)));
-        if (after === undefined) return false;
-        await grow(transaction, projectId, Number(after.bytes) - Number(before?.bytes));
-        return true;
-      }),
+    change: (projectId, id, change) =>
+      write.transaction().execute((transaction) => changeCollection(transaction, { projectId, id, quota }, change)),
     async markDeleting(projectId, collectionId) {
       const result = await write
         .updateTable('collection')
@@ -124,13 +109,30 @@ export function createCollectionRepository(database: Database, quota: number | n
     },
     sweep: (collectionId, limit, signal) => sweepCollection(database, { collectionId, limit }, signal),
   };
+}
 
-  /** @throws RESOURCE_LIMIT_REACHED when the project then exceeds its quota */
-  async function grow(transaction: Transaction<Tables>, projectId: string, bytes: number): Promise<void> {
-    if (bytes === 0) return;
-    const used = totalOf(await changeUsage(transaction, projectId, { textBytes: bytes }));
-    checkRoom('collection', { used, bytes, quota });
-  }
+/** @returns false when there is no such collection */
+async function changeCollection(
+  transaction: Transaction<Tables>,
+  { projectId, id, quota }: InProject & { readonly id: string },
+  change: CollectionChange,
+): Promise<boolean> {
+  const update = (set: UpdateObject<Tables, 'collection'>) =>
+    transaction
+      .updateTable('collection')
+      .set(set)
+      .where('id', '=', id)
+      .where('project_id', '=', projectId)
+      .where('status', '=', 'ready')
+      .returning(bytesOfCollection.as('bytes'))
+      .executeTakeFirst();
+  // An update that changes nothing locks the row.
+  const before = await update({ capacity: sql<number>`capacity` });
+  const after = before && (await update(columnsOf(change)));
+  if (after === undefined) return false;
+  const bytes = Number(after.bytes) - Number(before?.bytes);
+  await growWithin(transaction, { projectId, quota }, { what: 'collection', bytes });
+  return true;
 }
 
 /**

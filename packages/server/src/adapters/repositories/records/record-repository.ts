@@ -27,14 +27,12 @@ import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
-import { changeUsage, checkRoom, totalOf } from '../project-usage.ts';
+import { growWithin } from '../project-usage.ts';
 import { countRecords } from './count-records.ts';
-import { fileOfRecord } from './file-of-record.ts';
 import { lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
 import { recordFilters } from './record-filters.ts';
-import { sourceColumns, toSource } from './source-columns.ts';
-import { free, waiting } from './waiting-columns.ts';
+import { fileOfRecord, free, sourceColumns, toSource, waiting } from './source-columns.ts';
 
 /**
  * Stores records in either database.
@@ -125,9 +123,7 @@ export function createRecordRepository(
       const rows = transaction.updateTable('record').set(set).where('id', '=', key.recordId);
       const after = await rows.returning(bytesOfRecord.as('bytes')).executeTakeFirstOrThrow();
       const bytes = Number(after.bytes) - Number(before.bytes);
-      if (bytes === 0) return 1n;
-      const used = totalOf(await changeUsage(transaction, key.projectId, { recordBytes: bytes }));
-      checkRoom('record', { used, bytes, quota });
+      await growWithin(transaction, { projectId: key.projectId, quota }, { what: 'record', bytes });
       return 1n;
     });
   }
@@ -154,8 +150,7 @@ async function addRecord(transaction: Transaction<Tables>, record: NewRecord, qu
   const row = { ...toRow(record), chunking_version: collection.chunking_version };
   await transaction.insertInto('record').values(row).execute();
   const bytes = countBytes('record', [row]);
-  const used = totalOf(await changeUsage(transaction, record.projectId, { recordBytes: bytes }));
-  checkRoom('record', { used, bytes, quota });
+  await growWithin(transaction, { projectId: record.projectId, quota }, { what: 'record', bytes });
   return true;
 }
 
