@@ -1,3 +1,4 @@
+import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inflateRaw, inflateRawSync } from 'node:zlib';
 import { type Entry, fromBufferPromise, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
@@ -142,12 +143,16 @@ export async function readZipEntry(source: ZipSource, name: string, limit: numbe
   }
 }
 
+/** After so many entries, the event loop runs other work. */
+const entriesAtOnce = 100;
+
 async function findEntry(zip: ZipFile, name: string): Promise<Entry | undefined> {
   let searched = 0;
   for await (const entry of zip.eachEntry()) {
     searched += 1;
     if (nameOf(entry).toLowerCase() === name.toLowerCase()) return entry;
     if (searched === mostSearchedEntries) return undefined;
+    if (searched % entriesAtOnce === 0) await afterOtherWork();
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { strToU8, zipSync } from 'fflate';
+import { strToU8, type Zippable, zipSync } from 'fflate';
 import { Problem } from '../../kernel/problem.ts';
 import { mostSearchedEntries, readZipEntry } from '../../kernel/zip.ts';
 import { checkContent } from './content-type-check.ts';
@@ -24,9 +24,11 @@ function contentOf(bytes: Uint8Array) {
   };
 }
 
-/** Returns the result and the number of event loop turns until then. */
-async function checkWhileCounting(types: string): Promise<{ said: string | undefined; numIterations: number }> {
-  const { content } = contentOf(zipSync({ [partName]: strToU8(types) }));
+const checkWhileCounting = (types: string) => checkArchive({ [partName]: strToU8(types) });
+
+/** Returns the result and the number of iterations of the event loop until then. */
+async function checkArchive(entries: Zippable): Promise<{ said: string | undefined; numIterations: number }> {
+  const { content } = contentOf(zipSync(entries));
   let numIterations = 0;
   let isRunning = true;
   const count = () => {
@@ -73,4 +75,11 @@ test('the check reads at most 10,000 entries and at most 2 MiB of a directory', 
   const large = contentOf(zipSync({ [partName]: strToU8('x'), ...fillers(50_000) }));
   assert.equal((await readZipEntry(large.content, partName, 100))?.toString(), 'x');
   assert.ok(Math.max(...large.read) <= 2 * 1024 * 1024, `${large.read}`);
+});
+
+test('the event loop runs other work while a directory of many entries is searched', async () => {
+  const entries = Array.from({ length: mostSearchedEntries }, (_, index) => [`f${index}`, new Uint8Array()]);
+  const { said, numIterations } = await checkArchive(Object.fromEntries(entries));
+  assert.match(said ?? '', /without a readable/);
+  assert.ok(numIterations >= mostSearchedEntries / 200, `${numIterations} iterations`);
 });
