@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { ConfigError, parseConfig } from './settings/config.ts';
-import { settings } from './settings/settings.ts';
+import { isOnFirstPage, settings } from './settings/settings.ts';
 
 test('an empty environment gives the documented defaults', () => {
   const config = parseConfig({});
@@ -13,6 +13,16 @@ test('an empty environment gives the documented defaults', () => {
   assert.deepEqual([config.filesPort, config.pluginsPort], [8080, 8081]);
   assert.equal(config.databaseUrl, null);
   assert.ok(config.dataFolder.endsWith('/data'));
+});
+
+test('there are at most sixty settings, of which twelve are on the first page, and each has a description', () => {
+  const names = Object.keys(settings);
+  assert.ok(names.length <= 60, `${names.length} settings: a knob that nobody turns is a constant`);
+  assert.equal(names.filter(isOnFirstPage).length, 12);
+  assert.deepEqual(
+    Object.entries(settings).filter(([, schema]) => !('description' in schema)),
+    [],
+  );
 });
 
 test('every invalid setting is reported in one error, by name', () => {
