@@ -170,8 +170,8 @@ export interface IndexSegmentTable {
   /** The lowest version of the analysis that has produced terms of the segment. See `analysis-version.ts`. */
   analysis: number;
   /**
-   * From this time on, the segment may be deleted: a `building` one because its merge has stopped, a `retired` one
-   * because no question reads it any more. Null means at once. A live segment has none.
+   * From this time on, a `retired` segment may be deleted, because no question reads it any more. Null means at once. Others
+   * have none.
    */
   expires_at: Generated<number | null>;
 }

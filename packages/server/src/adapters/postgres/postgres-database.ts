@@ -10,10 +10,11 @@ import { migrate, migrationTable } from '../database/migrations.ts';
 import { noPostgresStore } from '../database/problems.ts';
 import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
+import { holdOffRebuild } from '../search-index/index-locks.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
 import { createIndexRenewal } from '../search-index/index-renewal.ts';
-import { keptUntil } from '../search-index/merge-claims.ts';
 import { createMergeMetrics } from '../search-index/merge-metrics.ts';
+import { keptUntil } from '../search-index/plan-merge.ts';
 import { createPostgresMergeThread } from '../search-index/postgres/postgres-merge-thread.ts';
 import { createPostgresSearchIndex } from '../search-index/postgres/postgres-search-index.ts';
 import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
@@ -129,14 +130,14 @@ interface SearchIndexParts {
 
 function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
   const { clock, metrics, logger, epoch, searchCacheBytes, admission } = parts;
-  const times = { clock, isShared: true, keptMs: keptSegments };
+  const times = { clock, keptMs: keptSegments };
   const searchIndex = createPostgresSearchIndex({
     ...{ epoch, searchCacheBytes, admission },
     onChanged: (collectionId) => merger.changed(collectionId),
     keptUntil: () => keptUntil(times),
   });
   const merger = createIndexMerger({
-    ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics), times },
+    ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics), times, holdOffRebuild },
     openThread: async () => createPostgresMergeThread(db),
     rebuildSome: createIndexRenewal({ dialect: 'postgres', write: db, searchIndex, logger }, metrics),
   });

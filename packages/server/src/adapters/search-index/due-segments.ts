@@ -4,15 +4,6 @@ import type { Tables } from '../database/tables.ts';
 /** A collection with fewer segments needs no merge. */
 const leastSegments = 8;
 
-/** Hides what an interrupted merge has written. */
-export async function retireUnfinished(write: Kysely<Tables>): Promise<void> {
-  await write
-    .updateTable('index_segment')
-    .set({ state: 'retired', expires_at: null })
-    .where('state', '=', 'building')
-    .execute();
-}
-
 /** Returns the collections that earlier processes left unmerged. */
 export async function findUnmerged(write: Kysely<Tables>): Promise<string[]> {
   const rows = await write
@@ -36,7 +27,7 @@ export async function findExpired(write: Kysely<Tables>, now: number): Promise<s
     .selectFrom('index_segment')
     .select('collection_id')
     .distinct()
-    .where('state', 'in', ['building', 'retired'])
+    .where('state', '=', 'retired')
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '<=', now)]))
     .execute();
   return rows.map((row) => row.collection_id);

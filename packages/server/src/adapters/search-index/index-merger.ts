@@ -4,22 +4,20 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import type { MergedSegment } from '../../search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
-import { findExpired, findUnmerged, retireUnfinished } from './due-segments.ts';
-import { holdOffRebuild } from './index-locks.ts';
+import { findExpired, findUnmerged } from './due-segments.ts';
 import type { RebuildSome } from './index-rebuilder.ts';
 import { createMergeBacklog } from './merge-backlog.ts';
-import {
-  type ClaimedMerge,
-  claimMerge,
-  keptUntil,
-  leaseEnd,
-  type PartState,
-  retire,
-  retireInterrupted,
-  type SegmentTimes,
-} from './merge-claims.ts';
 import type { MergeMetrics } from './merge-metrics.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
+import {
+  insertTarget,
+  keptUntil,
+  type PartState,
+  type PlannedMerge,
+  planMerge,
+  retireUnfinished,
+  type SegmentTimes,
+} from './plan-merge.ts';
 import { pagesPerSegment, pagesPerTransaction } from './segment-pages.ts';
 
 /** Reads and merges segments outside of the event loop and outside of any write transaction. */
@@ -34,6 +32,8 @@ export interface IndexMergerDeps {
   readonly openThread: () => Promise<MergeThread>;
   /** Inserts rows of (id, data). */
   readonly insertPages: (db: Kysely<Tables>, pages: ReadonlyArray<readonly [number, Uint8Array]>) => Promise<unknown>;
+  /** Makes a rebuild of the collection by another process wait. SQLite needs none, because it has one writer. */
+  readonly holdOffRebuild?: (transaction: Kysely<Tables>, collectionId: string) => Promise<void>;
   readonly times: SegmentTimes;
   readonly metrics: MergeMetrics;
   /** Rebuilds between merges, so that both never change a collection at the same time. */
@@ -64,8 +64,9 @@ const searchPause = 60_000;
 const commitPause = 30_000;
 
 /**
- * Merges one collection after another, in write transactions of a bounded number of pages. Questions see the parts until
- * one short transaction replaces them by the merged segment. A removal made meanwhile comes after it and applies to it.
+ * Merges one collection after another, in write transactions of a bounded number of pages. Questions see the parts until one
+ * short transaction replaces them by the merged segment. A removal made meanwhile comes after it and applies to it. If another
+ * process takes the place of this one, the first to replace the parts wins.
  */
 export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   const changed = new Set<string>();
@@ -91,7 +92,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   async function findDue(): Promise<string[]> {
     const { write, times } = deps;
     const now = times.clock.now();
-    if (isFirstRun && !times.isShared) await retireUnfinished(write);
+    if (isFirstRun) await retireUnfinished(write);
     if (now < searchAt) return [];
     const due = isFirstRun ? await findUnmerged(write) : await findExpired(write, now);
     isFirstRun = false;
@@ -131,7 +132,6 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
         signal.throwIfAborted();
       }
     }
-    // Another process that merges a collection may not have seen the last changes.
     for (const id of [...failed.keys(), ...postponed]) changed.add(id);
     // A run without changes closes the thread.
     if (isIdle) await closeThread();
@@ -140,8 +140,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   return {
     changed(collectionId) {
       changed.add(collectionId);
-      // The merges of SQLite wait for the transaction.
-      if (deps.times.isShared) uncommitted.set(collectionId, deps.times.clock.now());
+      uncommitted.set(collectionId, deps.times.clock.now());
       backlog.added(collectionId);
       task?.trigger();
     },
@@ -169,11 +168,11 @@ export interface MergeContext extends Omit<IndexMergerDeps, 'logger' | 'rebuildS
 
 /**
  * Merges the segments of a collection until no merge is due, and deletes the expired ones.
- * @returns `postponed` when another process merges the collection, or the disk is nearly full. Nothing unfinished is left
+ * @returns `postponed` when the disk is nearly full. Nothing unfinished is left
  */
 export async function mergeSegmentsOf(collectionId: string, merging: MergeContext): Promise<'done' | 'postponed'> {
   const { write, signal, times } = merging;
-  await retireInterrupted(write, collectionId, times.clock.now());
+  await retireUnfinished(write, collectionId);
   let isPostponed = false;
   for (const state of ['rebuilt', 'live'] as const) {
     let outcome = await mergeOnce(collectionId, state, merging);
@@ -189,39 +188,40 @@ async function mergeOnce(
   state: PartState,
   merging: MergeContext,
 ): Promise<'merged' | 'none' | 'postponed'> {
-  const { write, signal, times, hasFreeSpace } = merging;
+  const { write, signal, hasFreeSpace } = merging;
   if (!(await hasFreeSpace())) return 'postponed';
-  const claimed = await claimMerge(write, { collectionId, state }, times);
-  if (claimed === 'none') return 'none';
-  if (claimed === 'busy') return 'postponed';
+  const planned = await planMerge(write, { collectionId, state });
+  if (planned === undefined) return 'none';
+  const target = await insertTarget(write, planned);
   try {
     const thread = await merging.openThread();
-    await thread.start({ segments: claimed.segments, areFirst: claimed.areFirst });
-    await fillTarget(merging, { thread, ...claimed });
+    await thread.start({ segments: planned.segments, areFirst: planned.areFirst });
+    await fillTarget(merging, { thread, target, ...planned });
     return 'merged';
   } catch (error) {
-    // Should this fail too, a later run does it, and the first error is reported.
-    if (!signal.aborted) await retire(write, claimed.target).catch(() => {});
+    // If the cleanup fails, the next run repeats it. The first error is reported.
+    if (!signal.aborted) await retireUnfinished(write, collectionId).catch(() => {});
     if (error instanceof PartsGone) return 'none';
     if (error instanceof NoFreeSpace) return 'postponed';
     throw error;
   }
 }
 
-interface Target extends ClaimedMerge {
+interface Target extends PlannedMerge {
   readonly thread: MergeThread;
+  readonly target: number;
 }
 
-async function fillTarget(merging: MergeContext, { thread, ...claimed }: Target): Promise<void> {
+async function fillTarget(merging: MergeContext, { thread, ...planned }: Target): Promise<void> {
   const { signal, hasFreeSpace } = merging;
   for (let number = 0; ; ) {
     signal.throwIfAborted();
     const { pages, merged } = await thread.next(pagesPerTransaction);
     if (!(await hasFreeSpace())) throw new NoFreeSpace();
-    await storePages(merging, { target: claimed.target, number, pages });
+    await storePages(merging, { target: planned.target, number, pages });
     number += pages.length;
     if (merged === null) continue;
-    await replaceParts(merging, { ...claimed, merged });
+    await replaceParts(merging, { ...planned, merged });
     merging.metrics.merged(merged.chunks);
     return;
   }
@@ -235,12 +235,12 @@ interface StoredPages {
 }
 
 function storePages(merging: MergeContext, { target, number, pages }: StoredPages): Promise<void> {
-  const { write, insertPages, times } = merging;
+  const { write, insertPages } = merging;
   const first = target * pagesPerSegment + number;
   return write.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('index_segment')
-      .set({ pages: number + pages.length, expires_at: leaseEnd(times) })
+      .set({ pages: number + pages.length })
       .where('id', '=', target)
       .where('state', '=', 'building')
       .executeTakeFirst();
@@ -252,7 +252,7 @@ function storePages(merging: MergeContext, { target, number, pages }: StoredPage
   });
 }
 
-interface Replacement extends ClaimedMerge {
+interface Replacement extends Omit<Target, 'thread'> {
   readonly merged: MergedSegment;
 }
 
@@ -260,12 +260,12 @@ interface Replacement extends ClaimedMerge {
  * Shows the merged segment instead of its parts. The updates lock all of them. A rebuild waits, because it would not see
  * the merged segment when it shows the rebuilt ones.
  */
-function replaceParts({ write, times }: MergeContext, replacement: Replacement): Promise<void> {
+function replaceParts({ write, times, holdOffRebuild }: MergeContext, replacement: Replacement): Promise<void> {
   const { segments, target, state, position } = replacement;
   const { header, chunks, removals } = replacement.merged;
   const shownAs = chunks + removals === 0 ? 'retired' : state;
   return write.transaction().execute(async (transaction) => {
-    if (times.isShared) await holdOffRebuild(transaction, replacement.collectionId);
+    await holdOffRebuild?.(transaction, replacement.collectionId);
     const hidden = await transaction
       .updateTable('index_segment')
       .set({ state: 'retired', expires_at: keptUntil(times) })
@@ -275,7 +275,7 @@ function replaceParts({ write, times }: MergeContext, replacement: Replacement):
     if (hidden.numUpdatedRows !== BigInt(segments.length)) throw new PartsGone();
     const shown = await transaction
       .updateTable('index_segment')
-      .set({ state: shownAs, position, chunks, removals, header, expires_at: null })
+      .set({ state: shownAs, position, chunks, removals, header })
       .where('id', '=', target)
       .where('state', '=', 'building')
       .executeTakeFirst();
@@ -283,7 +283,7 @@ function replaceParts({ write, times }: MergeContext, replacement: Replacement):
   });
 }
 
-/** The collection was deleted while its segments were merged, or another process has taken the merge over. */
+/** The collection was deleted or rebuilt while its segments were merged, or another process serves the store now. */
 class PartsGone extends Error {
   override readonly name = 'PartsGone';
   constructor() {

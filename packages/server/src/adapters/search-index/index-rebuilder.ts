@@ -3,37 +3,27 @@ import type { Logger } from '../../kernel/log/logger.ts';
 import { analysisVersion } from '../../search/analysis/analysis-version.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
-import { tryLockRebuilds } from './index-locks.ts';
 import type { RebuildMetrics } from './merge-metrics.ts';
 
-export interface IndexRebuilderDeps extends Pick<Database, 'dialect' | 'write' | 'searchIndex'> {
+export interface IndexRebuilderDeps extends Pick<Database, 'write' | 'searchIndex'> {
   readonly metrics: RebuildMetrics;
   readonly logger: Logger;
 }
 
 /**
  * Does a step of the rebuilds that are due.
- * @returns the collection whose index was changed; undefined when no rebuild is due, or another process does a step
+ * @returns the collection whose index was changed; undefined when no rebuild is due
  */
 export type RebuildSome = () => Promise<string | undefined>;
 
 /**
  * Rebuilds the search index of each collection whose terms are of an earlier version of the analysis, one collection
  * after another. A rebuild that was begun, for example by `fsck --repair`, comes first.
- *
- * Any process may do the next step. A process that finds another one at work leaves the rebuilds to it until its next
- * run, so that mostly one process works, and another one continues when it ends.
  */
 export function createIndexRebuilder(deps: IndexRebuilderDeps): RebuildSome {
-  const { dialect, write, searchIndex, metrics, logger } = deps;
+  const { write, searchIndex, metrics, logger } = deps;
   let current: string | undefined;
 
-  function doStep(collectionId: string): Promise<'busy' | 'continues' | 'finished'> {
-    return write.transaction().execute(async (db) => {
-      if (dialect === 'postgres' && !(await tryLockRebuilds(db))) return 'busy';
-      return (await searchIndex.rebuild(db, collectionId)) ? 'finished' : 'continues';
-    });
-  }
   return async () => {
     const collectionId = await findDue(write);
     if (collectionId === undefined) {
@@ -41,15 +31,14 @@ export function createIndexRebuilder(deps: IndexRebuilderDeps): RebuildSome {
       return undefined;
     }
     const isBegun = collectionId === current;
-    const outcome = await doStep(collectionId);
-    if (outcome === 'busy') return undefined;
+    const isFinished = await write.transaction().execute((db) => searchIndex.rebuild(db, collectionId));
     if (!isBegun) {
       const due = await countDue(write);
       metrics.due(due);
       logger.info({ collection_id: collectionId, due }, 'index rebuild started');
       current = collectionId;
     }
-    if (outcome === 'finished') {
+    if (isFinished) {
       current = undefined;
       metrics.rebuilt();
       logger.info({ collection_id: collectionId }, 'index rebuild finished');

@@ -1,11 +1,11 @@
 import type { Registry } from '../../kernel/metrics.ts';
 import { createIndexRebuilder, type IndexRebuilderDeps, type RebuildSome } from './index-rebuilder.ts';
 import { createRebuildMetrics, createRefreshMetrics } from './merge-metrics.ts';
-import { createRecordRefresher } from './record-refresher.ts';
+import { createRecordRefresher, type RecordRefresherDeps } from './record-refresher.ts';
 
 /** Rebuilds the indexes that are due, and then indexes the chunks of changed records again. Each call does one step. */
 export function createIndexRenewal(
-  deps: Omit<IndexRebuilderDeps, 'metrics'>,
+  deps: Omit<IndexRebuilderDeps & RecordRefresherDeps, 'metrics'>,
   registry: Registry | undefined,
 ): RebuildSome {
   const rebuildSome = createIndexRebuilder({ ...deps, metrics: createRebuildMetrics(registry) });

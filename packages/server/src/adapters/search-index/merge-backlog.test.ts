@@ -47,7 +47,7 @@ test('a merge begins a new count, so that a writer waits once for the segments o
     openThread: () => assert.fail('the collection has no segments'),
     insertPages: () => assert.fail('the collection has no segments'),
     metrics: { merged() {}, failed() {}, waited: () => waits++ },
-    times: { clock: systemClock, isShared: false, keptMs: 0 },
+    times: { clock: systemClock, keptMs: 0 },
     rebuildSome: async () => undefined,
     logger: silent,
   });
@@ -72,7 +72,7 @@ test('no writer waits before merges have started, while no merge is possible, an
     openThread: () => assert.fail('no merge is due'),
     insertPages: () => assert.fail('no merge is due'),
     metrics: { merged() {}, failed: () => assert.fail('no merge is due'), waited: () => waits++ },
-    times: { clock: systemClock, isShared: false, keptMs: 0 },
+    times: { clock: systemClock, keptMs: 0 },
     rebuildSome: async () => undefined,
     logger: silent,
   });

@@ -25,7 +25,7 @@ const sqlite: Parameters<typeof testSegments>[1] = {
     openThread: async () =>
       createSqliteMergeThread(await openSqliteThread(join(folder, sqliteFile), { readOnly: true })),
     insertPages: (db, pages) => runMany(db, insertInto('index_page', ['id', 'data']), pages),
-    times: { clock: systemClock, isShared: false, keptMs: 0 },
+    times: { clock: systemClock, keptMs: 0 },
   }),
 };
 testSegments('the segments of SQLite', sqlite);

@@ -70,7 +70,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       rebuildSome: createIndexRenewal({ dialect: 'sqlite', write, searchIndex, logger }, metrics),
       logger,
       // A question is one transaction, so that it needs no replaced segment.
-      times: { clock, isShared: false, keptMs: 0 },
+      times: { clock, keptMs: 0 },
     });
     let reclaiming: RunningTask | undefined;
     return {

@@ -24,7 +24,7 @@ import { insertPages } from './postgres-segment-rows.ts';
 const partsOf = ({ database }: Pick<TemporaryDatabase, 'database'>): MergeParts => ({
   insertPages,
   openThread: async () => createPostgresMergeThread(database.read),
-  times: { clock: database.clock, isShared: true, keptMs: 0 },
+  times: { clock: database.clock, keptMs: 0 },
 });
 testSegments('the segments of PostgreSQL', { open: temporaryDatabases.PostgreSQL, partsOf });
 testFilteredQuestions('questions with a filter in PostgreSQL', { open: temporaryDatabases.PostgreSQL, partsOf });

@@ -11,19 +11,10 @@ import type { Database } from '../../database/database.ts';
 import { openDatabase } from '../../database/open-database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
-import { tryLockRebuilds } from '../index-locks.ts';
+import { holdOffRebuild } from '../index-locks.ts';
 import { createIndexMerger } from '../index-merger.ts';
-import { createIndexRebuilder } from '../index-rebuilder.ts';
-import type { SegmentTimes } from '../merge-claims.ts';
-import { createRebuildMetrics } from '../merge-metrics.ts';
-import { markRebuildDue } from '../testing/changing-collection.suite.ts';
-import {
-  assertSameRanking,
-  createCorpus,
-  createRandom,
-  emptyChunk,
-  rankByHand,
-} from '../testing/full-text-corpus.suite.ts';
+import type { SegmentTimes } from '../plan-merge.ts';
+import { assertSameRanking, createRandom, emptyChunk, rankByHand } from '../testing/full-text-corpus.suite.ts';
 import { createSegmentHarness, vocabulary } from '../testing/segment-harness.ts';
 import { createPostgresMergeThread } from './postgres-merge-thread.ts';
 import { insertPages } from './postgres-segment-rows.ts';
@@ -51,25 +42,14 @@ const minute = 60_000;
 /** @param ahead milliseconds by which the clock of the node is ahead */
 function partsOf(database: Database, { keptMs = 0, ahead = 0 }: { keptMs?: number; ahead?: number } = {}) {
   const clock = { now: () => database.clock.now() + ahead };
-  const times: SegmentTimes = { clock, isShared: true, keptMs };
-  return { insertPages, openThread: async () => createPostgresMergeThread(database.read), times };
+  const times: SegmentTimes = { clock, keptMs };
+  return { insertPages, openThread: async () => createPostgresMergeThread(database.read), times, holdOffRebuild };
 }
 const harnessOf = (database: Database, options = {}) =>
   createSegmentHarness({ database, folder: '', close: async () => {} }, partsOf(database, options));
 
-test('one node at a time merges a collection', async () => {
+test('a node that begins to merge a collection takes the merge of another one over', async () => {
   const [one, other] = [harnessOf(nodes[0]), harnessOf(nodes[1])];
-  const collection = await one.createFilledCollection(31);
-  for (let n = 0; n < 9; n++) await collection.add(20);
-  const found: number[] = [];
-  await one.merge(collection.id, { onStep: async () => found.push(await other.merge(collection.id)) });
-  assert.deepEqual(found, [0]);
-  assert.deepEqual((await one.countRows(collection.id)).states, ['live']);
-  await collection.compare();
-});
-
-test('a node that stands still during a merge loses the merge to another one', async () => {
-  const [one, other] = [harnessOf(nodes[0]), harnessOf(nodes[1], { ahead: 2 * minute })];
   const collection = await one.createFilledCollection(32);
   for (let n = 0; n < 9; n++) await collection.add(20);
   let steps = 0;
@@ -278,23 +258,4 @@ test('the same is true while both nodes rebuild the index again and again', asyn
   t.diagnostic(`${questions} questions, ${rebuilds} rebuilds`);
   while (!(await rebuild(nodes[0])));
   await compareWithRows(collectionId);
-});
-
-test('a node leaves the rebuilds to another one that does a step', async () => {
-  const collectionId = await insertCollection(nodes[0]);
-  await createCorpus(nodes[0], collectionId).add('red');
-  await markRebuildDue(nodes[0], collectionId);
-  const [one, other] = nodes.map((node) =>
-    createIndexRebuilder({
-      ...{ ...node, logger: createLogger('silent') },
-      metrics: createRebuildMetrics(undefined),
-    }),
-  );
-  await nodes[0].write.transaction().execute(async (db) => {
-    assert.equal(await tryLockRebuilds(db), true);
-    assert.equal(await other?.(), undefined);
-  });
-  assert.equal(await other?.(), collectionId);
-  for (let steps = 0; (await one?.()) !== undefined; steps++) assert.ok(steps < 5);
-  assert.equal(await other?.(), undefined);
 });

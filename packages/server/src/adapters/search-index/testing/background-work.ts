@@ -4,18 +4,17 @@ import { chooseMerge } from '../../../search/segments/choose-merge.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 
-/** Milliseconds after which every lease has ended and every replaced segment may be deleted. */
+/** Milliseconds after which every replaced segment may be deleted. */
 const longest = 120_000;
 /** Fewer segments of a collection need no merge, unless many of their chunks are removed. */
 const leastSegments = 8;
 
-/** Moves the ends of leases and of replaced segments into the past, as if two minutes had passed. */
-export async function passMinutes({ write }: Database, states: readonly ('building' | 'retired')[]): Promise<void> {
+/** Moves the ends of replaced segments into the past, as if two minutes had passed. */
+export async function passMinutes({ write }: Database): Promise<void> {
   await write
     .updateTable('index_segment')
     .set((set) => ({ expires_at: set('expires_at', '-', longest) }))
     .where('expires_at', 'is not', null)
-    .where('state', 'in', states)
     .execute();
 }
 

@@ -87,7 +87,7 @@ export async function changeStore(
   const sweeps: Promise<void>[] = [];
   for (let round = 0; round < rounds; round++) {
     await collection.changeSomehow();
-    if (place.url !== null && round % roundsPerMinute === 0) await passMinutes(database, ['retired']);
+    if (place.url !== null && round % roundsPerMinute === 0) await passMinutes(database);
     const id = deleted[deletedAfter.indexOf(round)];
     if (id === undefined) continue;
     await markDeleting(database, id);

@@ -25,7 +25,7 @@ const mostProcesses = 5;
 /**
  * Opens what a process has left, and compares the indexes with the chunks: at once, and again after the background work
  * and further changes. Then no part of a deleted collection or of an interrupted merge may be left, and the counted bytes
- * must be those of the chunks. The leases of the ended process expire at once.
+ * must be those of the chunks. Replaced segments expire at once.
  */
 export async function checkChangingStore(store: ChangingStore, seed: number): Promise<CheckedStore> {
   let database = await openStore(store);
@@ -36,7 +36,7 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
     const { readable, swept } = await findDeleted(database, store);
     for (const id of readable) comparisons += await compareWithChunks(database, id, seed);
 
-    await passMinutes(database, ['building', 'retired']);
+    await passMinutes(database);
     let began = database.clock.now();
     database.startMaintenance(async () => true);
     const sweeps = swept.map((id) => sweep(database, id));
@@ -48,7 +48,7 @@ export async function checkChangingStore(store: ChangingStore, seed: number): Pr
       assert.ok(processes < mostProcesses, 'hidden segments are left');
       await database.close();
       database = await openStore(store);
-      await passMinutes(database, ['building', 'retired']);
+      await passMinutes(database);
       began = database.clock.now();
       database.startMaintenance(async () => true);
       await untilDone(database, began);

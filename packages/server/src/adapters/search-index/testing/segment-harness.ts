@@ -7,7 +7,7 @@ import { createMergeMetrics } from '../merge-metrics.ts';
 import { assertSameRanking, createCorpus, createRandom, rankByHand } from './full-text-corpus.suite.ts';
 
 /** What the merges of a database need. */
-export type MergeParts = Pick<IndexMergerDeps, 'openThread' | 'insertPages' | 'times'>;
+export type MergeParts = Pick<IndexMergerDeps, 'openThread' | 'insertPages' | 'times' | 'holdOffRebuild'>;
 
 export interface MergeHooks {
   /** Called after each step of a merge with its number, from 0. */

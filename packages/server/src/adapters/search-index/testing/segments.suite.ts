@@ -98,11 +98,9 @@ function testInterruptedMerge(current: Current): void {
     const interrupted = merge(collection.id, { signal: stopping.signal, onStep: () => stopping.abort() });
     // The signal ends the merge before its next step, or after it in the deletion of the parts.
     await interrupted.catch((error: Error) => assert.equal(error.name, 'AbortError'));
-    // The only process gives up a merge at once. Others give it up when its lease has ended.
-    const expires_at = deps.times.isShared ? null : deps.times.clock.now() + 60_000;
     await database.write
       .insertInto('index_segment')
-      .values({ collection_id: collection.id, state: 'building', ...emptySegment, expires_at })
+      .values({ collection_id: collection.id, state: 'building', ...emptySegment })
       .execute();
     await collection.compare();
 
