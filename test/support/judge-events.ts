@@ -70,6 +70,6 @@ function skipped(data: Failure, missing: readonly string[]): TestEvent {
   const { error: _, ...details } = data.details;
   return {
     type: 'test:pass',
-    data: { ...data, details, skip: missing.length > 0 ? `needs ${missing.join(', ')}` : 'its subtests need programs' },
+    data: { ...data, details, skip: missing.length > 0 ? `needs ${missing.join(', ')}` : 'needs a missing program' },
   } as TestEvent; // the types of Node.js require members that depend on its version
 }
