@@ -9,10 +9,10 @@ import { measureHandler } from './http-benches.ts';
 import { runLoad } from './load.ts';
 import { generateBundles, prepareCall } from './mcp-calls.ts';
 import { createRecord } from './measure-record.ts';
+import { measureStart } from './measure-start.ts';
 import { type Service, start, startService } from './processes.ts';
 import { at, measureQuestions } from './query-benches.ts';
 import { csv } from './sheets.ts';
-import { measureStart } from './start-bench.ts';
 import { printTable } from './table.ts';
 
 export interface Budget {

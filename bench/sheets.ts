@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { zipSync } from 'fflate';
 
 /** A pair in the sheets of the benches: 26 words, about 150 bytes. */
 export type Pair = readonly [question: string, answer: string];
@@ -31,25 +30,6 @@ export function* pairs(count: number, { question, answer } = short): Generator<P
 export function* csv(count: number): Generator<string> {
   yield 'question,answer\n';
   for (const [question, answer] of pairs(count)) yield `${question},${answer}\n`;
-}
-
-/** Writes a workbook with inline strings, like about half of the workbooks that programs write. */
-export function xlsx(count: number): Uint8Array {
-  const cell = (at: string, text: string) => `<c r="${at}" t="inlineStr"><is><t>${text}</t></is></c>`;
-  const row = (n: number, [question, answer]: Pair) =>
-    `<row r="${n}">${cell(`A${n}`, question)}${cell(`B${n}`, answer)}</row>`;
-  const rows = [row(1, ['question', 'answer'])];
-  for (const pair of pairs(count)) rows.push(row(rows.length + 1, pair));
-  const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet';
-  const parts = {
-    '[Content_Types].xml':
-      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>',
-    'xl/workbook.xml':
-      '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Pairs" sheetId="1" r:id="r1"/></sheets></workbook>',
-    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${type}" Target="worksheets/sheet1.xml"/></Relationships>`,
-    'xl/worksheets/sheet1.xml': `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>${rows.join('')}</sheetData></worksheet>`,
-  };
-  return zipSync(Object.fromEntries(Object.entries(parts).map(([path, text]) => [path, Buffer.from(text)])));
 }
 
 /** mulberry32: a small generator with the same numbers on every machine. */

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loopDelay, residentMemory, startService } from './processes.ts';
-import type { Row } from './table.ts';
 
 const times = 5;
 /** Milliseconds after which an idle service has finished the work that follows its start. */
 const settleMs = 5_000;
-const bars = { readyMs: 2_000, idleMb: 200 };
 
 /**
  * Measures the time from the command of `npm start` to both addresses on a new data folder, and the memory of the idle
@@ -29,18 +27,6 @@ export async function measureStart(folder: string) {
     }
   }
   return { readyMs: median(ready), idleMb: median(resident), loopP99, peakMb: Math.max(...resident) };
-}
-
-export async function startBench(folder: string): Promise<Row> {
-  const { readyMs, idleMb, ...watch } = await measureStart(folder);
-  return {
-    bench: `start, median of ${times}`,
-    ours: `ready after ${readyMs.toFixed(0)} ms, idle ${idleMb.toFixed(0)} MiB`,
-    floor: '-',
-    bar: `≤ ${bars.readyMs} ms; ≤ ${bars.idleMb} MiB`,
-    met: readyMs <= bars.readyMs && idleMb <= bars.idleMb,
-    ...watch,
-  };
 }
 
 function median(values: readonly number[]): number {
