@@ -53,7 +53,7 @@ test('[mcp] the programs of the guide run as printed', async (t) => {
   const programs = blocks('js');
   assert.equal(programs.length, 3);
   // The folder is below the root of the repository, so that its packages are found.
-  const folder = await mkdtemp(join(process.cwd(), 'node_modules', 'mcp-guide-'));
+  const folder = await mkdtemp(join(import.meta.dirname, 'node_modules', 'mcp-guide-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const printed: string[] = [];
   for (const program of programs) {
