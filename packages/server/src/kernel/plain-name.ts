@@ -14,4 +14,5 @@ export function withoutHiddenCharacters(text: string): string {
   return text.replace(hidden, '\ufffd');
 }
 
-const hidden = /[\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const hidden =
+  /[\u00ad\u061c\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;

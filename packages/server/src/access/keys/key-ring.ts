@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Scope } from '@quartermaster/contract';
 import type { Caller } from '../../kernel/caller.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { createBoundedLog } from '../../kernel/log/bounded-log.ts';
 import type { Logger } from '../../kernel/log/logger.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { ProjectRepository, StoredKey } from '../projects/project-repository.ts';
@@ -107,9 +108,11 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   }
 
   await load();
+  // A full disk fails every refresh.
+  const failures = createBoundedLog(logger, 1);
   const timer = setInterval(() => {
     Promise.all([load(), noteUses(noteEveryMs)]).catch((error: unknown) =>
-      logger.warn({ err: error }, 'keys not refreshed'),
+      failures.warn({ err: error }, 'keys not refreshed'),
     );
   }, deps.refreshMs ?? 1000);
   timer.unref();

@@ -68,7 +68,7 @@ test('a reason is never taken from a page or from bytes', () => {
 });
 
 test('characters that change the reading order or hide words are replaced in the code, the message and the excerpt', () => {
-  const hidden = ['\u202e', '\u2066', '\u200b', '\u00ad', '\u{e0041}'];
+  const hidden = ['\u202e', '\u2066', '\u200b', '\u00ad', '\u061c', '\u3164', '\u{e0041}'];
   for (const character of hidden) {
     const body = { code: `a${character}b`, message: `pay${character}no\u200dt \u200f\u05d0` };
     const failure = failureOf(answerOf(400, body), { rules: rulesOf() });
