@@ -1,4 +1,8 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Endings } from '../support/endings.ts';
+import type { AttackProgress, AttackStart } from './attack-process.ts';
 import type { Caller } from './caller.ts';
 import type { OperationName } from './operations.ts';
 
@@ -19,7 +23,7 @@ export interface Attack {
   readonly embeds?: boolean;
   /** Settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Builds its payload, if that takes long. Runs before the service starts. */
+  /** Builds its payload, if that takes long. */
   readonly build?: () => void;
   /**
    * Creates the objects that its requests name.
@@ -28,22 +32,39 @@ export interface Attack {
   prepare(caller: Caller): Promise<(index: number) => Promise<string>>;
 }
 
-export interface Saturation {
-  /** Describes the requests so far, for example `200: 3, 429: 17, in flight: 24`. */
-  describe(): string;
-  /** Whether a request was refused because a queue is full. */
-  wasRefused(): boolean;
-  /** Whether a request was refused, or at least half of the requests are in flight. Otherwise they did not reach the queue. */
-  wasFull(): boolean;
-  /** Resolves after all requests have ended. They end when the caller leaves. */
+/** An attack in a process of its own, because its client would delay the requests that are measured. */
+export interface Attacker {
+  begin(): void;
+  /** The requests so far, for example `200: 3, 429: 17, in flight: 24`; whether one was refused because a queue is full; and whether
+   * one was refused or at least half of them are in flight. Otherwise they did not reach the queue. */
+  progress(): AttackProgress;
   end(): Promise<void>;
+}
+
+/** Resolves when the attack has created its objects. */
+export async function startAttacker(start: AttackStart, endings: Endings): Promise<Attacker> {
+  const child = fork(new URL('./attack-process.ts', import.meta.url));
+  const ended = once(child, 'exit');
+  let last: AttackProgress = { outcomes: 'none', wasRefused: false, wasFull: false };
+  const end = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  endings.after(end);
+  child.send(start);
+  const [ready] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
+  if (ready !== 'ready') throw new Error('the attack could not be prepared');
+  child.on('message', (progress) => {
+    last = progress as AttackProgress; // written by attack-process.ts
+  });
+  return { begin: () => child.send('begin'), progress: () => last, end };
 }
 
 /** Milliseconds before a refused request is sent again. */
 const refusedPause = 500;
 
-/** Sends requests continuously, `width` at a time. */
-export function saturate({ width }: Attack, send: (index: number) => Promise<string>, signal: AbortSignal): Saturation {
+/** Sends requests continuously, `width` at a time. @returns a function that describes them */
+export function saturate({ width }: Attack, send: (index: number) => Promise<string>, signal: AbortSignal) {
   const outcomes = new Map<string, number>();
   let inFlight = 0;
   const work = async (index: number) => {
@@ -57,13 +78,12 @@ export function saturate({ width }: Attack, send: (index: number) => Promise<str
       await pause(refusedPause, undefined, { signal }).catch(() => {});
     }
   };
-  const ended = Promise.all(Array.from({ length: width }, (_, index) => work(index)));
-  return {
-    describe: () => [...outcomes, ['in flight', inFlight]].map(([name, count]) => `${name}: ${count}`).join(', '),
-    wasRefused: () => outcomes.has('429'),
-    wasFull: () => outcomes.has('429') || inFlight >= width / 2,
-    end: async () => void (await ended),
-  };
+  for (let index = 0; index < width; index++) void work(index);
+  return (): AttackProgress => ({
+    outcomes: [...outcomes, ['in flight', inFlight]].map(([name, count]) => `${name}: ${count}`).join(', '),
+    wasRefused: outcomes.has('429'),
+    wasFull: outcomes.has('429') || inFlight >= width / 2,
+  });
 }
 
 function nameOf(error: unknown): string {

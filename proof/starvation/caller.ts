@@ -45,7 +45,10 @@ export interface CallerOptions {
 
 const pollMs = 25;
 
-export function createCaller(service: StartedService, { key, signal, timeoutMs = 600_000 }: CallerOptions): Caller {
+export function createCaller(
+  service: Pick<StartedService, 'filesUrl' | 'pluginsUrl'>,
+  { key, signal, timeoutMs = 600_000 }: CallerOptions,
+): Caller {
   async function ask(asked: Asked): Promise<Answer> {
     const { address = 'files', method = 'GET', path, headers = {}, json, body, untilFirstBytes = false } = asked;
     const response = await fetch(`${address === 'files' ? service.filesUrl : service.pluginsUrl}${path}`, {

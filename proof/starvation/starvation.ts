@@ -5,12 +5,11 @@ import { startService } from '../../test/support/service.ts';
 import { createSecondProject } from '../hostile/two-projects.ts';
 import type { PartOptions, PartReport } from '../report.ts';
 import { createEndings, type Endings } from '../support/endings.ts';
-import { type Attack, type Saturation, saturate } from './attack.ts';
+import { type Attack, type Attacker, startAttacker } from './attack.ts';
+import { attacks, nameOf } from './attacks.ts';
 import { createCaller } from './caller.ts';
-import { documentAttacks } from './document-attacks.ts';
 import { measure, percentile95 } from './measure.ts';
 import { commonOperations, type OperationName, operations, prepareVictim, type Victim } from './operations.ts';
-import { runAttacks, streamAttacks } from './run-attacks.ts';
 import { describeRow, failureOf, type Row, renderTable } from './table.ts';
 import { openThirdParty } from './third-party.ts';
 
@@ -41,8 +40,6 @@ const fullBounds = {
 const sliceBounds = { rounds: 6, filling: 6_000, timeout: 5_000, longEnough: 5_000, measuring: 18_000, all: 35_000 };
 
 const settings = { PLUGIN_SECONDS: '120', ISOLATION: 'process', LOG_LEVEL: 'error' };
-
-const attacks = [...documentAttacks, ...runAttacks, ...streamAttacks];
 
 /**
  * Lets one caller saturate each queue of the service with its worst known payload. Meanwhile another project, and
@@ -86,10 +83,7 @@ async function runAttack(attack: Attack, place: string, bounds: Bounds, log: Par
   mkdirSync(place, { recursive: true });
   endings.after(() => rmSync(place, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   try {
-    attack.build?.();
-    const leaving = new AbortController();
-    const { victims, send } = await prepare(attack, { place, endings, bounds, signal: leaving.signal });
-    endings.after(() => leaving.abort());
+    const { victims, attacker } = await prepare(attack, { place, endings, bounds });
     const names = [...commonOperations, ...(attack.own ?? [])];
     const measured = (rounds: number, limitOf?: LimitOf) => {
       const end = performance.now() + bounds.measuring;
@@ -104,13 +98,13 @@ async function runAttack(attack: Attack, place: string, bounds: Bounds, log: Par
       }
     const idleOf = (name: OperationName) => percentile95(victims.flatMap((victim) => idle(victim, name).times));
     const limitOf: LimitOf = (name) => 3 * idleOf(name) + operations[name].allowance;
-    const saturation = saturate(attack, send, leaving.signal);
-    await fill(attack, saturation, bounds.filling);
+    attacker.begin();
+    await fill(attack, attacker, bounds.filling);
     const loaded = await measured(bounds.rounds, limitOf);
-    log(`starvation: ${nameOf(attack)}: ${saturation.describe()}`);
-    if (!saturation.wasFull()) throw new Error(`the attack did not fill the queue: ${saturation.describe()}`);
-    leaving.abort();
-    await saturation.end();
+    const { outcomes, wasFull } = attacker.progress();
+    log(`starvation: ${nameOf(attack)}: ${outcomes}`);
+    if (!wasFull) throw new Error(`the attack did not fill the queue: ${outcomes}`);
+    await attacker.end();
     return victims.flatMap((victim) =>
       names.map((name): Row => {
         const { times, failures } = loaded(victim, name);
@@ -129,11 +123,10 @@ interface Preparation {
   readonly place: string;
   readonly endings: Endings;
   readonly bounds: Bounds;
-  readonly signal: AbortSignal;
 }
 
 /** Starts a service with two projects. The attacker is the first key of the first project, or has no key. */
-async function prepare(attack: Attack, { place, endings, bounds, signal }: Preparation) {
+async function prepare(attack: Attack, { place, endings, bounds }: Preparation) {
   const thirdParty = await openThirdParty(place);
   endings.after(thirdParty.close);
   const folder = join(place, 'live');
@@ -143,6 +136,7 @@ async function prepare(attack: Attack, { place, endings, bounds, signal }: Prepa
     settings: { ...thirdParty.settings, ...settings, ...attack.settings, ...(attack.embeds && thirdParty.embedding) },
   });
   const { first, second } = await createSecondProject(service);
+  const { signal } = new AbortController();
   const owner = createCaller(service, { key: first.key, signal });
   const victim = async (name: string, key: string) =>
     await prepareVictim(name, createCaller(service, { key, signal, timeoutMs: bounds.timeout }));
@@ -151,19 +145,19 @@ async function prepare(attack: Attack, { place, endings, bounds, signal }: Prepa
     await victim('another key', await owner.createKey(first.id)),
   ];
   const key = attack.keyless === true ? null : await owner.createKey(first.id);
-  return { victims, send: await attack.prepare(createCaller(service, { key, signal })) };
+  const { filesUrl, pluginsUrl } = service;
+  return {
+    victims,
+    attacker: await startAttacker({ attack: nameOf(attack), service: { filesUrl, pluginsUrl }, key }, endings),
+  };
 }
 
 /** Waits until the queue is full, which a refusal shows, or for at most some seconds. */
-async function fill(attack: Attack, saturation: Saturation, filling: number): Promise<void> {
+async function fill(attack: Attack, attacker: Attacker, filling: number): Promise<void> {
   const end = performance.now() + filling;
   const enough = performance.now() + Math.min(filling, 4_000);
-  while (performance.now() < end && !saturation.wasRefused()) {
+  while (performance.now() < end && !attacker.progress().wasRefused) {
     if (attack.untilRefused !== true && performance.now() > enough) return;
     await pause(50);
   }
-}
-
-function nameOf({ queue, payload, keyless }: Attack): string {
-  return `${queue}: ${payload}${keyless === true ? ', without a key' : ''}`;
 }
