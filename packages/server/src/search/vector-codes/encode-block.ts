@@ -17,7 +17,7 @@ export interface CodeBlock {
   readonly bases: Float32Array;
   /** |r| */
   readonly norms: Float32Array;
-  /** A bit for each dimension, vector after vector: 1 stands for a positive number. */
+  /** A bit for each dimension: 1 stands for a positive number. The first words of all vectors, then their second words. */
   readonly signs: Int32Array;
   /** Four bits for each dimension: n stands for n − 7.5. */
   readonly nibbles: Uint8Array;
@@ -37,9 +37,16 @@ export const nibbleCentre = 7.5;
 /** The best step between 16 equal steps for a normal distribution, in standard deviations. */
 const bestStep = 0.3352;
 
+/** The signs of a vector fill whole groups of this many words, which are compared at once. */
+export const wordsAtOnce = 3;
+
+export function wordsOfSigns(width: number): number {
+  return Math.ceil(width / 32 / wordsAtOnce) * wordsAtOnce;
+}
+
 /** Returns the bytes of the codes of one vector. */
 export function codeBytes(width: number): number {
-  return (width * 5) / 8 + 24;
+  return wordsOfSigns(width) * 4 + width / 2 + 24;
 }
 
 export function encodeBlock(vectors: readonly SeqVector[], rotate: Rotate, centre: Float32Array): CodeBlock {
@@ -49,7 +56,7 @@ export function encodeBlock(vectors: readonly SeqVector[], rotate: Rotate, centr
     seqs: Float64Array.from(vectors, ({ seq }) => seq),
     bases: numbers(),
     norms: numbers(),
-    signs: new Int32Array((vectors.length * width) / 32),
+    signs: new Int32Array(vectors.length * wordsOfSigns(width)),
     nibbles: new Uint8Array((vectors.length * width) / 2),
     scales: numbers(),
     spreads: numbers(),
@@ -66,7 +73,7 @@ function encode(block: CodeBlock, n: number, vector: Float32Array, centre: Float
     base += (vector[i] as number) * (centre[i] as number);
     square += (residual[i] as number) ** 2;
   }
-  writeSigns(residual, block.signs.subarray((n * width) / 32));
+  writeSigns(residual, block.signs.subarray(n), block.seqs.length);
   const perStep = square === 0 ? 0 : 1 / (bestStep * Math.sqrt(square / width));
   let [product, codeSquare] = [0, 0];
   for (let i = 0; i < width; i++) {
@@ -85,10 +92,11 @@ function encode(block: CodeBlock, n: number, vector: Float32Array, centre: Float
   block.spreads[n] = Math.sqrt(Math.max(0, scale * scale * codeSquare - square) / width);
 }
 
-/** Writes a bit for each number: 1 for a positive one. */
-export function writeSigns(numbers: Float32Array, signs: Int32Array): void {
+/** Writes a bit for each number: 1 for a positive one. The distance is that from one word to the next. */
+export function writeSigns(numbers: Float32Array, signs: Int32Array, distance = 1): void {
   for (let i = 0; i < numbers.length; i++) {
-    if ((numbers[i] as number) > 0) signs[i >> 5] = (signs[i >> 5] as number) | (1 << (i & 31));
+    const word = (i >> 5) * distance;
+    if ((numbers[i] as number) > 0) signs[word] = (signs[word] as number) | (1 << (i & 31));
   }
 }
 

@@ -19,21 +19,24 @@ export function createRotation(dimensions: number): Rotate {
   const size = 2 ** Math.floor(Math.log2(width));
   const signs = createSigns(rounds * width);
   const scale = 1 / Math.sqrt(size);
+  // Numbers of 64 bits need no conversion from one step to the next.
+  const values = new Float64Array(width);
+  const parts = [values.subarray(0, size), values.subarray(width - size)];
   const rotated = new Float32Array(width);
   return (vector) => {
-    rotated.fill(0);
-    rotated.set(vector);
+    values.fill(0);
+    values.set(vector);
     for (let round = 0; round < rounds; round++) {
-      const from = round % 2 === 0 ? 0 : width - size;
-      for (let i = 0; i < width; i++) rotated[i] = (rotated[i] as number) * (signs[round * width + i] as number);
-      transform(rotated.subarray(from, from + size), scale);
+      for (let i = 0; i < width; i++) values[i] = (values[i] as number) * (signs[round * width + i] as number);
+      transform(parts[round % 2] as Float64Array, scale);
     }
+    rotated.set(values);
     return rotated;
   };
 }
 
 /** Applies the orthogonal Hadamard transform in place. The length is a power of two. */
-function transform(values: Float32Array, scale: number): void {
+function transform(values: Float64Array, scale: number): void {
   const size = values.length;
   for (let half = 1; half < size; half *= 2) {
     for (let start = 0; start < size; start += 2 * half) {

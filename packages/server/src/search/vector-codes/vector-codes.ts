@@ -9,6 +9,8 @@ import {
   nibbleCentre,
   type SeqVector,
   vectorsPerBlock,
+  wordsAtOnce,
+  wordsOfSigns,
   writeSigns,
 } from './encode-block.ts';
 import { createRotation, paddedDimensions } from './rotation.ts';
@@ -54,7 +56,7 @@ export function createVectorCodes(dimensions: number): VectorCodes {
         return { seq, estimate: cosine, bound: cosine };
       });
       const centred = centre === undefined ? undefined : centreQuery(rotate(query), centre);
-      const scanned = centred === undefined ? [] : blocks.map((block) => scan(block, centred));
+      const scanned = centred && scan(blocks, centred);
       return select(scanned, exact, count);
     },
   };
@@ -85,7 +87,7 @@ function centreQuery(rotated: Float32Array, centre: Float32Array): CentredQuery 
     largest = Math.max(largest, Math.abs(value));
   }
   const length = Math.sqrt(square);
-  const signs = new Int32Array(width / 32);
+  const signs = new Int32Array(wordsOfSigns(width));
   writeSigns(query, signs);
   const products = new Float32Array(width + 1);
   const bounds = new Float32Array(width + 1);
@@ -102,35 +104,58 @@ function centreQuery(rotated: Float32Array, centre: Float32Array): CentredQuery 
   return { signs, length, fromCentre, products, bounds, whole, wholeSum, unit };
 }
 
-/** A block, and for each of its vectors the number of signs that differ and the estimated cosine. */
-interface ScannedBlock {
-  readonly block: CodeBlock;
+/** Blocks, and for each of their vectors the estimated cosine and its upper bound. */
+interface ScannedBlocks {
+  readonly blocks: readonly CodeBlock[];
   readonly centred: CentredQuery;
-  readonly differing: Uint16Array;
   readonly estimates: Float32Array;
+  readonly bounds: Float32Array;
 }
 
 /** Estimates all cosines by the signs. */
-function scan(block: CodeBlock, centred: CentredQuery): ScannedBlock {
-  const { signs, bases, norms } = block;
-  const { products, fromCentre, signs: query } = centred;
-  const differing = new Uint16Array(bases.length);
-  const estimates = new Float32Array(bases.length);
-  let at = 0;
-  for (let n = 0; n < estimates.length; n++) {
-    let sum = 0;
-    for (let word = 0; word < query.length; word++) {
-      // Counts the bits of a word: in pairs, in fours, in bytes, and then in all of them.
-      let bits = (signs[at] as number) ^ (query[word] as number);
-      bits -= (bits >>> 1) & 0x55555555;
-      bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-      sum += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+function scan(blocks: readonly CodeBlock[], centred: CentredQuery): ScannedBlocks {
+  // Arrays for each block would take longer to allocate than to fill.
+  const estimates = new Float32Array(blocks.length * vectorsPerBlock);
+  const bounds = new Float32Array(estimates.length);
+  const differing = new Uint16Array(vectorsPerBlock);
+  for (const [place, block] of blocks.entries()) {
+    countDiffering(block.signs, centred.signs, differing);
+    const { bases, norms } = block;
+    for (let n = 0; n < vectorsPerBlock; n++) {
+      const from = (bases[n] as number) + centred.fromCentre;
+      const count = differing[n] as number;
+      const at = place * vectorsPerBlock + n;
+      estimates[at] = from + (norms[n] as number) * (centred.products[count] as number);
+      bounds[at] = from + (norms[n] as number) * (centred.bounds[count] as number);
+    }
+  }
+  return { blocks, centred, estimates, bounds };
+}
+
+/** Counts the signs of each vector of a block that differ from those of the query. */
+function countDiffering(signs: Int32Array, query: Int32Array, differing: Uint16Array): void {
+  differing.fill(0);
+  for (let word = 0; word < query.length; word += wordsAtOnce) {
+    const [one = 0, two = 0, three = 0] = query.subarray(word, word + wordsAtOnce);
+    let at = word * vectorsPerBlock;
+    for (let n = 0; n < vectorsPerBlock; n++) {
+      // Adds the bits of three words. One word has the ones of the sums, the other one the twos.
+      const a = (signs[at] as number) ^ one;
+      const b = (signs[at + vectorsPerBlock] as number) ^ two;
+      const c = (signs[at + 2 * vectorsPerBlock] as number) ^ three;
+      const either = a ^ b;
+      const fours = countInFours(either ^ c) + (countInFours((a & b) | (either & c)) << 1);
+      const bytes = (fours & 0x0f0f0f0f) + ((fours >>> 4) & 0x0f0f0f0f);
+      differing[n] = (differing[n] as number) + (Math.imul(bytes, 0x01010101) >>> 24);
       at += 1;
     }
-    differing[n] = sum;
-    estimates[n] = (bases[n] as number) + fromCentre + (norms[n] as number) * (products[sum] as number);
   }
-  return { block, centred, differing, estimates };
+}
+
+/** Returns the number of bits of each four bits, in these four bits. */
+function countInFours(bits: number): number {
+  const pairs = (bits - ((bits >>> 1) & 0x55555555)) | 0;
+  return ((pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)) | 0;
 }
 
 /** A vector with its estimated cosine and its upper bound. */
@@ -141,32 +166,23 @@ interface Estimated {
 }
 
 /** Refines what may be among the nearest until nothing else may be. */
-function select(scanned: readonly ScannedBlock[], exact: readonly Estimated[], wanted: number): NearVectors {
+function select(scanned: ScannedBlocks | undefined, exact: readonly Estimated[], wanted: number): NearVectors {
+  const { estimates = new Float32Array(), bounds: mostOf = new Float32Array() } = scanned ?? {};
   // More than there are find all.
-  const total = scanned.reduce((sum, { estimates }) => sum + estimates.length, exact.length);
-  const count = Math.min(wanted, total + 1);
-  const seeds = findSeeds(scanned, count);
+  const count = Math.min(wanted, estimates.length + exact.length + 1);
+  const seeds = findSeeds(estimates, count);
   const reached = createBestValues(count);
   const refined: Estimated[] = [];
-  let least = Number.NEGATIVE_INFINITY;
   const take = (found: Estimated) => {
-    least = reached.add(2 * found.estimate - found.bound);
     refined.push(found);
+    return reached.add(2 * found.estimate - found.bound);
   };
   for (const each of exact) take(each);
-  for (const part of scanned) {
-    for (let n = 0; n < part.estimates.length; n++) {
-      if ((part.estimates[n] as number) >= seeds) take(refine(part, n));
-    }
-  }
-  least = reached.least();
-  for (const part of scanned) {
-    const { estimates, differing, centred } = part;
-    const { bases, norms } = part.block;
-    for (let n = 0; n < estimates.length; n++) {
-      const most = (norms[n] as number) * (centred.bounds[differing[n] as number] as number);
-      const bound = (bases[n] as number) + centred.fromCentre + most;
-      if (bound >= least && (estimates[n] as number) < seeds) take(refine(part, n));
+  if (scanned !== undefined) {
+    for (let n = 0; n < estimates.length; n++) if ((estimates[n] as number) >= seeds) take(refine(scanned, n));
+    let least = reached.least();
+    for (let n = 0; n < mostOf.length; n++) {
+      if ((mostOf[n] as number) >= least && (estimates[n] as number) < seeds) least = take(refine(scanned, n));
     }
   }
   const rest = reached.least();
@@ -178,24 +194,25 @@ function select(scanned: readonly ScannedBlock[], exact: readonly Estimated[], w
 }
 
 /** Returns an estimate that at least `count` encoded vectors reach, and hardly more. −∞ when there are fewer. */
-function findSeeds(scanned: readonly ScannedBlock[], count: number): number {
+function findSeeds(estimates: Float32Array, count: number): number {
   const best = createBestValues(count);
   let limit = Number.NEGATIVE_INFINITY;
-  for (const { estimates } of scanned) {
-    for (const estimate of estimates) if (estimate > limit) limit = best.add(estimate);
+  for (let n = 0; n < estimates.length; n++) {
+    if ((estimates[n] as number) > limit) limit = best.add(estimates[n] as number);
   }
   return best.least();
 }
 
 /** Estimates the cosine of one vector by its nibbles. */
-function refine({ block, centred }: ScannedBlock, n: number): Estimated {
-  const { nibbles, bases, scales, spreads, seqs } = block;
+function refine({ blocks, centred }: ScannedBlocks, place: number): Estimated {
+  const n = place % vectorsPerBlock;
+  const { nibbles, bases, scales, spreads, seqs } = blocks[(place - n) / vectorsPerBlock] as CodeBlock;
   const { whole, wholeSum, unit, length, fromCentre } = centred;
   let product = 0;
   let at = (n * whole.length) / 2;
   for (let i = 0; i < whole.length; i += 2) {
     const pair = nibbles[at] as number;
-    product += Math.imul(pair & 15, whole[i] as number) + Math.imul(pair >> 4, whole[i + 1] as number);
+    product = (product + Math.imul(pair & 15, whole[i] as number) + Math.imul(pair >> 4, whole[i + 1] as number)) | 0;
     at += 1;
   }
   const centredProduct = unit * (product - nibbleCentre * wholeSum);
