@@ -50,7 +50,7 @@ export function describeSnowball(scores: readonly SnowballScore[]): string {
 nDCG@10 of the service beside a plain BM25 (k1 1.2, b 0.75) over the same words. It is written separately, scores every passage, knows the
 language of the set, and stems with Snowball where that has a stemmer (not Korean, Japanese and Chinese). The sets \`handbook\` and
 \`installation\` are sections of Debian's translated handbooks without their headings, cut at 950 tokens, and the headings are the questions. Measured by
-\`npm run script -- extraction-score:retrieval -- --snowball\`, with the packages \`debian-handbook\` and \`installation-guide-amd64\`.
+\`npm run script -- retrieval-score --snowball\`, with the packages \`debian-handbook\` and \`installation-guide-amd64\`.
 In a handbook, the rank of one question changes the figure by up to 0.014.
 The signs for French, Korean and Japanese depend on the cut: with 2,500 characters only Japanese is below BM25, with 800 characters French and Korean.
 

@@ -29,7 +29,7 @@ nDCG@10 of \`mode\` \`words\`, \`vectors\` and \`fused\`, through the API with a
 (TF-IDF over words and their parts, reduced to 100 dimensions; learned from the passages of all four languages together, so they also compare
 across languages). *common part*: each cosine c is 0.75 + 0.25 c. *AUC* is the probability that a question whose best hit is right scores
 higher than one of 30 off-topic questions. The last columns are right answers and off-topic questions with a score of at least ${threshold}.
-Measured by \`npm run script -- extraction-score:retrieval -- --vectors\` with every third question, and below with every fourth. These vectors agree with words more than those of a neural model would.
+Measured by \`npm run script -- retrieval-score --vectors\` with every third question, and below with every fourth. These vectors agree with words more than those of a neural model would.
 
 | questions → documents | words | vectors | fused | AUC | right ≥ ${threshold} | off-topic ≥ ${threshold} |
 | --- | --- | --- | --- | --- | --- | --- |
