@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { saturate } from './attack.ts';
 import { attacks, nameOf } from './attacks.ts';
@@ -19,6 +20,7 @@ export interface AttackProgress {
 
 // An attacker has a machine of its own. Here its client must not take the processors from the service and the victims.
 setPriority(10);
+if (existsSync('/proc/self/autogroup')) writeFileSync('/proc/self/autogroup', '10');
 process.once('message', async ({ attack: name, service, key }: AttackStart) => {
   const attack = attacks.find((one) => nameOf(one) === name);
   if (attack === undefined) throw new Error(`no attack has the name ${name}`);

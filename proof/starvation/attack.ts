@@ -43,7 +43,7 @@ export interface Attacker {
 
 /** Resolves when the attack has created its objects. */
 export async function startAttacker(start: AttackStart, endings: Endings): Promise<Attacker> {
-  const child = fork(new URL('./attack-process.ts', import.meta.url));
+  const child = fork(new URL('./attack-process.ts', import.meta.url), { detached: true });
   const ended = once(child, 'exit');
   let last: AttackProgress = { outcomes: 'none', wasRefused: false, wasFull: false };
   const end = async () => {

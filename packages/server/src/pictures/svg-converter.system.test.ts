@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getPriority } from 'node:os';
@@ -197,4 +198,9 @@ test('the process that converts has a lower priority than the server', async (t)
     children.map((pid) => getPriority(pid)),
     [getPriority() + 10],
   );
+  // Linux schedules a session as a whole when it has autogroups.
+  if (!existsSync('/proc/self/autogroup')) return;
+  for (const pid of children) {
+    assert.match(readFileSync(`/proc/${pid}/autogroup`, 'utf8'), new RegExp(` nice ${getPriority() + 10}\\n$`));
+  }
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, type StdioNull, type StdioPipe, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { constants, getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -131,11 +131,18 @@ export function spawnIsolated(program: IsolatedProgram | IsolatedCommand, settin
   };
 }
 
+/**
+ * Lowers the priority of the process and, where Linux schedules by session (autogroup), that of its session. A detached process has
+ * one of its own, in which its niceness alone has no effect on others. The session inside bubblewrap keeps its priority.
+ */
 function lowerPriority({ pid }: ChildProcess, niceness: number): void {
+  if (pid === undefined) return;
   try {
-    if (pid !== undefined) setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
+    const lower = Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW);
+    setPriority(pid, lower);
+    writeFileSync(`/proc/${pid}/autogroup`, String(lower));
   } catch {
-    // The process has exited already. Its exit is handled elsewhere.
+    // The process has exited already, or Linux has no autogroups.
   }
 }
 
