@@ -1,6 +1,8 @@
-import type { Command, Option } from 'commander';
 import { exitCodeMeanings } from '../../packages/cli/src/exit-codes.ts';
 import { createProgram } from '../../packages/cli/src/program.ts';
+
+type Command = ReturnType<typeof createProgram>;
+type Option = Command['options'][number];
 
 /** Renders `docs/reference/commands.md`: every command with its arguments, its options and the exit codes. */
 export function describeCommands(): string {
