@@ -95,7 +95,7 @@ describe('the SQLite file', () => {
   it('`read` accepts no writes', async () => {
     const database = await open();
     const write = database.read.insertInto('project').values({ id: 'x', name: 'x', created_at: 1 }).execute();
-    await assert.rejects(write, { name: 'SqliteError', code: 'SQLITE_READONLY' });
+    await assert.rejects(write, { name: 'Problem', code: 'SERVICE_UNAVAILABLE', condition: 'database_read_only' });
     await database.close();
   });
 

@@ -4,8 +4,10 @@ import type { CollectionTable, RecordTable } from '../collection-tables.ts';
 import type { Database } from '../database.ts';
 
 const newId = createNewId();
+/** A project that does not exist. */
+export const noProject = 'proj00000000000000000000';
 const common = {
-  project_id: 'proj00000000000000000000',
+  project_id: noProject,
   metadata: '{}',
   status: 'ready',
   created_at: 1,

@@ -5,8 +5,8 @@ import { countFieldTerms } from '../../../search/analysis/field-terms.ts';
 import { frequencySeparator, tokenize } from '../../../search/analysis/tokenizer.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
-import { insertCollection } from '../../database/testing/insert-rows.ts';
-import { changeChunkBytes } from '../../repositories/project-usage.ts';
+import { insertCollection, noProject } from '../../database/testing/insert-rows.ts';
+import { changeChunkBytes, correctUsage } from '../../repositories/project-usage.ts';
 import { assertSameRanking, createRandom, rankByHand } from './full-text-corpus.suite.ts';
 
 const newId = createNewId();
@@ -32,8 +32,9 @@ export interface ChangingOptions {
   readonly projectId?: string;
 }
 
-export async function createChangingCollection(database: Database, { seed, projectId }: ChangingOptions) {
-  const collectionId = await insertCollection(database, projectId === undefined ? {} : { project_id: projectId });
+export async function createChangingCollection(database: Database, { seed, projectId = noProject }: ChangingOptions) {
+  const collectionId = await insertCollection(database, { project_id: projectId });
+  await correctUsage(database, projectId);
   return openChangingCollection(database, { collectionId, seed });
 }
 
