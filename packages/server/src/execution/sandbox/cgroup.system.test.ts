@@ -157,10 +157,11 @@ test(
 
 const urlHere = (path: string): string => JSON.stringify(new URL(`../../${path}`, import.meta.url).href);
 const server = (folder: string, url = urlHere): string => `
+  import { createAdmission } from ${url('kernel/admission/admission.ts')};
   import { createLogger } from ${url('kernel/log/logger.ts')};
   import { createMetrics } from ${url('kernel/metrics.ts')};
   import { openSandbox } from ${url('execution/sandbox/open-sandbox.ts')};
-  const sandbox = await openSandbox({ maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,
+  const sandbox = await openSandbox({ admission: createAdmission(), maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,
     recycleAfterRuns: 9, logger: createLogger('silent'), metrics: createMetrics(), cgroups: 'auto' });
   const limits = { timeoutMs: 60000, memoryMb: 256, cpuMs: 60000, maxOutputBytes: 1000, maxRequests: 0 };
   const outcome = await sandbox.run({ bundleId: 'a', bundleFolder: ${JSON.stringify(folder)}, handlerPath: 'run.mjs',

@@ -221,8 +221,9 @@ test('closing cancels running and waiting documents', async () => {
 test('when the server is killed its children end', async () => {
   const program = `
     import { openExtractor } from ${JSON.stringify(new URL('./open-extractor.ts', import.meta.url).href)};
+    import { createAdmission } from ${JSON.stringify(new URL('../../kernel/admission/admission.ts', import.meta.url).href)};
     import { createLogger } from ${JSON.stringify(new URL('../../kernel/log/logger.ts', import.meta.url).href)};
-    const pool = openExtractor({ logger: createLogger('silent') });
+    const pool = openExtractor({ admission: createAdmission(), logger: createLogger('silent') });
     const task = { source: { kind: 'text', text: 'x' }, splitter: null, title: '', kind: 'text', maxChunks: 9, onBatch: async () => {}, onStage: () => {} };
     await pool.extract(task, new AbortController().signal);
     console.log('ready');
