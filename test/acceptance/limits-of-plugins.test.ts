@@ -48,11 +48,24 @@ test('the limit input_members accepts exactly as many members of input_params an
   assertRefused(row, await ask(row.value + 1));
 });
 
-test('a batch of JSON-RPC messages is refused', async () => {
+test('a batch of JSON-RPC messages and an id that no answer can repeat exactly are refused', async () => {
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
-  const batch = [{ jsonrpc: '2.0', id: 1, method: 'ping' }];
-  const { status, body } = await limited.send(`${limited.service.pluginsUrl}/mcp`, { ...json(batch), headers });
-  assert.deepEqual([status, body.error.code], [400, -32600]);
+  const ping = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
+  for (const [body, reason] of [
+    [`[${ping('1')}]`, /batches are not accepted/],
+    [ping('12345678901234567'), /`id` must be/],
+    [ping('1.5'), /`id` must be/],
+  ] as const) {
+    const answer = await limited.send(`${limited.service.pluginsUrl}/mcp`, { method: 'POST', body, headers });
+    assert.deepEqual([answer.status, answer.body.error.code], [400, -32600]);
+    assert.match(answer.body.error.message, reason);
+  }
+  const { status } = await limited.send(`${limited.service.pluginsUrl}/mcp`, {
+    method: 'POST',
+    body: ping('7'),
+    headers,
+  });
+  assert.equal(status, 200);
 });
 
 test('the limit idempotency_wrong_requests compares exactly as many other requests and refuses one more', async () => {

@@ -62,6 +62,10 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
         .code(400)
         .send(rpcError(-32600, 'Invalid Request: batches are not accepted; send each message alone'));
     }
+    const { id = null } = Object(request.body) as { readonly id?: unknown };
+    if (id !== null && typeof id !== 'string' && !Number.isSafeInteger(id)) {
+      return reply.code(400).send(rpcError(-32600, 'Invalid Request: `id` must be a text or an integer below 2^53'));
+    }
     const { projectId = '-', keyId, scopes = withoutKey } = known ?? {};
     const { links, profile } = request.query as McpQuery; // validated against the schema
     const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
