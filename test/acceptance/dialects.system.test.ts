@@ -347,9 +347,13 @@ test('[dialects] Open WebUI gets the whole text of a document without pages, and
 test('[dialects] the format of a document follows from its name, and otherwise from its type', async () => {
   const bare = (headers: Record<string, string>) =>
     send<LoadedDocument[]>('/openwebui/process', { method: 'PUT', headers, body: new Blob(['{"a": 1}']) });
-  for (const type of ['text/plain; charset=utf-8', 'text/x-python', 'application/json']) {
+  for (const [type, text] of [
+    ['text/plain; charset=utf-8', '{"a": 1}'],
+    ['text/x-python', '{"a": 1}'],
+    ['application/json', 'a: 1'],
+  ] as const) {
     const { status, body } = await bare({ 'Content-Type': type });
-    assert.deepEqual([status, body[0]?.page_content, body[0]?.metadata.source], [200, '{"a": 1}', ''], type);
+    assert.deepEqual([status, body[0]?.page_content, body[0]?.metadata.source], [200, text, ''], type);
   }
   assert.equal((await load('a.HTM', '<p>Text</p>')).body[0]?.page_content, 'Text');
   for (const [name, type] of [
