@@ -1,6 +1,7 @@
 import type { Logger } from '../../kernel/log/logger.ts';
 import { frameKinds } from '../../processes/frames.ts';
 import type { SpawnSettings } from '../../processes/isolation/spawn-isolated.ts';
+import { lowerPriority } from '../../processes/lower-priority.ts';
 import { type SupervisedProcess, superviseProcess } from '../../processes/supervised-process.ts';
 import { watchMemory } from '../../processes/usage-watch.ts';
 import type { ExtractionOutcome, ExtractionTask } from '../extraction.ts';
@@ -37,24 +38,33 @@ export interface HostOptions {
 export interface Host {
   /** Rejects only when the source or a callback of the task does, or when the child cannot be started. */
   run(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome>;
-  /** Whether it may read another document. A child is retired after an unexpected failure, and by age. */
+  /** Whether it may read another document. A child is retired after an unexpected failure, after a long document, and by age. */
   isFit(): boolean;
   /** Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
 const mostDocuments = 100;
+/** Milliseconds after which a document yields the processors to requests and to documents that have just begun. */
+const yieldsAfterMs = 1_000;
 
 export function startHost(options: HostOptions): Host {
   const retireAfterCpuSeconds = Math.ceil(options.timeoutMs / 1000);
   const child = startReader({ ...options, cpuSeconds: 4 * retireAfterCpuSeconds + 10 });
   let documents = 0;
   let cpuSeconds = 0;
+  let hasYielded = false;
+
+  function yieldProcessors(): void {
+    hasYielded = true;
+    lowerPriority(child.process.pid(), 10);
+  }
 
   async function run(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
     if (signal.aborted) return { kind: 'cancelled' };
     documents += 1;
     let done: Done | undefined;
+    const yielding = setTimeout(yieldProcessors, yieldsAfterMs);
     try {
       const ended = await converse(child, { task, signal, options });
       if (!('result' in ended)) return ended;
@@ -62,13 +72,15 @@ export function startHost(options: HostOptions): Host {
       cpuSeconds = ended.cpuSeconds;
       return toOutcome(ended.result);
     } finally {
+      clearTimeout(yielding);
       if (done === undefined || (done.result.kind === 'failed' && done.result.unexpected)) await child.kill();
     }
   }
 
   return {
     run,
-    isFit: () => child.process.isAlive() && documents < mostDocuments && cpuSeconds < retireAfterCpuSeconds,
+    isFit: () =>
+      child.process.isAlive() && !hasYielded && documents < mostDocuments && cpuSeconds < retireAfterCpuSeconds,
     stop: () => child.kill(),
   };
 }

@@ -87,9 +87,9 @@ interface Hosts {
 }
 
 /** Milliseconds after which an idle process beyond `processes` ends. Starting one for each short document would take longer than reading it. */
-const surplusIdleMs = 5_000;
+const surplusIdleMs = 15_000;
 
-/** Documents in kept places have processes beyond `processes`. A surplus process ends soon, or another idle one ends at once. */
+/** Documents in kept places have processes beyond `processes`. A surplus process ends sooner. */
 function createHosts({ processes, idleMs }: { readonly processes: number; readonly idleMs: number }): Hosts {
   const most = processes + keptPlaces;
   const all = new Set<Worker>();
@@ -145,13 +145,11 @@ function createHosts({ processes, idleMs }: { readonly processes: number; readon
     release: async (worker) => {
       if (closed || !worker.host.isFit()) return retire(worker);
       const isSurplus = all.size - leaving.size > processes;
-      const [longest] = idle.keys();
       const ms = isSurplus ? Math.min(idleMs, surplusIdleMs) : idleMs;
       idle.set(
         worker,
         setTimeout(() => void retire(worker), ms),
       );
-      if (isSurplus && longest !== undefined) await retire(longest);
     },
     close: async () => {
       closed = true;

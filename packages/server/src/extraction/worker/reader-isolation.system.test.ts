@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -227,14 +227,33 @@ test('a process that has read for one project never reads for another', async ()
     return children();
   };
   try {
-    const [first] = await readFor('a');
-    const [, second] = await readFor('b');
-    assert.ok(first !== undefined && second !== undefined);
-    assert.deepEqual(await readFor('a'), [first, second], 'the process of the project is used again');
-    const [reused, third] = await readFor('c');
-    assert.equal(reused, first, 'the process that was idle longest was stopped');
-    assert.ok(third !== undefined && third !== second);
-    assert.deepEqual(await readFor('c'), [first, third]);
+    for (const projectId of ['a', 'b', 'c']) await readFor(projectId);
+    const [first, second, third, fourth] = await readFor('d');
+    assert.deepEqual(await readFor('a'), [first, second, third, fourth], 'the process of the project is used again');
+    const [reused, kept, last, fifth] = await readFor('e');
+    assert.deepEqual([reused, kept, last], [first, third, fourth], 'the process that was idle longest was stopped');
+    assert.ok(fifth !== undefined && fifth !== second);
+    assert.deepEqual(await readFor('e'), [first, third, fourth, fifth]);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('a document of more than a second yields the processors, and its process reads no other', async () => {
+  const pool = open({ processes: 1 });
+  let [reader, niceness] = [0, 0];
+  const onBatch = async () => {
+    reader = onlyReader();
+    const isYielding = () => getPriority(reader) === Math.min(getPriority() + 10, 19);
+    for (let tries = 0; tries < 600 && !isYielding(); tries++) await delay(20);
+    niceness = getPriority(reader);
+    if (!existsSync('/proc/self/autogroup')) return;
+    assert.match(readFileSync(`/proc/${reader}/autogroup`, 'utf8'), new RegExp(` nice ${niceness}\n$`));
+  };
+  try {
+    assert.equal((await pool.extract(taskOf(short, { onBatch }).task, never)).kind, 'extracted');
+    assert.equal(niceness, Math.min(getPriority() + 10, 19));
+    assert.deepEqual(children(), []);
   } finally {
     await pool.close();
   }

@@ -1,9 +1,9 @@
 import { type ChildProcess, type SpawnOptions, type StdioNull, type StdioPipe, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { constants, getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
+import { lowerPriority } from '../lower-priority.ts';
 import { bubblewrapArguments, systemCallFilter } from './bubblewrap.ts';
 import type { Cgroups, Group } from './cgroup/cgroups.ts';
 import { enterBefore } from './cgroup/enter.ts';
@@ -117,7 +117,7 @@ export function spawnIsolated(program: IsolatedProgram | IsolatedCommand, settin
   };
   const group = settings.cgroups?.open(program.memoryMb);
   const child = group === undefined ? spawnWords(words, options) : spawnInto(group, words, options);
-  if ('niceness' in program && program.niceness !== undefined) lowerPriority(child, program.niceness);
+  if ('niceness' in program && program.niceness !== undefined) lowerPriority(child.pid, program.niceness);
   // If bubblewrap is killed during setup, its child waits for ever and keeps the pipes open.
   child.once('exit', () => killGroup(child));
   return {
@@ -129,21 +129,6 @@ export function spawnIsolated(program: IsolatedProgram | IsolatedCommand, settin
     pid: settings.isSandboxed ? instructBubblewrap(child) : () => child.pid,
     hasRunOutOfMemory: group === undefined ? () => false : endWith(child, group),
   };
-}
-
-/**
- * Lowers the priority of the process and, where Linux schedules by session (autogroup), that of its session. A detached process has
- * one of its own, in which its niceness alone has no effect on others. The session inside bubblewrap keeps its priority.
- */
-function lowerPriority({ pid }: ChildProcess, niceness: number): void {
-  if (pid === undefined) return;
-  try {
-    const lower = Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW);
-    setPriority(pid, lower);
-    writeFileSync(`/proc/${pid}/autogroup`, String(lower));
-  } catch {
-    // The process has exited already, or Linux has no autogroups.
-  }
 }
 
 /** Called only up to the exit of the leader. Later its id may belong to another process. */
