@@ -144,6 +144,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'isolation/find-isolation',
       'isolation/probe',
       'isolation/spawn-isolated',
+      'lower-priority',
       'parent-channel',
       'supervised-process',
       'usage-watch',
