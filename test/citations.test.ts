@@ -80,7 +80,7 @@ test('at most 70 decision records exist, and each is at most a page', () => {
 test('every requirement cites the contract or a decision, and nothing else', () => {
   const source = /^(?:docs\/contract\.md "[^"]+"|ADR \d{4})$/;
   assert.deepEqual(
-    requirements.filter(([, requirement]) => !requirement.source.split('; ').every((one) => source.test(one))),
+    requirements.filter((requirement) => !requirement.source.split('; ').every((one) => source.test(one))),
     [],
   );
 });
