@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { hashText } from '../packages/server/src/search/embedding/testing/hash-text.fixture.ts';
+import { hashText } from '../packages/server/src/stores/search/embedding/testing/hash-text.fixture.ts';
 import { connectClient, settledRecord } from '../test/support/client.ts';
 import { startEmbeddingService } from '../test/support/embedding-service.ts';
 import { createTestDatabase } from '../test/support/postgres.ts';

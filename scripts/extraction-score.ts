@@ -3,9 +3,9 @@
 // `--list [PART OF A PATH]` prints single files.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { openExtractor } from '../packages/server/src/extraction/worker/open-extractor.ts';
-import { createAdmission } from '../packages/server/src/kernel/admission/admission.ts';
-import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
+import { createAdmission } from '../packages/server/src/platform/admission/admission.ts';
+import { createLogger } from '../packages/server/src/platform/log/logger.ts';
+import { openExtractor } from '../packages/server/src/stores/extraction/worker/open-extractor.ts';
 import { readManifest } from './score/corpus.ts';
 import { measure, type Result } from './score/measure.ts';
 import { compare, describe, summarize, toLine } from './score/scoreboard.ts';

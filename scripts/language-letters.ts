@@ -1,4 +1,4 @@
-// Writes `packages/server/src/extraction/encoding/language-letters.ts`: how often letters and pairs of letters occur in
+// Writes `packages/server/src/stores/extraction/encoding/language-letters.ts`: how often letters and pairs of letters occur in
 // each language. It counts them in the names that the Unicode CLDR has for languages, regions, currencies and scripts.
 // Names lack some letters that occur in sentences, so a few everyday words are added. Run it only when the list of
 // languages changes, because the result is committed.
@@ -38,7 +38,7 @@ const everydayWords: Record<string, string> = {
   is: 'að og er í á það sem við hún því þess við úr ný',
   en: 'café naïve façade résumé',
 };
-const path = 'packages/server/src/extraction/encoding/language-letters.ts';
+const path = 'packages/server/src/stores/extraction/encoding/language-letters.ts';
 /** Pairs that occur less often are left out, because they are not significant. */
 const leastPairs = 3;
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];

@@ -1,8 +1,8 @@
 // Measures the isolation of handlers and writes the results into docs/reference/isolation.md. It needs bubblewrap and
 // root, so that children run as separate users. `hostile.system.test.ts` compares the page with its own measurement.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { measureAll } from '../packages/server/src/execution/sandbox/hostile/measure-all.suite.ts';
-import { pageMarks, renderMeasured } from '../packages/server/src/execution/sandbox/hostile/render-page.suite.ts';
+import { measureAll } from '../packages/server/src/tools/execution/sandbox/hostile/measure-all.suite.ts';
+import { pageMarks, renderMeasured } from '../packages/server/src/tools/execution/sandbox/hostile/render-page.suite.ts';
 
 const page = new URL('../docs/reference/isolation.md', import.meta.url);
 const [begin, end] = pageMarks;

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownBundles, ownManifests } from '../packages/server/src/catalogue/load/own-bundles.ts';
-import { writeInstalledManifests } from '../packages/server/src/catalogue/manifest/manifest-cache.ts';
-import { version } from '../packages/server/src/kernel/version.ts';
+import { version } from '../packages/server/src/platform/version.ts';
+import { ownBundles, ownManifests } from '../packages/server/src/tools/catalogue/load/own-bundles.ts';
+import { writeInstalledManifests } from '../packages/server/src/tools/catalogue/manifest/manifest-cache.ts';
 import { startCommand } from './start-command.ts';
 
 await writeInstalledManifests(ownBundles, { folder: ownManifests, version });

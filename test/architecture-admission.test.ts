@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { exceptions, queues } from '../packages/server/src/kernel/admission/queues.ts';
+import { exceptions, queues } from '../packages/server/src/platform/admission/queues.ts';
 
 const folder = 'packages/server/src/';
 const files = globSync(`${folder}**/*.ts`)
@@ -38,32 +38,32 @@ const allowed: Readonly<Record<string, string>> = {
   'access/administrator/administrators.ts': 'calls the password semaphore, which uses the component',
   'access/administrator/password-policy.ts': 'computes, limits nothing',
   'access/administrator/password-semaphore.ts': 'uses the component',
-  'adapters/disk/bucket-folders.ts': 'counts syncs of an open folder, so that it is closed after the last one',
-  'adapters/postgres/postgres-availability.ts': 'counts probes that hang',
-  'adapters/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',
-  'adapters/sqlite/sqlite-thread.ts': 'matches answers of a thread with their requests',
-  'egress/call-timings.ts': 'measures time, limits nothing',
-  'execution/sandbox/child.ts': 'runs in the process of the plugin',
-  'execution/sandbox/key-shares.ts': 'uses the component; counts the processes with a run',
-  'execution/sandbox/handler-context.ts': 'runs in the process of the plugin',
-  'execution/sandbox/run.ts': 'the calls of one run',
-  'execution/sandbox/slots.ts': 'uses the component; counts the processes with a run',
-  'execution/sandbox/worker-set.ts': 'counts the starting processes of the plugin pool, which uses the component',
-  'execution/sandbox/worker.ts': 'counts the runs of one process of the plugin pool, which uses the component',
-  'extraction/worker/child.ts': 'runs in the process that reads documents',
-  'extraction/worker/host.ts': 'counts the batches of one document',
-  'jobs/worker.ts': 'counts the jobs whose end is not stored yet',
-  'kernel/concurrency/group-commit.ts': 'joins what waits into one commit',
-  'runs/run-queue.ts': 'uses the component; the map ends the wait of a cancelled run',
-  'search/embedding/onnx/onnx-process.ts': 'matches answers of a process with their requests',
-  'search/vector-codes/open-vector-thread.ts': 'matches answers of a thread with their requests',
+  'storage/disk/bucket-folders.ts': 'counts syncs of an open folder, so that it is closed after the last one',
+  'storage/postgres/postgres-availability.ts': 'counts probes that hang',
+  'storage/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',
+  'storage/sqlite/sqlite-thread.ts': 'matches answers of a thread with their requests',
+  'tools/egress/call-timings.ts': 'measures time, limits nothing',
+  'tools/execution/sandbox/child.ts': 'runs in the process of the plugin',
+  'tools/execution/sandbox/key-shares.ts': 'uses the component; counts the processes with a run',
+  'tools/execution/sandbox/handler-context.ts': 'runs in the process of the plugin',
+  'tools/execution/sandbox/run.ts': 'the calls of one run',
+  'tools/execution/sandbox/slots.ts': 'uses the component; counts the processes with a run',
+  'tools/execution/sandbox/worker-set.ts': 'counts the starting processes of the plugin pool, which uses the component',
+  'tools/execution/sandbox/worker.ts': 'counts the runs of one process of the plugin pool, which uses the component',
+  'stores/extraction/worker/child.ts': 'runs in the process that reads documents',
+  'stores/extraction/worker/host.ts': 'counts the batches of one document',
+  'platform/jobs/worker.ts': 'counts the jobs whose end is not stored yet',
+  'platform/concurrency/group-commit.ts': 'joins what waits into one commit',
+  'tools/runs/run-queue.ts': 'uses the component; the map ends the wait of a cancelled run',
+  'stores/search/embedding/onnx/onnx-process.ts': 'matches answers of a process with their requests',
+  'stores/search/vector-codes/open-vector-thread.ts': 'matches answers of a thread with their requests',
 };
 
 test('no code of the server limits concurrent work or keeps a waiting list without the admission component', () => {
   assert.ok(files.length > 500);
   const found = files
     .filter(
-      ({ path, text }) => !/^kernel\/admission\/|\bproblems\.ts$|^extraction\/formats\//.test(path) && finds(text),
+      ({ path, text }) => !/^platform\/admission\/|\bproblems\.ts$|^stores\/extraction\/formats\//.test(path) && finds(text),
     )
     .map(({ path }) => path);
   assert.deepEqual(
@@ -88,12 +88,12 @@ test('each exception is a file of the server, and the reference page gives its r
 test('each program opens one admission, and no other part has counts of its own', () => {
   const opens = (pattern: RegExp) =>
     files
-      .filter(({ path, text }) => !path.startsWith('kernel/admission/') && pattern.test(text))
+      .filter(({ path, text }) => !path.startsWith('platform/admission/') && pattern.test(text))
       .map(({ path }) => path);
   assert.deepEqual(opens(/createAdmission\(/).toSorted(), [
-    'authoring/bundle-runtime.ts',
-    'service/administration.ts',
-    'service/compose.ts',
+    'app/service/administration.ts',
+    'app/service/compose.ts',
+    'tools/authoring/bundle-runtime.ts',
   ]);
   assert.deepEqual(opens(/openMemoryCounts/), []);
 });

@@ -9,18 +9,18 @@ import { test } from 'node:test';
  */
 const packagesOf: Readonly<Record<string, readonly RegExp[]>> = {
   'access/administrator/password-guesses-thread': [/^@zxcvbn-ts\//],
-  'adapters/search-index/postgres/postgres-index-worker': [
+  'storage/search-index/postgres/postgres-index-worker': [
     /^@orama\/stemmers\//,
     /^wink-porter2-stemmer$/,
     /\/filter-limits$/,
   ],
-  'adapters/sqlite/sqlite-worker': [/^@orama\/stemmers\//, /^wink-porter2-stemmer$/, /\/filter-limits$/],
-  'catalogue/load/bundle-reader-thread': [
+  'storage/sqlite/sqlite-worker': [/^@orama\/stemmers\//, /^wink-porter2-stemmer$/, /\/filter-limits$/],
+  'tools/catalogue/load/bundle-reader-thread': [
     /^@quartermaster\/(?:contract|plugin-kit)$/,
     /^(?:@jmespath-community\/jmespath|ajv\/dist\/2020\.js|yaml|re2js)$/,
   ],
-  'execution/declarative/answer-thread': [/^(?:@jmespath-community\/jmespath|htmlparser2)$/],
-  'search/vector-codes/vector-thread': [],
+  'tools/execution/declarative/answer-thread': [/^(?:@jmespath-community\/jmespath|htmlparser2)$/],
+  'stores/search/vector-codes/vector-thread': [],
 };
 const server = resolve(import.meta.dirname, '../packages/server/src');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { settings } from '../packages/server/src/settings/settings.ts';
+import { settings } from '../packages/server/src/app/settings/settings.ts';
 
 /** `most` is the ceiling of now. It falls with the code until it reaches `goal`; it rises only with a reason in its commit. */
 interface Budget {

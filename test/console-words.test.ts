@@ -10,8 +10,8 @@ import { documents } from '../packages/console/src/language/zh-documents.ts';
 import { shell } from '../packages/console/src/language/zh-shell.ts';
 import { stores } from '../packages/console/src/language/zh-stores.ts';
 import { tools } from '../packages/console/src/language/zh-tools.ts';
-import { recordFailureCodes } from '../packages/server/src/collections/records/record-failures.ts';
-import { extractionFailureCodes, rowCodes } from '../packages/server/src/extraction/extraction.ts';
+import { recordFailureCodes } from '../packages/server/src/stores/collections/records/record-failures.ts';
+import { extractionFailureCodes, rowCodes } from '../packages/server/src/stores/extraction/extraction.ts';
 
 const chinese: Readonly<Record<string, string>> = { ...documents, ...shell, ...stores, ...tools };
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { parseConfig } from '../packages/server/src/settings/config.ts';
-import { settings } from '../packages/server/src/settings/settings.ts';
+import { parseConfig } from '../packages/server/src/app/settings/config.ts';
+import { settings } from '../packages/server/src/app/settings/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 import { requireTools, toolsNamed } from './support/system-tools.ts';
 
@@ -66,7 +66,7 @@ test('systemd accepts every line of the unit, and its exposure is the documented
 test('the unit leaves bubblewrap each kind of namespace that the sandbox creates', async () => {
   const unit = await readFile('deploy/quartermaster.service', 'utf8');
   const allowed = /^RestrictNamespaces=(.*)$/m.exec(unit)?.[1]?.split(' ').sort();
-  const source = await readFile('packages/server/src/processes/isolation/bubblewrap.ts', 'utf8');
+  const source = await readFile('packages/server/src/platform/processes/isolation/bubblewrap.ts', 'utf8');
   const created = [...source.matchAll(/'--unshare-([a-z]+)/g)].map(([, kind]) => kind ?? '');
   // Every sandbox also has a mount namespace.
   assert.deepEqual([...new Set(created), 'mnt'].sort(), allowed);

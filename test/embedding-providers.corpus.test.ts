@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   type EmbeddingProviderName,
   embeddingProviders,
-} from '../packages/server/src/search/embedding/providers/providers.ts';
+} from '../packages/server/src/stores/search/embedding/providers/providers.ts';
 import { corpusRoot } from './support/corpus.ts';
 import { embeddingDoubles } from './support/embedding-doubles.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { openExtractor } from '../packages/server/src/extraction/worker/open-extractor.ts';
-import { createAdmission } from '../packages/server/src/kernel/admission/admission.ts';
-import { createLogger } from '../packages/server/src/kernel/log/logger.ts';
+import { createAdmission } from '../packages/server/src/platform/admission/admission.ts';
+import { createLogger } from '../packages/server/src/platform/log/logger.ts';
+import { openExtractor } from '../packages/server/src/stores/extraction/worker/open-extractor.ts';
 import { holdBars } from '../scripts/score/bars.ts';
 import { readManifest } from '../scripts/score/corpus.ts';
 import { measure, type Result } from '../scripts/score/measure.ts';

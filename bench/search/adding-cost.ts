@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
-import { buildChunks } from '../../packages/server/src/adapters/search-index/write-segments.ts';
-import { chooseMerge, type SegmentSize } from '../../packages/server/src/search/segments/choose-merge.ts';
-import { mergeSegments } from '../../packages/server/src/search/segments/merge-segments.ts';
-import { decodeHeader } from '../../packages/server/src/search/segments/segment-reader.ts';
+import { buildChunks } from '../../packages/server/src/storage/search-index/write-segments.ts';
+import { chooseMerge, type SegmentSize } from '../../packages/server/src/stores/search/segments/choose-merge.ts';
+import { mergeSegments } from '../../packages/server/src/stores/search/segments/merge-segments.ts';
+import { decodeHeader } from '../../packages/server/src/stores/search/segments/segment-reader.ts';
 import type { Row } from '../table.ts';
 import { searchTexts } from './search-texts.ts';
 

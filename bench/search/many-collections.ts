@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os';
 import { sql } from 'kysely';
-import type { Database } from '../../packages/server/src/adapters/database/database.ts';
-import { openDatabase } from '../../packages/server/src/adapters/database/open-database.ts';
-import { createAdmission } from '../../packages/server/src/kernel/admission/admission.ts';
-import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
-import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
+import { createAdmission } from '../../packages/server/src/platform/admission/admission.ts';
+import { createNewId } from '../../packages/server/src/platform/identifier.ts';
+import { createLogger } from '../../packages/server/src/platform/log/logger.ts';
+import type { Database } from '../../packages/server/src/storage/database/database.ts';
+import { openDatabase } from '../../packages/server/src/storage/database/open-database.ts';
 import { startService } from '../processes.ts';
 import type { Row } from '../table.ts';
 import { describeFigures } from './search-engine.ts';

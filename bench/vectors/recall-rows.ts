@@ -1,13 +1,13 @@
-import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
-import { compareNow } from '../../packages/server/src/search/query/compare-candidates.ts';
-import { findNearestChunks } from '../../packages/server/src/search/query/nearest-chunks.ts';
-import { openVectorIndex } from '../../packages/server/src/search/vector-codes/open-vector-index.ts';
+import { createLogger } from '../../packages/server/src/platform/log/logger.ts';
+import { compareNow } from '../../packages/server/src/stores/search/query/compare-candidates.ts';
+import { findNearestChunks } from '../../packages/server/src/stores/search/query/nearest-chunks.ts';
+import { openVectorIndex } from '../../packages/server/src/stores/search/vector-codes/open-vector-index.ts';
 import {
   createVectors,
   findNearest,
   type VectorKind,
-} from '../../packages/server/src/search/vector-codes/testing/random-vectors.fixture.ts';
-import type { VectorComparison } from '../../packages/server/src/search/vector-repository.ts';
+} from '../../packages/server/src/stores/search/vector-codes/testing/random-vectors.fixture.ts';
+import type { VectorComparison } from '../../packages/server/src/stores/search/vector-repository.ts';
 import type { Row } from '../table.ts';
 
 interface VectorSet {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { VectorKind } from '../../packages/server/src/search/vector-codes/testing/random-vectors.fixture.ts';
+import type { VectorKind } from '../../packages/server/src/stores/search/vector-codes/testing/random-vectors.fixture.ts';
 import type { Row } from '../table.ts';
 import { measureRecall } from './recall-rows.ts';
 import { measureService } from './vector-service.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createVectors } from '../../packages/server/src/search/vector-codes/testing/random-vectors.fixture.ts';
+import { createVectors } from '../../packages/server/src/stores/search/vector-codes/testing/random-vectors.fixture.ts';
 import { connectClient } from '../../test/support/client.ts';
 import { startEmbeddingService } from '../../test/support/embedding-service.ts';
 import { requestBytes, runLoad } from '../load.ts';

@@ -7,10 +7,10 @@ import type { PartOptions, PartReport } from '../report.ts';
 
 /** The tests that kill a process at chosen stages. `npm run test:all` runs them with one kill at each stage. */
 const files = [
-  'packages/server/src/ingestion/record-kills.system.test.ts',
-  'packages/server/src/ingestion/reader-kills.system.test.ts',
-  'packages/server/src/adapters/search-index/index-kills.system.test.ts',
-  'packages/server/src/adapters/search-index/postgres/postgres-index-kills.system.test.ts',
+  'packages/server/src/stores/ingestion/record-kills.system.test.ts',
+  'packages/server/src/stores/ingestion/reader-kills.system.test.ts',
+  'packages/server/src/storage/search-index/index-kills.system.test.ts',
+  'packages/server/src/storage/search-index/postgres/postgres-index-kills.system.test.ts',
   'test/acceptance/kill.system.test.ts',
   'test/acceptance/stores-under-kills.system.test.ts',
   'test/acceptance/embedding-kills.system.test.ts',

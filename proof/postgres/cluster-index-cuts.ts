@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import {
   type ChangingStore,
   createChangingStore,
-} from '../../packages/server/src/adapters/search-index/testing/changing-store.ts';
-import { killKindsOf } from '../../packages/server/src/adapters/search-index/testing/kill-points.ts';
+} from '../../packages/server/src/storage/search-index/testing/changing-store.ts';
+import { killKindsOf } from '../../packages/server/src/storage/search-index/testing/kill-points.ts';
 import { checkIndexState } from '../power/check-index-state.ts';
 import { describeCut } from '../power/choose-cut.ts';
 import { buildCrashState } from '../power/crash-state.ts';

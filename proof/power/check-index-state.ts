@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { ChangingStore } from '../../packages/server/src/adapters/search-index/testing/changing-store.ts';
-import { checkChangingStore } from '../../packages/server/src/adapters/search-index/testing/check-changing-store.ts';
-import { rankByHand } from '../../packages/server/src/adapters/search-index/testing/full-text-corpus.suite.ts';
+import type { ChangingStore } from '../../packages/server/src/storage/search-index/testing/changing-store.ts';
+import { checkChangingStore } from '../../packages/server/src/storage/search-index/testing/check-changing-store.ts';
+import { rankByHand } from '../../packages/server/src/storage/search-index/testing/full-text-corpus.suite.ts';
 import { type StartedService, startService } from '../../test/support/service.ts';
 import type { Findings } from '../history/findings.ts';
 import { createEndings } from '../support/endings.ts';

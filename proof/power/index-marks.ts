@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Texts } from '../../packages/server/src/adapters/search-index/testing/changing-collection.suite.ts';
-import type { ChangingStore } from '../../packages/server/src/adapters/search-index/testing/changing-store.ts';
+import type { Texts } from '../../packages/server/src/storage/search-index/testing/changing-collection.suite.ts';
+import type { ChangingStore } from '../../packages/server/src/storage/search-index/testing/changing-store.ts';
 import type { Random } from '../support/random.ts';
 import type { Cut } from './crash-state.ts';
 import type { Mark, Recording } from './disk-model.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { killKindsOf } from '../../packages/server/src/adapters/search-index/testing/kill-points.ts';
+import { killKindsOf } from '../../packages/server/src/storage/search-index/testing/kill-points.ts';
 import type { PartOptions, PartReport } from '../report.ts';
 import { mapWithConcurrency } from '../support/endings.ts';
 import { checkIndexState } from './check-index-state.ts';

@@ -1,6 +1,6 @@
 // The process whose writes are recorded: it changes collections and deletes some, while indexes are rebuilt and merged. It
 // marks its steps and commits in the log of the shim.
-import { changeStore } from '../../packages/server/src/adapters/search-index/testing/changing-store.ts';
+import { changeStore } from '../../packages/server/src/storage/search-index/testing/changing-store.ts';
 import { openMarkWriter } from '../shim/disk-log.ts';
 import { digestTexts, type IndexPlan, writeIndexMark } from './index-marks.ts';
 

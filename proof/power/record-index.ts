@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import {
   type ChangingStore,
   createChangingStore,
-} from '../../packages/server/src/adapters/search-index/testing/changing-store.ts';
+} from '../../packages/server/src/storage/search-index/testing/changing-store.ts';
 import { startService } from '../../test/support/service.ts';
 import { createShim, storeClasses } from '../shim/build-shim.ts';
 import { readDiskLog } from '../shim/disk-log.ts';

@@ -1,4 +1,4 @@
-import { once } from '../../packages/server/src/kernel/concurrency/once.ts';
+import { once } from '../../packages/server/src/platform/concurrency/once.ts';
 import type { Attack } from './attack.ts';
 import type { Caller } from './caller.ts';
 import { blendedPage, differentWords, emptyElements, longHeading, longSheetName } from './payloads.ts';

@@ -12,7 +12,7 @@ interface Manifest {
 }
 
 /** The font of pictures, with its notice. It is in the repository, because no package has a font under a licence of the list. */
-const font = 'packages/server/src/pictures/roboto';
+const font = 'packages/server/src/tools/pictures/roboto';
 
 /** Writes the folder of the package `quartermaster` into `out`. @param compiled the folder that `compile` wrote @returns its path */
 export async function buildServer(root: string, compiled: string, out: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { exceptions, type QueueDescription, queues } from '../../packages/server/src/kernel/admission/queues.ts';
+import { exceptions, type QueueDescription, queues } from '../../packages/server/src/platform/admission/queues.ts';
 
 /** Renders docs/reference/admission.md. */
 export function describeAdmission(): string {
@@ -10,7 +10,7 @@ export function describeAdmission(): string {
   return [
     '# Admission',
     '',
-    'Generated from `packages/server/src/kernel/admission/queues.ts` by `npm run reference`; do not edit.',
+    'Generated from `packages/server/src/platform/admission/queues.ts` by `npm run reference`; do not edit.',
     '',
     'Every queue, pool and counter that takes work of callers uses one component, with the exceptions below. It shares by project, then by key. Callers',
     'without a key count as one project with one key. The counts are those of one process.',

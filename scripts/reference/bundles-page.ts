@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ApiFacts } from '@quartermaster/plugin-kit';
 import { parse } from 'yaml';
-import type { CompiledBundle, CompiledPlugin } from '../../packages/server/src/catalogue/catalogue.ts';
-import { loadFolder } from '../../packages/server/src/catalogue/load/load-folder.ts';
+import type { CompiledBundle, CompiledPlugin } from '../../packages/server/src/tools/catalogue/catalogue.ts';
+import { loadFolder } from '../../packages/server/src/tools/catalogue/load/load-folder.ts';
 
 const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
 

@@ -1,14 +1,14 @@
 import { errorCodes } from '../../packages/contract/src/contract.ts';
-import { recordFailureCodes } from '../../packages/server/src/collections/records/record-failures.ts';
-import { extractionFailureCodes, rowCodes } from '../../packages/server/src/extraction/extraction.ts';
+import { recordFailureCodes } from '../../packages/server/src/stores/collections/records/record-failures.ts';
+import { extractionFailureCodes, rowCodes } from '../../packages/server/src/stores/extraction/extraction.ts';
 
 /** Renders docs/reference/errors.md. */
 export function describeErrors(): string {
   return [
     '# Errors',
     '',
-    'Generated from `packages/contract/src/codes.ts`, `packages/server/src/extraction/extraction.ts` and',
-    '`packages/server/src/collections/records/record-failures.ts` by `npm run reference`; do not edit.',
+    'Generated from `packages/contract/src/codes.ts`, `packages/server/src/stores/extraction/extraction.ts` and',
+    '`packages/server/src/stores/collections/records/record-failures.ts` by `npm run reference`; do not edit.',
     '',
     '## Answers',
     '',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { formatEntries } from '../../packages/contract/src/contract.ts';
-import { describeReader } from '../../packages/server/src/extraction/formats/read-document.ts';
+import { describeReader } from '../../packages/server/src/stores/extraction/formats/read-document.ts';
 
 const path = 'docs/reference/formats.md';
 const [begin, end] = ['<!-- formats: begin -->', '<!-- formats: end -->'];

@@ -1,5 +1,5 @@
-import { listLimits } from '../../packages/server/src/service/list-limits.ts';
-import { parseConfig } from '../../packages/server/src/settings/config.ts';
+import { listLimits } from '../../packages/server/src/app/service/list-limits.ts';
+import { parseConfig } from '../../packages/server/src/app/settings/config.ts';
 
 /** Renders docs/reference/limits.md. */
 export function describeLimits(): string {
@@ -11,7 +11,7 @@ export function describeLimits(): string {
   return [
     '# Limits',
     '',
-    'Generated from `packages/server/src/service/list-limits.ts` by `npm run reference`; do not edit.',
+    'Generated from `packages/server/src/app/service/list-limits.ts` by `npm run reference`; do not edit.',
     '',
     'These are the limits that a client can act on, with the values of the default settings. `GET /v1/limits` returns those in force.',
     'A value at the limit is accepted; one above it gets the error shown.',

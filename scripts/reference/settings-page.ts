@@ -1,6 +1,6 @@
-import { formOf } from '../../packages/server/src/settings/read-settings.ts';
-import type { SettingSchema } from '../../packages/server/src/settings/setting.ts';
-import { isOnFirstPage, settings } from '../../packages/server/src/settings/settings.ts';
+import { formOf } from '../../packages/server/src/app/settings/read-settings.ts';
+import type { SettingSchema } from '../../packages/server/src/app/settings/setting.ts';
+import { isOnFirstPage, settings } from '../../packages/server/src/app/settings/settings.ts';
 
 /** Renders docs/reference/settings.md. */
 export function describeSettings(): string {
@@ -15,7 +15,7 @@ export function describeSettings(): string {
   return [
     '# Settings',
     '',
-    'Generated from `packages/server/src/settings/` by `npm run reference`; do not edit.',
+    'Generated from `packages/server/src/app/settings/` by `npm run reference`; do not edit.',
     '',
     'Settings are environment variables, read once at start. All invalid values are reported together, and the service does not',
     'start; a name under `QUARTERMASTER_` that is not on this page is an error too. An empty value counts as unset. A setting marked',

@@ -4,14 +4,14 @@ import {
   answerWords,
   questionStems,
   questionWords,
-} from '../../packages/server/src/extraction/qa/column-names.ts';
+} from '../../packages/server/src/stores/extraction/qa/column-names.ts';
 
 /** Renders docs/reference/sheets.md. */
 export function describeSheets(): string {
   return [
     '# Question–answer sheets',
     '',
-    'Generated from `packages/server/src/extraction/qa/column-names.ts` by `npm run reference`; do not edit.',
+    'Generated from `packages/server/src/stores/extraction/qa/column-names.ts` by `npm run reference`; do not edit.',
     '',
     'A record of type `qa_sheet` gets a pair from each row of a CSV or XLSX file below the row that names the columns. Columns without a',
     'role become metadata.',

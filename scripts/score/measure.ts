@@ -1,7 +1,7 @@
-import type { Block, Document } from '../../packages/server/src/extraction/document.ts';
-import { layOut } from '../../packages/server/src/extraction/document.ts';
-import type { ExtractionOutcome, Extractor } from '../../packages/server/src/extraction/extraction.ts';
-import { readDocument } from '../../packages/server/src/extraction/formats/read-document.ts';
+import type { Block, Document } from '../../packages/server/src/stores/extraction/document.ts';
+import { layOut } from '../../packages/server/src/stores/extraction/document.ts';
+import type { ExtractionOutcome, Extractor } from '../../packages/server/src/stores/extraction/extraction.ts';
+import { readDocument } from '../../packages/server/src/stores/extraction/formats/read-document.ts';
 import { type Entry, readCorpus, readTruth } from './corpus.ts';
 import { type HeadingScore, scoreCells, scoreHeadings, scoreText, type TextScore } from './metrics.ts';
 

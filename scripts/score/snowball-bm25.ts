@@ -4,7 +4,7 @@ import { stemmer as stemGerman } from '@orama/stemmers/german';
 import { stemmer as stemRussian } from '@orama/stemmers/russian';
 import { stemmer as stemSpanish } from '@orama/stemmers/spanish';
 import stemEnglish from 'wink-porter2-stemmer';
-import { foldWords } from '../../packages/server/src/search/analysis/tokenizer.ts';
+import { foldWords } from '../../packages/server/src/stores/search/analysis/tokenizer.ts';
 import type { PassageSet } from './retrieval.ts';
 
 /** Stemmers of Snowball; the other languages have none. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, openService, parseConfig } from '@quartermaster/server';
 import { type Metric, Registry } from 'prom-client';
-import { sqliteFile } from '../../packages/server/src/adapters/sqlite/sqlite-database.ts';
+import { sqliteFile } from '../../packages/server/src/storage/sqlite/sqlite-database.ts';
 import { createTestDatabase } from '../../test/support/postgres.ts';
 import { readPostgresTables, readSqliteTables } from './database-tables.ts';
 import { describeFields, type Entries } from './entries.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Quartermaster } from '@quartermaster/client';
 import { runCli } from '../../packages/cli/src/testing/run-cli.ts';
-import { certificate, key } from '../../packages/server/src/egress/testing/certificate.suite.ts';
+import { certificate, key } from '../../packages/server/src/tools/egress/testing/certificate.suite.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 type States = Readonly<Record<string, readonly [state: string, message: string]>>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import pg from 'pg';
-import { exists } from '../../packages/server/src/kernel/disk/exists.ts';
+import { exists } from '../../packages/server/src/platform/disk/exists.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import {
   type EmbeddingProviderName,
   embeddingProviders,
-} from '../../packages/server/src/search/embedding/providers/providers.ts';
+} from '../../packages/server/src/stores/search/embedding/providers/providers.ts';
 import { embeddingDoubles, type RunningDouble, startEmbeddingDouble } from '../support/embedding-doubles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../packages/server/src/kernel/testing/until.ts';
+import { until } from '../../packages/server/src/platform/testing/until.ts';
 import { settledRecord } from '../support/client.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
 import { repeatsKills } from '../support/kill-depth.ts';

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { until } from '../../packages/server/src/kernel/testing/until.ts';
+import { until } from '../../packages/server/src/platform/testing/until.ts';
 import { settledRecord } from '../support/client.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
 import { repeatsKills } from '../support/kill-depth.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Quartermaster } from '@quartermaster/client';
-import { until } from '../../packages/server/src/kernel/testing/until.ts';
+import { until } from '../../packages/server/src/platform/testing/until.ts';
 import { settledRecord } from '../support/client.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
 import { installOnnxRuntime } from '../support/onnx-runtime.ts';

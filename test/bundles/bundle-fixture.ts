@@ -2,16 +2,16 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Catalogue } from '../../packages/server/src/catalogue/catalogue.ts';
-import { loadCatalogue } from '../../packages/server/src/catalogue/load/load-catalogue.ts';
-import { createBroker } from '../../packages/server/src/egress/create-broker.ts';
-import { createExecutor } from '../../packages/server/src/execution/create-executor.ts';
-import type { Executor } from '../../packages/server/src/execution/executor.ts';
-import { openSandbox } from '../../packages/server/src/execution/sandbox/open-sandbox.ts';
-import { createAdmission } from '../../packages/server/src/kernel/admission/admission.ts';
-import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
-import { createLogger } from '../../packages/server/src/kernel/log/logger.ts';
-import { createMetrics } from '../../packages/server/src/kernel/metrics.ts';
+import { createAdmission } from '../../packages/server/src/platform/admission/admission.ts';
+import { createNewId } from '../../packages/server/src/platform/identifier.ts';
+import { createLogger } from '../../packages/server/src/platform/log/logger.ts';
+import { createMetrics } from '../../packages/server/src/platform/metrics.ts';
+import type { Catalogue } from '../../packages/server/src/tools/catalogue/catalogue.ts';
+import { loadCatalogue } from '../../packages/server/src/tools/catalogue/load/load-catalogue.ts';
+import { createBroker } from '../../packages/server/src/tools/egress/create-broker.ts';
+import { createExecutor } from '../../packages/server/src/tools/execution/create-executor.ts';
+import type { Executor } from '../../packages/server/src/tools/execution/executor.ts';
+import { openSandbox } from '../../packages/server/src/tools/execution/sandbox/open-sandbox.ts';
 
 /**
  * Tests run our bundles in the real catalogue and executor, with one server on 127.0.0.1 in place of every upstream.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { importOpenApi } from '../../packages/cli/src/openapi/import-openapi.ts';
 import { writeBundle } from '../../packages/cli/src/openapi/write-bundle.ts';
-import { load } from '../../packages/server/src/catalogue/load/testing/bundle-folder.suite.ts';
+import { load } from '../../packages/server/src/tools/catalogue/load/testing/bundle-folder.suite.ts';
 import { corpusRoot } from '../support/corpus.ts';
 import { comparePortableSchemas } from './portable-schemas.suite.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Catalogue } from '../../packages/server/src/catalogue/catalogue.ts';
-import { functionFormats } from '../../packages/server/src/catalogue/provider-formats/formats.ts';
+import type { Catalogue } from '../../packages/server/src/tools/catalogue/catalogue.ts';
+import { functionFormats } from '../../packages/server/src/tools/catalogue/provider-formats/formats.ts';
 import { createRandom, generateValue } from './generate-input.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { load } from '../../packages/server/src/catalogue/load/testing/bundle-folder.suite.ts';
+import { load } from '../../packages/server/src/tools/catalogue/load/testing/bundle-folder.suite.ts';
 import { comparePortableSchemas } from './portable-schemas.suite.ts';
 
 test('the offered schemas of every shipped plugin are portable and accept and refuse the same values as its own', async (t) => {

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ImportOptions, importOpenApi } from '../../packages/cli/src/openapi/import-openapi.ts';
 import { writeBundle } from '../../packages/cli/src/openapi/write-bundle.ts';
-import type { CompiledPlugin } from '../../packages/server/src/catalogue/catalogue.ts';
+import type { CompiledPlugin } from '../../packages/server/src/tools/catalogue/catalogue.ts';
 import { openWorld } from '../bundles/bundle-fixture.ts';
 import { createRandom, generateValue } from '../bundles/generate-input.ts';
 import { startMock } from './prism.ts';

@@ -90,7 +90,7 @@ test('a pattern in a text is found through constants and imports', () => {
     "Type.String({ pattern: 'a+$' })",
   ];
   for (const text of slow) assert.match(problemsOf(text).join(), /polynomial time/, text);
-  const imported = "import { frequencySeparator } from './packages/server/src/search/analysis/tokenizer.ts';\n";
+  const imported = "import { frequencySeparator } from './packages/server/src/stores/search/analysis/tokenizer.ts';\n";
   assert.match(problemsOf(`${imported}new RegExp(\`\${frequencySeparator}+$\`)`).join(), /polynomial time/);
 });
 

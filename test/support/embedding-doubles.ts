@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import type { EmbeddingProviderName } from '../../packages/server/src/search/embedding/providers/providers.ts';
+import type { EmbeddingProviderName } from '../../packages/server/src/stores/search/embedding/providers/providers.ts';
 import type { Ending } from './service.ts';
 
 /*

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createNewId } from '../../packages/server/src/kernel/identifier.ts';
+import { createNewId } from '../../packages/server/src/platform/identifier.ts';
 
 /** Additional files of a store: many small ones, and a large one that is sparse on the disk. */
 export interface LargeStore {

@@ -6,7 +6,7 @@ let isSent = !isMainThread;
 
 registerHooks({
   load(url, context, next) {
-    if (!isSent && url.endsWith('/server/src/service/compose.ts')) {
+    if (!isSent && url.endsWith('/server/src/app/service/compose.ts')) {
       isSent = true;
       process.kill(process.pid, 'SIGUSR1');
       process.stderr.write('signal sent while loading\n');

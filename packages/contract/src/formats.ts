@@ -1,4 +1,4 @@
-/** How content shows that it is of a format. `files/content-check` has one check for each kind. */
+/** How content shows that it is of a format. `stores/files/content-check` has one check for each kind. */
 export type FormatContent =
   /** One of the patterns matches the first `within` bytes, read as Latin-1. */
   | { readonly kind: 'start'; readonly expected: string; readonly starts: readonly RegExp[]; readonly within?: number }
@@ -26,7 +26,7 @@ const opendocument = 'application/vnd.oasis.opendocument';
 
 /**
  * The formats of files by extension, in the order of all lists. The content check, the lists of purposes, the import of
- * attachments and the document reader of Open WebUI read this table; `extraction/formats/read-document.ts` has a reader
+ * attachments and the document reader of Open WebUI read this table; `stores/extraction/formats/read-document.ts` has a reader
  * for each row.
  */
 export const formats = {

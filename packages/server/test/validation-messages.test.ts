@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSchemaCompiler } from '../src/catalogue/schema/compile-schema.ts';
-import { compileValidator, validationProblem } from '../src/http/validation.ts';
-import { sentenceOf } from '../src/kernel/validation/validation-error.ts';
+import { compileValidator, validationProblem } from '../src/platform/http/validation.ts';
+import { sentenceOf } from '../src/platform/validation/validation-error.ts';
+import { createSchemaCompiler } from '../src/tools/catalogue/schema/compile-schema.ts';
 
 /** The same value and schema, as a field of a request and as an output of a plugin. */
 interface Case {

@@ -3,7 +3,7 @@ import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { parseConfig } from '../../../server/src/settings/config.ts';
+import { parseConfig } from '../../../server/src/app/settings/config.ts';
 import { findConnection } from './connection.ts';
 import { deleteLogin, loginFile, readLogin, writeLogin } from './stored-login.ts';
 

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 
 /** The only module of the server that the definitions of commands load. It imports nothing. */
-const environment = '/packages/server/src/settings/environment.ts';
+const environment = '/packages/server/src/app/settings/environment.ts';
 
 let count = 0;
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Scope } from '@quartermaster/contract';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { Guard } from '../http/guard.ts';
-import type { Caller } from '../kernel/caller.ts';
-import { mayRun, mayUseBundle } from '../kernel/key-tools.ts';
-import { identify } from '../kernel/log/request-identity.ts';
-import { quoteText } from '../kernel/quote-text.ts';
+import type { Caller } from '../platform/caller.ts';
+import type { Guard } from '../platform/http/guard.ts';
+import { mayRun, mayUseBundle } from '../platform/key-tools.ts';
+import { identify } from '../platform/log/request-identity.ts';
+import { quoteText } from '../platform/quote-text.ts';
 import { createAuthenticatedRequests } from './authenticated-requests.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import { scopeMissing, toolNotPermitted } from './projects/problems.ts';

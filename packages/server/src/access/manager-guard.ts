@@ -1,5 +1,5 @@
 import { scopes } from '@quartermaster/contract';
-import type { Manager, ManagerGuard } from '../http/guard.ts';
+import type { Manager, ManagerGuard } from '../platform/http/guard.ts';
 import { createAuthenticatedRequests } from './authenticated-requests.ts';
 import { authenticateKey } from './authentication.ts';
 import type { KeyRing } from './keys/key-ring.ts';

@@ -1,8 +1,8 @@
 import { projectHeader, projectParameter, scopes } from '@quartermaster/contract';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../kernel/caller.ts';
-import { identify, identifySession } from '../kernel/log/request-identity.ts';
-import { objectNotFound } from '../kernel/problem.ts';
+import type { Caller } from '../platform/caller.ts';
+import { identify, identifySession } from '../platform/log/request-identity.ts';
+import { objectNotFound } from '../platform/problem.ts';
 import type { Cookies } from './administrator/cookies.ts';
 import { projectNotChosen } from './administrator/problems.ts';
 import type { OriginCheck } from './administrator/same-origin.ts';

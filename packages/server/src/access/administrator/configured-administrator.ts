@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../kernel/clock.ts';
-import type { NewId } from '../../kernel/identifier.ts';
-import type { Logger } from '../../kernel/log/logger.ts';
-import { Problem } from '../../kernel/problem.ts';
-import { OperatorError } from '../../kernel/process/operator-error.ts';
-import type { Secret } from '../../kernel/secret.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import { Problem } from '../../platform/problem.ts';
+import type { Secret } from '../../platform/secret.ts';
+import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import type { AdministratorRepository } from './administrator-repository.ts';
 import { newAdministrator } from './new-administrator.ts';
 import { hashToken } from './sessions.ts';

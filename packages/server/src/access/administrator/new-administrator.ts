@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { checkName } from '../../kernel/check-name.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { NewId } from '../../kernel/identifier.ts';
+import { checkName } from '../../platform/check-name.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { NewId } from '../../platform/identifier.ts';
 import type { Administrator } from './administrator-repository.ts';
 import { hashPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';

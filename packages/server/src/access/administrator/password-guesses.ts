@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { moduleUrl } from '../../kernel/process/module-path.ts';
+import { moduleUrl } from '../../platform/server-process/module-path.ts';
 import { passwordNotChecked } from './problems.ts';
 
 /** The input of the thread. */

@@ -1,4 +1,4 @@
-import type { Admission } from '../../kernel/admission/admission.ts';
+import type { Admission } from '../../platform/admission/admission.ts';
 import { tooManySignIns } from './problems.ts';
 
 /**

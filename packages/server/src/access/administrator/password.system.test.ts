@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
-import { createAdmission } from '../../kernel/admission/admission.ts';
-import { queues } from '../../kernel/admission/queues.ts';
-import { Problem } from '../../kernel/problem.ts';
+import { createAdmission } from '../../platform/admission/admission.ts';
+import { queues } from '../../platform/admission/queues.ts';
+import { Problem } from '../../platform/problem.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { guessesOf } from './password-guesses.ts';
 import { checkPassword } from './password-policy.ts';

@@ -1,6 +1,6 @@
 import { commandName } from '@quartermaster/contract/command-name';
-import { Problem, pathNotFound } from '../../kernel/problem.ts';
-import { fieldInvalid, fieldMissing } from '../../kernel/validation/validation-error.ts';
+import { Problem, pathNotFound } from '../../platform/problem.ts';
+import { fieldInvalid, fieldMissing } from '../../platform/validation/validation-error.ts';
 
 /** The response is the same for an unknown name and a wrong password. */
 export function signInRefused(): Problem {

@@ -14,10 +14,10 @@ import {
 import { sessionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { App } from '../../http/app.ts';
-import { acknowledgement, successEnvelope } from '../../kernel/envelope.ts';
-import { accessEvent, identify } from '../../kernel/log/request-identity.ts';
-import { pageOf } from '../../kernel/page-of.ts';
+import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import { accessEvent, identify } from '../../platform/log/request-identity.ts';
+import { pageOf } from '../../platform/page-of.ts';
 import type { StoredSession } from './administrator-repository.ts';
 import type { Administrators, RequestOrigin } from './administrators.ts';
 import type { Cookies } from './cookies.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { maxSessions } from '@quartermaster/contract';
-import { type DatabaseKind, temporaryDatabases } from '../../adapters/database/testing/temporary-databases.ts';
-import { createAdministratorRepository } from '../../adapters/repositories/administrator-repository.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { createNewId } from '../../kernel/identifier.ts';
-import { Problem } from '../../kernel/problem.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createNewId } from '../../platform/identifier.ts';
+import { Problem } from '../../platform/problem.ts';
+import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
+import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
 import type { Administrator } from './administrator-repository.ts';
 import { createSessions, idleMs, longestUserAgent, type NewSession, type SessionOrigin, timesAt } from './sessions.ts';
 

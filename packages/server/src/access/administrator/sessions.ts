@@ -1,9 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { maxSessions } from '@quartermaster/contract';
-import type { Clock } from '../../kernel/clock.ts';
-import type { NewId } from '../../kernel/identifier.ts';
-import { objectNotFound } from '../../kernel/problem.ts';
-import { Secret } from '../../kernel/secret.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import { objectNotFound } from '../../platform/problem.ts';
+import { Secret } from '../../platform/secret.ts';
 import type {
   Administrator,
   AdministratorRepository,

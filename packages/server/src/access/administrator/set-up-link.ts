@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../kernel/clock.ts';
-import { Secret } from '../../kernel/secret.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { Secret } from '../../platform/secret.ts';
 import type { AdministratorRepository } from './administrator-repository.ts';
 import { hashToken } from './sessions.ts';
 

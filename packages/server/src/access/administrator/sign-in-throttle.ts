@@ -1,4 +1,4 @@
-import { retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
+import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
 import type { AdministratorRepository, AttemptCounter } from './administrator-repository.ts';
 import { tooManySignIns } from './problems.ts';
 

@@ -1,5 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
-import type { Page } from '../../kernel/page.ts';
+import type { Page } from '../../platform/page.ts';
 
 /** A profile as stored. Times are in milliseconds. */
 export interface StoredProfile {

@@ -4,16 +4,16 @@ import {
   type ListQuery,
   profileMember,
 } from '@quartermaster/contract';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { checkCredentialBounds, declaredCredentials } from '../../catalogue/credential-bounds.ts';
-import { bundleNotFound, valueInvalid } from '../../catalogue/problems.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
-import type { NewId } from '../../kernel/identifier.ts';
-import { parseJson } from '../../kernel/json/parse-json.ts';
-import { checkCursors } from '../../kernel/list-cursors.ts';
-import type { Logger } from '../../kernel/log/logger.ts';
-import type { Page } from '../../kernel/page.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import { checkCursors } from '../../platform/list-cursors.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import type { Page } from '../../platform/page.ts';
+import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
+import { checkCredentialBounds, declaredCredentials } from '../../tools/catalogue/credential-bounds.ts';
+import { bundleNotFound, valueInvalid } from '../../tools/catalogue/problems.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import type { Encrypter } from './encryption.ts';

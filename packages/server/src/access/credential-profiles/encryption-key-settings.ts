@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { commandName } from '@quartermaster/contract/command-name';
-import { OperatorError } from '../../kernel/process/operator-error.ts';
-import type { Secret } from '../../kernel/secret.ts';
+import type { Secret } from '../../platform/secret.ts';
+import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { createEncrypter, type Encrypter, type EncryptionKey, readEncryptionKey } from './encryption.ts';
 
 /** The keys of the setting `SEALING_KEY`. The first one encrypts. */

@@ -1,10 +1,10 @@
 import { link, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
-import { exists } from '../../kernel/disk/exists.ts';
-import { syncToDisk } from '../../kernel/disk/sync-to-disk.ts';
-import type { Logger } from '../../kernel/log/logger.ts';
-import { OperatorError } from '../../kernel/process/operator-error.ts';
+import { exists } from '../../platform/disk/exists.ts';
+import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import type { CredentialProfileRepository } from './credential-profile-repository.ts';
 import { createEncryptionKey, type Encrypter } from './encryption.ts';
 import type { EncryptionKeyRepository } from './encryption-key-repository.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { parseConfig } from '../../settings/config.ts';
+import { parseConfig } from '../../app/settings/config.ts';
 import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
 import { openEncrypter } from './encryption-key-settings.ts';
 

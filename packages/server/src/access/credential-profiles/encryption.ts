@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { keyedHash } from '../../kernel/keyed-hash.ts';
-import { Secret } from '../../kernel/secret.ts';
+import { keyedHash } from '../../platform/keyed-hash.ts';
+import { Secret } from '../../platform/secret.ts';
 
 /** An encryption key of 32 bytes. Its id identifies the key and reveals nothing about it. */
 export interface EncryptionKey {

@@ -1,6 +1,6 @@
-import { Problem } from '../../kernel/problem.ts';
-import { quoteText } from '../../kernel/quote-text.ts';
-import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
+import { Problem } from '../../platform/problem.ts';
+import { quoteText } from '../../platform/quote-text.ts';
+import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 
 /** The operator has not set an encryption key. */
 export function encryptionNotConfigured(): Problem {

@@ -1,5 +1,5 @@
 import { commandName } from '@quartermaster/contract/command-name';
-import { OperatorError } from '../../kernel/process/operator-error.ts';
+import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { placeOf } from './credential-profiles.ts';
 import type { Encrypter } from './encryption.ts';

@@ -9,9 +9,9 @@ import {
 } from '@quartermaster/contract';
 import { credentialProfileOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
-import type { App } from '../../http/app.ts';
-import type { Guard } from '../../http/guard.ts';
-import { acknowledgement, listEnvelope, successEnvelope } from '../../kernel/envelope.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { Guard } from '../../platform/http/guard.ts';
 import type { CredentialProfiles } from './credential-profiles.ts';
 
 export interface CredentialProfileRoutesDeps {

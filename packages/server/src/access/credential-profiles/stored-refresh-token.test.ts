@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { openTemporaryDatabase } from '../../adapters/database/testing/open-temporary-database.ts';
-import { createCredentialProfileRepository } from '../../adapters/repositories/credential-profile-repository.ts';
-import { createProjectRepository } from '../../adapters/repositories/project-repository.ts';
-import { systemClock } from '../../kernel/clock.ts';
-import { createNewId } from '../../kernel/identifier.ts';
-import { createLogger } from '../../kernel/log/logger.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createNewId } from '../../platform/identifier.ts';
+import { createLogger } from '../../platform/log/logger.ts';
+import { openTemporaryDatabase } from '../../storage/database/testing/open-temporary-database.ts';
+import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
+import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { createFirstKey } from '../projects/first-start.ts';
 import type { CredentialProfileRepository } from './credential-profile-repository.ts';
 import { createCredentialProfiles } from './credential-profiles.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type RetryPolicy, retryDelayMs } from '../../kernel/concurrency/retry-delay.ts';
-import type { Logger } from '../../kernel/log/logger.ts';
+import { type RetryPolicy, retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
+import type { Logger } from '../../platform/log/logger.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import { refreshFailed } from './problems.ts';
 import type { StoredRefreshToken } from './resolve-credentials.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../kernel/clock.ts';
-import type { Logger } from '../../kernel/log/logger.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log/logger.ts';
 import type { ProjectRepository } from '../projects/project-repository.ts';
 import { openKeyRing } from './key-ring.ts';
 

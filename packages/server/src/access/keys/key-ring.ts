@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Scope } from '@quartermaster/contract';
-import type { Caller } from '../../kernel/caller.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { createBoundedLog } from '../../kernel/log/bounded-log.ts';
-import type { Logger } from '../../kernel/log/logger.ts';
+import type { Caller } from '../../platform/caller.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createBoundedLog } from '../../platform/log/bounded-log.ts';
+import type { Logger } from '../../platform/log/logger.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { ProjectRepository, StoredKey } from '../projects/project-repository.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';

@@ -2,8 +2,8 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { scopes } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
-import { OperatorError } from '../../kernel/process/operator-error.ts';
-import { Secret } from '../../kernel/secret.ts';
+import { Secret } from '../../platform/secret.ts';
+import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { hashApiKey, looksLikeApiKey } from '../keys/api-key.ts';
 import { maxProjects, newKey, type ProjectsDeps } from './projects.ts';
 

@@ -1,6 +1,6 @@
 import type { Scope } from '@quartermaster/contract';
-import { Problem } from '../../kernel/problem.ts';
-import { fieldInvalid } from '../../kernel/validation/validation-error.ts';
+import { Problem } from '../../platform/problem.ts';
+import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 
 /** The response is the same for a missing, malformed, unknown, revoked or expired key. */
 export function apiKeyRejected(): Problem {

@@ -1,5 +1,5 @@
 import type { ListQuery, Scope } from '@quartermaster/contract';
-import type { Page } from '../../kernel/page.ts';
+import type { Page } from '../../platform/page.ts';
 
 export interface Project {
   readonly id: string;

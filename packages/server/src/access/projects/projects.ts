@@ -1,14 +1,14 @@
 import type { ListQuery, Scope } from '@quartermaster/contract';
-import { checkName } from '../../kernel/check-name.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { CountExceeded } from '../../kernel/concurrency/limit-counter.ts';
-import type { NewId } from '../../kernel/identifier.ts';
-import { findBeyond } from '../../kernel/key-tools.ts';
-import { checkCursor } from '../../kernel/list-cursors.ts';
-import type { Page } from '../../kernel/page.ts';
-import { objectNotFound, type Problem } from '../../kernel/problem.ts';
-import { quoteText } from '../../kernel/quote-text.ts';
-import { Secret } from '../../kernel/secret.ts';
+import { checkName } from '../../platform/check-name.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import { findBeyond } from '../../platform/key-tools.ts';
+import { checkCursor } from '../../platform/list-cursors.ts';
+import type { Page } from '../../platform/page.ts';
+import { objectNotFound, type Problem } from '../../platform/problem.ts';
+import { quoteText } from '../../platform/quote-text.ts';
+import { Secret } from '../../platform/secret.ts';
 import { createApiKey, hashApiKey } from '../keys/api-key.ts';
 import {
   apiKeyRejected,

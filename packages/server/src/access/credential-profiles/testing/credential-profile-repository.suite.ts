@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createNewId } from '../../../kernel/identifier.ts';
+import { createNewId } from '../../../platform/identifier.ts';
 import type { CredentialProfileRepository, StoredProfile } from '../credential-profile-repository.ts';
 
 export interface OpenedProfiles {

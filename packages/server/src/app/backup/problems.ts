@@ -1,0 +1,120 @@
+import { commandName } from '@quartermaster/contract/command-name';
+import { quoteText } from '../../platform/quote-text.ts';
+
+/** A backup or a restore failed. The command line prints the message. */
+export class BackupError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'BackupError';
+  }
+}
+
+export function folderExists(folder: string): BackupError {
+  return new BackupError(`${folder} already exists. Name a folder that does not exist.`);
+}
+
+export function folderInStore(folder: string, store: string): BackupError {
+  return new BackupError(
+    `${folder} is inside the data folder ${store}. Nothing was written. Name a folder outside of it.`,
+  );
+}
+
+export function folderNotCreated(folder: string, cause: unknown): BackupError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new BackupError(`${folder} cannot be created: ${reason}. Name a folder whose parents can be written.`, cause);
+}
+
+export function folderUnderWay(folder: string, cause: unknown): BackupError {
+  return new BackupError(`Another process is writing ${folder}. Wait until it ends, or name another folder.`, cause);
+}
+
+export function notUnfinished(unfinished: string): BackupError {
+  return new BackupError(
+    `${unfinished} exists and was not created by a backup or a restore, so it was not replaced. Move it away, or name another folder.`,
+  );
+}
+
+interface UsedFolder {
+  readonly what: string;
+  readonly folder: string;
+}
+
+export function folderInside(folder: string, used: UsedFolder): BackupError {
+  return new BackupError(
+    `${folder} is inside the ${used.what} ${used.folder}. Nothing was written. Name a folder outside of it.`,
+  );
+}
+
+/** @param unfinished the folder that is emptied before it is filled */
+export function folderWouldReplace(unfinished: string, used: UsedFolder): BackupError {
+  return new BackupError(
+    `This would replace ${unfinished}, which contains the ${used.what} ${used.folder}. Nothing was written. Name another folder.`,
+  );
+}
+
+export function earlierBackup(folder: string): BackupError {
+  return new BackupError(
+    `An unreleased version of Quartermaster created the backup ${folder}, and this version cannot restore it: start the service with a new data folder, then upload the files again.`,
+  );
+}
+
+export function noStore(dataFolder: string): BackupError {
+  return new BackupError(
+    `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,
+  );
+}
+
+export function noEncryptionKey(file: string): BackupError {
+  return new BackupError(
+    `${file} does not exist, so the encryption key cannot be included. It comes from QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE. Copy it yourself and omit --include-key.`,
+  );
+}
+
+export function deletedTooFast(rounds: number): BackupError {
+  return new BackupError(
+    `No backup was created: files were deleted while they were being copied, ${rounds} times in a row. Try again later.`,
+  );
+}
+
+export function noBackupFolder(folder: string): BackupError {
+  return new BackupError(`The folder ${folder} does not exist. Name a folder that "${commandName} backup" created.`);
+}
+
+export function notABackup(folder: string, cause?: unknown): BackupError {
+  return new BackupError(
+    `${folder} is not a backup of this version: its backup.json is missing or not valid. Name a folder that "${commandName} backup" created. docs/guides/operating.md explains how to restore older backups.`,
+    cause,
+  );
+}
+
+export function backupDamaged(file: string): BackupError {
+  return new BackupError(
+    `The backup is damaged: ${file} was changed after "${commandName} backup" wrote it. Nothing was restored. Use another backup.`,
+  );
+}
+
+const mostSamples = 5;
+
+/** Lists some files whose content is missing or changed, or their blob when no live file has it. */
+export function contentDamaged(
+  faults: ReadonlyArray<{
+    readonly blobId: string;
+    readonly files: ReadonlyArray<{ readonly fileId: string; readonly name: string }>;
+  }>,
+): BackupError {
+  const sample = faults.slice(0, mostSamples).map(({ blobId, files: [file] }) => {
+    return file === undefined ? `blob ${blobId}` : `${quoteText(file.name)} (${file.fileId})`;
+  });
+  return new BackupError(
+    `The content of ${faults.length} files is missing from the backup or damaged: ${sample.join(', ')}${faults.length > mostSamples ? ', …' : ''}. Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
+  );
+}
+
+/** @param has the kind of database in the backup: `sqlite` or `postgres` */
+export function otherDatabase(has: string): BackupError {
+  return new BackupError(
+    has === 'postgres'
+      ? 'The backup is of a PostgreSQL store. Create an empty database and set QUARTERMASTER_DATABASE_URL to it.'
+      : 'The backup is of a SQLite store, whose database is in the data folder. Unset QUARTERMASTER_DATABASE_URL.',
+  );
+}

@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { consoleChanged, consoleNotBuilt } from './problems.ts';
+
+/** A file of the built console; `name` is its path in the folder, never a text of a request. */
+export interface ConsoleFile {
+  readonly name: string;
+  readonly type: string;
+  /** The start of `digests.identity`, for the ETag. */
+  readonly hash: string;
+  /** SHA-256 in base64url of each form there is: as it is, and compressed at build time. */
+  readonly digests: { readonly identity: string; readonly br?: string; readonly gzip?: string };
+}
+
+export type Encoding = keyof ConsoleFile['digests'];
+
+const suffixes = { identity: '', br: '.br', gzip: '.gz' } as const;
+
+/** The folder that `scripts/build-console.mjs` writes. Only the list of its files is kept in memory. */
+export interface ConsoleFiles {
+  /** @throws Problem SERVICE_UNAVAILABLE when the console was not built. */
+  find(name: string): Promise<ConsoleFile | undefined>;
+  /**
+   * Returns the content of one form of a file, after comparing the file with the digest that the build recorded.
+   * @throws Problem SERVICE_UNAVAILABLE when the file was changed
+   */
+  read(file: ConsoleFile, encoding: Encoding): Promise<Buffer>;
+  /** Reads every file. @returns the paths of those that were changed; empty when the console was not built */
+  findChanged(): Promise<readonly string[]>;
+}
+
+export const builtConsole = fileURLToPath(new URL('../../../../console/dist/', import.meta.url));
+
+export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
+  let list: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
+  const load = async () => {
+    const text = await readFile(`${folder}manifest.json`, 'utf8').catch(() => null);
+    if (text === null) throw consoleNotBuilt();
+    const { files } = JSON.parse(text) as { files: ConsoleFile[] }; // written by scripts/build-console.mjs
+    return new Map(files.map((file) => [file.name, file]));
+  };
+  const known = () => {
+    // A missing console is not cached, because it may be built while the service runs.
+    list ??= load().catch((error) => {
+      list = undefined;
+      throw error;
+    });
+    return list;
+  };
+  async function read(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
+    const path = file.name + suffixes[encoding];
+    const content = await readFile(folder + path).catch(() => undefined);
+    if (content === undefined || hash('sha256', content, 'base64url') !== file.digests[encoding]) {
+      throw consoleChanged(path);
+    }
+    return content;
+  }
+
+  return {
+    find: async (name) => (await known()).get(name),
+    read,
+    async findChanged() {
+      const files = await known().catch(() => new Map<string, ConsoleFile>());
+      const changed: string[] = [];
+      for (const file of files.values()) {
+        for (const encoding of Object.keys(file.digests) as Encoding[]) {
+          await read(file, encoding).catch(() => changed.push(file.name + suffixes[encoding]));
+        }
+      }
+      return changed;
+    },
+  };
+}

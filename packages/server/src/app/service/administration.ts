@@ -1,0 +1,123 @@
+import { commandName } from '@quartermaster/contract/command-name';
+import { createSetUpLink, type SetUpLink } from '../../access/administrator/set-up-link.ts';
+import { openStoreEncrypter } from '../../access/credential-profiles/encryption-key.ts';
+import {
+  createProfileMaintenance,
+  type ProfileMaintenance,
+} from '../../access/credential-profiles/profile-maintenance.ts';
+import { createProjects, type Projects } from '../../access/projects/projects.ts';
+import { createAdmission } from '../../platform/admission/admission.ts';
+import { listReachableUrls } from '../../platform/http/reachable-urls.ts';
+import { createNewId } from '../../platform/identifier.ts';
+import { createLogger } from '../../platform/log/logger.ts';
+import { quoteText } from '../../platform/quote-text.ts';
+import { openDatabase } from '../../storage/database/open-database.ts';
+import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
+import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
+import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
+import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
+import { assertDataFolder } from '../../stores/files/store-identity.ts';
+import { parseConfig, processEnvironment } from '../settings/config.ts';
+import { administerStore, type StoreAdministration } from './store-administration.ts';
+
+/** The administration of a store, with or without a running service. */
+export interface Administration extends StoreAdministration {
+  readonly projects: Projects;
+  readonly profiles: ProfileMaintenance;
+  /**
+   * Finds the id of the project with this id or name.
+   * @throws Error that names the command which lists the projects
+   */
+  findProjectId(idOrName: string): Promise<string>;
+  /** @throws Error that names the command which lists the keys, when there is no key with this id */
+  assertKey(keyId: string): Promise<void>;
+  /** @throws Error when there is no key with this id, or it is revoked or has expired */
+  assertUsableKey(keyId: string): Promise<void>;
+  /**
+   * Creates a link that sets up the administrator. `reset` first removes the existing administrator with all sessions.
+   * @returns undefined when an administrator exists and `reset` is false
+   */
+  createSetUpLink(options: { reset: boolean }): Promise<SetUpLink | undefined>;
+}
+
+/** Connections to PostgreSQL. A command needs few, because its steps are sequential, and a service may run at the same time. */
+const connectionsOfCommand = 2;
+
+/**
+ * Opens the store of the settings, performs the work and closes the store.
+ * @throws Error when the settings name no store; nothing is created then
+ */
+export async function withAdministration(work: (administration: Administration) => Promise<void>): Promise<void> {
+  const config = parseConfig(processEnvironment());
+  const logger = createLogger('warn');
+  const database = await openDatabase({
+    admission: createAdmission(),
+    url: config.databaseUrl?.reveal() ?? null,
+    dataFolder: config.dataFolder,
+    mustExist: true,
+    logger,
+    connections: connectionsOfCommand,
+    durability: config.databaseDurability,
+  });
+  const store = createStoreRepository(database);
+  // With SQLite the database is in the data folder, so the folder is the right one.
+  const assertFolder = async () => {
+    if (database.dialect === 'postgres') await assertDataFolder(config.dataFolder, store);
+  };
+  try {
+    const repository = createProjectRepository(database);
+    await work({
+      projects: createProjects({ repository, clock: database.clock, newId: createNewId(database.clock) }),
+      profiles: createProfileMaintenance({
+        repository: createCredentialProfileRepository(database),
+        store,
+        openEncrypter: () => openStoreEncrypter({ ...config, isDatabaseInFolder: database.dialect === 'sqlite' }),
+      }),
+      findProjectId: async (idOrName) => {
+        const all = await repository.listProjects();
+        const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
+        if (found === undefined) throw unknownProject(idOrName);
+        return found.id;
+      },
+      assertKey: async (keyId) => {
+        if ((await repository.findKey(keyId)) === undefined) throw unknownKey(keyId);
+      },
+      assertUsableKey: async (keyId) => {
+        const key = await repository.findKey(keyId);
+        if (key === undefined) throw unknownKey(keyId);
+        const hasExpired = key.expiresAt !== null && key.expiresAt <= database.clock.now();
+        if (key.revokedAt !== null || hasExpired) throw keyNotUsable(keyId, hasExpired ? 'has expired' : 'is revoked');
+      },
+      createSetUpLink: async ({ reset }) => {
+        await assertFolder();
+        const administrators = createAdministratorRepository(database);
+        if (reset) await administrators.removeAdministrator();
+        const { dataFolder } = config;
+        const consoleUrl = config.publicFilesUrl ?? listReachableUrls(config.host, config.filesPort)[0];
+        return createSetUpLink({ repository: administrators, clock: database.clock, dataFolder, consoleUrl });
+      },
+      ...administerStore({ database, dataFolder: config.dataFolder, logger, assertFolder }),
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+function unknownProject(idOrName: string): Error {
+  return new Error(
+    `No project with the id or name ${quoteText(idOrName)} was found. Run "${commandName} project list" to list the projects.`,
+  );
+}
+
+function unknownKey(keyId: string): Error {
+  return new Error(`No key with the id ${quoteText(keyId)} was found. Run "${commandName} key list" to list the keys.`);
+}
+
+function keyNotUsable(keyId: string, reason: string): Error {
+  return new Error(
+    `The key ${keyId} ${reason}, so it cannot be replaced. Run "${commandName} key create" to create another one.`,
+  );
+}
+
+export { createEncryptionKey } from '../../access/credential-profiles/encryption.ts';
+export { createApiKey } from '../../access/keys/api-key.ts';

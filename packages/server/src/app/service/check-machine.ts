@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises';
+import { createLogger } from '../../platform/log/logger.ts';
+import { findIsolation } from '../../platform/processes/isolation/find-isolation.ts';
+import { freeBytes } from '../../storage/disk/disk-space.ts';
+import { type Config, type Environment, parseConfig } from '../settings/config.ts';
+import { openDataFolder } from './check-folder-access.ts';
+
+/** One thing that a service on this machine needs. */
+export interface MachineCheck {
+  readonly name: 'settings' | 'data folder' | 'disk space' | 'sandbox';
+  readonly state: 'ok' | 'warning' | 'failed';
+  /** Describes the result. For a warning or a failure, it also names the remedy. */
+  readonly message: string;
+}
+
+/** Checks the settings, the data folder, its disk and the sandbox. It creates and changes nothing in the data folder. */
+export async function* checkMachine(environment: Environment): AsyncGenerator<MachineCheck> {
+  let config: Config | undefined;
+  try {
+    config = parseConfig(environment);
+    yield { name: 'settings', state: 'ok', message: 'all settings are valid' };
+  } catch (error) {
+    yield { name: 'settings', state: 'failed', message: messageOf(error).replaceAll('\n  - ', ' ') };
+  }
+  if (config !== undefined) yield* checkData(config);
+  yield await checkSandbox();
+}
+
+async function* checkData({ dataFolder, minFreeDiskMb }: Config): AsyncGenerator<MachineCheck> {
+  const name = 'data folder';
+  const found = await stat(dataFolder).catch((error: NodeJS.ErrnoException) => error.code);
+  if (found === 'ENOENT') {
+    yield { name, state: 'ok', message: `${dataFolder} does not exist yet; the first start creates it` };
+    return;
+  }
+  try {
+    await openDataFolder(dataFolder, createLogger('error'));
+    yield { name, state: 'ok', message: `${dataFolder} can be used` };
+  } catch (error) {
+    yield { name, state: 'failed', message: messageOf(error) };
+    return;
+  }
+  const free = Math.floor((await freeBytes(dataFolder)) / 2 ** 20);
+  yield free < minFreeDiskMb
+    ? {
+        name: 'disk space',
+        state: 'failed',
+        message: `${free} MiB are free, and uploads need more than ${minFreeDiskMb} MiB (QUARTERMASTER_MIN_FREE_DISK_MB). Free some space.`,
+      }
+    : { name: 'disk space', state: 'ok', message: `${free} MiB are free` };
+}
+
+async function checkSandbox(): Promise<MachineCheck> {
+  const { sandbox } = await findIsolation();
+  if (sandbox.settings !== undefined) return { name: 'sandbox', state: 'ok', message: 'bubblewrap works' };
+  return {
+    name: 'sandbox',
+    state: 'warning',
+    message: `${sandbox.missing}${sandbox.detail === '' ? '' : ` (${sandbox.detail})`}. Bundles with handlers of others are refused. Install bubblewrap, and allow user namespaces; docs/reference/isolation.md lists what each machine offers.`,
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,73 @@
+import type { Admission } from '../../platform/admission/admission.ts';
+import type { StreamShares } from '../../platform/admission/stream-shares.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
+import type { DiskSpace } from '../../platform/disk/disk-space.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import type { CollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
+import type { CollectionLimits } from '../../stores/collections/collections.ts';
+import type { PasswordEncrypter } from '../../stores/collections/records/record-passwords.ts';
+import type { Extractor } from '../../stores/extraction/extraction.ts';
+import type { PageReader } from '../../stores/extraction/pages/open-page-reader.ts';
+import type { FileAccess } from '../../stores/files/file-access.ts';
+import type { PageFetcher } from '../../stores/ingestion/page-fetcher.ts';
+import type { RecordMetrics } from '../../stores/ingestion/record-metrics.ts';
+import type { RecordWorkerDeps } from '../../stores/ingestion/record-worker.ts';
+import type { Embedder } from '../../stores/search/embedding/embedder.ts';
+import type { EmbeddingState } from '../../stores/search/embedding/embedder-metrics.ts';
+import type { VectorIndex } from '../../stores/search/embedding/vector-index.ts';
+import type { QuestionLimits } from '../../stores/search/query/limit-questions.ts';
+import type { CountTokens } from '../../stores/search/query/measure-text.ts';
+import type { RerankDeps } from '../../stores/search/reranking/rerank-hits.ts';
+import type { ReadVectors } from '../../stores/search/vector-codes/open-vector-index.ts';
+
+export interface EmbeddingParts {
+  /** Embeds new collections. */
+  readonly embedder: Embedder;
+  /** Embed the collections whose vectors are of these models. */
+  readonly furtherEmbedders: readonly Embedder[];
+  readonly openIndex: (readVectors: ReadVectors) => VectorIndex;
+  /** Returns the price of a million tokens of a model; null when none is set. Default: no prices. */
+  readonly priceOf?: (model: string) => number | null;
+  /** The dimensions of the settings of a model; null for those of the model. Default: null. */
+  readonly dimensionsOf?: (model: string) => number | null;
+  /** Receives the state of the embedding once. Without it, the state has no metrics. */
+  readonly observe?: (state: EmbeddingState) => void;
+}
+
+export interface CollectionContext {
+  readonly repositories: CollectionRepositories;
+  /** Without it, search uses words only. */
+  readonly embedding?: EmbeddingParts | undefined;
+  /** Without it, questions are not reranked. */
+  readonly reranking?: RerankDeps | undefined;
+  /** Without it, no metrics are recorded. */
+  readonly metrics?: RecordMetrics | undefined;
+  readonly files: FileAccess;
+  /** Encrypts the passwords of files. Null without an encryption key. */
+  readonly encrypter: PasswordEncrypter | null;
+  /** Delays work while the disk is nearly full. Default: no delay. */
+  readonly space?: DiskSpace | undefined;
+  readonly admission: Admission;
+  readonly shares: StreamShares;
+  readonly extractor: Extractor;
+  readonly pageReader: PageReader;
+  readonly pages: PageFetcher;
+  readonly countTokens: CountTokens;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  readonly limits: CollectionLimits;
+  /** Counts refused requests. Without it they are not counted. */
+  readonly countExceeded?: CountExceeded | undefined;
+  /** Default: questions have no deadline. */
+  readonly questions?: Pick<QuestionLimits, 'seconds' | 'metrics'>;
+  /** The number of records that are processed at the same time. */
+  readonly extractionProcesses: number;
+  /** Whether no other process uses the database, so that work interrupted by a crash continues immediately. Default: false. */
+  readonly alone?: boolean;
+  readonly timing?: Partial<
+    Pick<RecordWorkerDeps, 'leaseMs' | 'deadlineMs' | 'maxWaitMs' | 'maxAttempts' | 'backoffMs' | 'pollMs'>
+  >;
+}

@@ -1,0 +1,157 @@
+import {
+  type AnswerQuestion,
+  createAnswerQuestion,
+  describeChunk,
+} from '../../stores/collections/chunks/answer-question.ts';
+import { type ChunkItems, createChunkItems } from '../../stores/collections/chunks/chunk-items.ts';
+import { type Chunks, createChunks } from '../../stores/collections/chunks/chunks.ts';
+import { type Collections, createCollections } from '../../stores/collections/collections.ts';
+import { createEmbeddingFailures, type EmbeddingFailures } from '../../stores/collections/embedding-failures.ts';
+import type { DryRuns } from '../../stores/collections/records/dry-runs.ts';
+import {
+  createRecordEvents,
+  eventDefaults,
+  type RecordEvents,
+} from '../../stores/collections/records/record-events.ts';
+import { createRecordPages, type RecordPages } from '../../stores/collections/records/record-pages.ts';
+import { createRecordPasswords } from '../../stores/collections/records/record-passwords.ts';
+import { createRecordRows, type RecordRows } from '../../stores/collections/records/record-rows.ts';
+import { createRecordTexts, type RecordTexts } from '../../stores/collections/records/record-text.ts';
+import { createRecords, type Records } from '../../stores/collections/records/records.ts';
+import { createDryRuns } from '../../stores/ingestion/dry-run.ts';
+import { startRechunker } from '../../stores/ingestion/rechunker.ts';
+import { openRecordWorker, workerDefaults } from '../../stores/ingestion/record-worker.ts';
+import { openSweeper } from '../../stores/ingestion/sweeper.ts';
+import { createFindDistinct } from '../../stores/search/query/find-distinct.ts';
+import { limitQuestions } from '../../stores/search/query/limit-questions.ts';
+import { createRetrieve, type VectorSearchDeps } from '../../stores/search/query/retrieve.ts';
+import { createRankingScheduler } from '../../stores/search/query/schedule-rankings.ts';
+import type { CollectionContext } from './collection-context.ts';
+import { openVectorSearch } from './vector-search.ts';
+
+export interface CollectionServices {
+  readonly collections: Collections;
+  readonly failures: EmbeddingFailures;
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly rows: RecordRows;
+  readonly texts: RecordTexts;
+  readonly pages: RecordPages;
+  readonly dryRuns: DryRuns;
+  readonly events: RecordEvents;
+  /** Ends the streams, requeues the records in progress and waits until all work has stopped. */
+  close(): Promise<void>;
+}
+
+/** Opens collections, records and chunks, and starts their background work. */
+export function openCollectionServices(deps: CollectionContext): CollectionServices {
+  const { repositories, files, clock, newId, logger, countTokens, space, limits, countExceeded } = deps;
+  const { admission } = deps;
+  const timing = { ...workerDefaults, ...deps.timing };
+  const passwords = createRecordPasswords(deps.encrypter);
+  const tools = { files, passwords, clock, newId, space, limits, countExceeded, metrics: deps.metrics };
+  const events = createRecordEvents({
+    ...{ ...eventDefaults, records: repositories.records, space: deps.space },
+    shares: deps.shares,
+  });
+  const sweeper = openSweeper({ ...repositories, metrics: deps.metrics, clock, newId, logger, ...timing });
+  const searching = openVectorSearch(deps, timing);
+  const worker = openRecordWorker({
+    ...timing,
+    adoptModel: searching?.adoptModel,
+    ...tools,
+    jobs: repositories.jobs,
+    extractor: deps.extractor,
+    pages: deps.pages,
+    logger,
+    concurrency: deps.extractionProcesses,
+    alone: deps.alone ?? false,
+    onChanged: events.changed,
+    onEnded() {
+      sweeper.wake();
+      searching?.wake();
+      rechunker.trigger();
+    },
+  });
+  const rechunker = openRechunker(deps, { worker, events });
+  const collections = createCollections({
+    ...tools,
+    collections: repositories.collections,
+    ...{ onDeleting: sweeper.wake, onRechunk: rechunker.trigger },
+    embedding: searching?.ofCollections ?? null,
+  });
+  const records = createRecords({
+    ...{ ...tools, collections, records: repositories.records },
+    embedding: searching?.ofRecords ?? null,
+    maxWaitMs: timing.maxWaitMs,
+    onChanged(recordId) {
+      worker.recheck(recordId);
+      worker.wake();
+      sweeper.wake();
+      events.changed(recordId);
+    },
+  });
+  const items = createChunkItems(records);
+  const chunks = createChunks({
+    ...{ collections, records, items, chunks: repositories.chunks, countTokens, clock, newId },
+    answerQuestion: openQuestions(deps, { items, vectors: searching?.deps ?? null }),
+    onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
+  });
+  const dryRuns = createDryRuns({
+    ...{ collections, files, jobs: repositories.jobs },
+    ...{ pages: deps.pages, extractor: deps.extractor },
+    queue: admission.queue('dry_runs', { permits: deps.extractionProcesses }),
+  });
+  return {
+    collections,
+    failures: createEmbeddingFailures({ collections, vectors: searching?.ofFailures ?? null }),
+    records,
+    chunks,
+    ...createRecordViews(deps, { records, chunks }),
+    dryRuns,
+    events,
+    async close() {
+      events.close();
+      await Promise.all([rechunker.close(), worker.close(), sweeper.close(), searching?.close()]);
+    },
+  };
+}
+
+function openRechunker(
+  { repositories: { rechunking }, clock, logger, space, timing }: CollectionContext,
+  { worker, events }: { readonly worker: { wake(): void }; readonly events: RecordEvents },
+) {
+  const onQueued = (recordId: string) => {
+    worker.wake();
+    events.changed(recordId);
+  };
+  return startRechunker({ rechunking, clock, logger, space, ...workerDefaults, ...timing, onQueued });
+}
+
+interface QuestionParts {
+  readonly items: ChunkItems;
+  readonly vectors: VectorSearchDeps | null;
+}
+
+function openQuestions(
+  { repositories: { chunks, collections }, questions, reranking, admission, logger }: CollectionContext,
+  { items, vectors }: QuestionParts,
+): AnswerQuestion {
+  const retrieve = createRetrieve(chunks, vectors, createRankingScheduler(admission));
+  const find = createFindDistinct({ chunks, retrieve, describe: describeChunk });
+  const findDistinct = questions === undefined ? find : limitQuestions(find, { ...questions, logger });
+  const { findRetrieval: findDefaults } = collections;
+  return createAnswerQuestion({ chunks, items, findDistinct, reranking, findDefaults });
+}
+
+/** What can be read of a record beside its chunks. */
+function createRecordViews(
+  { repositories, files, pageReader }: CollectionContext,
+  { records, chunks }: Pick<CollectionServices, 'records' | 'chunks'>,
+): Pick<CollectionServices, 'rows' | 'texts' | 'pages'> {
+  return {
+    rows: createRecordRows({ records, rows: repositories.rows }),
+    texts: createRecordTexts({ records, texts: repositories.texts }),
+    pages: createRecordPages({ records, chunks, files, pageReader }),
+  };
+}

@@ -1,0 +1,251 @@
+import { createConfiguredAdministrator } from '../../access/administrator/configured-administrator.ts';
+import { createSetUpLink, type SetUpLink } from '../../access/administrator/set-up-link.ts';
+import { openStoreEncrypter } from '../../access/credential-profiles/encryption-key.ts';
+import { openKeyRing } from '../../access/keys/key-ring.ts';
+import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../../access/projects/first-start.ts';
+import { createAdmission } from '../../platform/admission/admission.ts';
+import { createStreamShares } from '../../platform/admission/stream-shares.ts';
+import { createLimitCounter } from '../../platform/concurrency/limit-counter.ts';
+import { basePathOf } from '../../platform/http/base-path.ts';
+import { createApp } from '../../platform/http/create-app.ts';
+import { createDrain, type Drain } from '../../platform/http/drain.ts';
+import { type Listening, listen } from '../../platform/http/listen.ts';
+import { mountPlugins } from '../../platform/http/mount-plugins.ts';
+import { createRequestMetrics } from '../../platform/http/request-metrics.ts';
+import { registerWatchdogMetrics } from '../../platform/http/watch-requests.ts';
+import { createIdempotency } from '../../platform/idempotency/idempotency.ts';
+import { createNewId } from '../../platform/identifier.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import { createMetrics, type Registry } from '../../platform/metrics.ts';
+import type { Secret } from '../../platform/secret.ts';
+import { closeAll } from '../../platform/server-process/close-all.ts';
+import { warnAboutRoot } from '../../platform/server-process/warn-about-root.ts';
+import type { Watchdog } from '../../platform/server-process/watchdog.ts';
+import { lockFolder } from '../../storage/disk/folder-lock.ts';
+import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
+import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
+import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
+import type { Config } from '../settings/config.ts';
+import { startBackupCheck } from './check-backups.ts';
+import { openDataFolder } from './check-folder-access.ts';
+import type { ListenAddress, ServiceContext } from './context.ts';
+import { openStreamAccess } from './wire-access.ts';
+import { openDiskSpace } from './wire-blobs.ts';
+import { openFilesAddress } from './wire-files.ts';
+import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
+import { openCheckedDatabase, openFilesNode } from './wire-node.ts';
+import { openPluginsAddress } from './wire-plugins.ts';
+import { encryptionSettingsOf, openSecrets } from './wire-secrets.ts';
+
+/** The stored responses of one project for `Idempotency-Key`. */
+const maxKeptAnswerBytes = 64 * 2 ** 20;
+
+/** The running service. */
+export interface Service {
+  /** The URLs of the files address, the preferred one first. Empty when this process does not serve it. */
+  readonly filesUrls: readonly string[];
+  readonly pluginsUrls: readonly string[];
+  /** Set until a request uses the first API key, unless it is in the settings: the key and the file that holds it. */
+  readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
+  /** Set while there is no administrator: the setup link and the file that holds it. */
+  readonly setUpLink: SetUpLink | undefined;
+  /**
+   * Makes readiness return 503 and closes each connection after its next response. Requests are still accepted and
+   * served.
+   */
+  drain(): void;
+  /** Accepts no more requests, finishes or aborts those in progress, and releases all processes, timers and handles. */
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** Called before a port opens. Requests may arrive before `openService` returns. */
+  readonly beforeListening?: () => void;
+  readonly watchdog?: Watchdog | undefined;
+}
+
+/**
+ * Starts the service and connects all its modules.
+ * @throws Error when the data folder, the database or a port is not available; everything is closed then
+ */
+export async function openService(config: Config, logger: Logger, options: ServiceOptions = {}): Promise<Service> {
+  const resources = new AsyncDisposableStack();
+  try {
+    return await open({ config, logger, resources, options });
+  } catch (error) {
+    await closeAll(resources).catch((closing: unknown) =>
+      logger.error({ err: closing }, 'service closed after a failed start'),
+    );
+    throw error;
+  }
+}
+
+async function open(start: Omit<Start, 'drain'>): Promise<Service> {
+  const { config, logger, resources } = start;
+  const drain = createDrain();
+  let filesUrl = '';
+  const consoleUrl = () => config.publicFilesUrl ?? filesUrl;
+  const { context, firstKey } = await openContext({ ...start, drain, consoleUrl });
+  const addresses = await openAddresses(context);
+  const listenTo = async (address: ListenAddress | null, setting: string): Promise<Listening | null> => {
+    if (address === null) return null;
+    await address.releasePort?.();
+    const listening = await listen(address.app, { host: config.host, port: address.port, setting });
+    resources.defer(() => listening.close(config.stopSeconds * 1000));
+    return listening;
+  };
+  if (addresses.files !== null) await createAdministratorOfSettings(context);
+  start.options.beforeListening?.();
+  const files = await listenTo(addresses.files, 'QUARTERMASTER_FILES_PORT');
+  filesUrl = files?.url ?? '';
+  const plugins = await listenTo(addresses.plugins, 'QUARTERMASTER_PLUGINS_PORT');
+  const setUpLink =
+    files === null
+      ? undefined
+      : await createSetUpLink({
+          repository: createAdministratorRepository(context.database),
+          clock: context.clock,
+          dataFolder: config.dataFolder,
+          consoleUrl: consoleUrl(),
+        });
+  if (files !== null && config.databaseUrl !== null) {
+    const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
+    resources.defer(() => backupCheck.close());
+  }
+  logger.info({ files: files?.url, plugins: plugins?.url }, 'service started');
+  return {
+    filesUrls: files?.urls ?? [],
+    pluginsUrls: plugins?.urls ?? [],
+    firstKey,
+    setUpLink,
+    drain: drain.begin,
+    close: async () => {
+      drain.begin();
+      addresses.files?.endStreams();
+      addresses.plugins?.endStreams();
+      addresses.mcp?.close();
+      await closeAll(resources);
+    },
+  };
+}
+
+/** Creates the administrator before a port opens, so that a refused password ends the start. */
+async function createAdministratorOfSettings({
+  config,
+  database,
+  clock,
+  newId,
+  logger,
+}: ServiceContext): Promise<void> {
+  const { administratorPassword: password } = config;
+  if (password === null) return;
+  const repository = createAdministratorRepository(database);
+  await createConfiguredAdministrator({ repository, clock, newId, logger }, { name: 'administrator', password });
+}
+
+/** Opens what this process serves. */
+async function openAddresses(context: ServiceContext) {
+  const { serve } = context.config;
+  const secrets = serve === 'files' ? null : await openSecrets(context);
+  const encrypter = secrets === null ? await openStoreEncrypter(encryptionSettingsOf(context)) : secrets.encrypter;
+  const files = serve === 'plugins' ? null : await openFilesAddress(context, encrypter);
+  const plugins = secrets === null ? null : await openPluginsAddress(context, { secrets, files });
+  const mcp = plugins?.mcp ?? (files === null ? null : shareKnowledge(context, files.knowledge));
+  await mcp?.preload();
+  if (files === null || mcp === null) return { files, plugins, mcp: null };
+  serveMcpOfFiles(context, files.app, mcp);
+  if (plugins !== null) {
+    mountPlugins(files.app, { guard: files.guard, mounted: context.mounted, plugins: plugins.app });
+    await plugins.app.ready();
+  }
+  return { files, plugins, mcp };
+}
+
+interface Start {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly resources: AsyncDisposableStack;
+  readonly drain: Drain;
+  readonly options: ServiceOptions;
+}
+
+interface ContextStart extends Start {
+  readonly consoleUrl: ServiceContext['consoleUrl'];
+}
+
+async function openContext({ config, logger, resources, drain, consoleUrl, options: { watchdog } }: ContextStart) {
+  warnAboutRoot(logger);
+  const registry = createMetrics();
+  if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
+  await openDataFolder(config.dataFolder, logger);
+  if (config.serve !== 'plugins') {
+    const lock = lockFolder(config.dataFolder);
+    resources.defer(lock.release);
+  }
+  const { space, ballast } = await openDiskSpace(config, { logger, registry, resources });
+  const limiting = openLimits(registry);
+  const { database, check } = await openCheckedDatabase(config, { logger, registry, resources, ...limiting });
+  const { clock } = database;
+  const newId = createNewId(clock);
+  const repository = createProjectRepository(database);
+  await openFilesNode({ config, database, logger, registry, resources });
+  const created = await createFirstKey({ repository, clock, newId }, config.dataFolder, config.firstKey);
+  if (created !== undefined) logger.info({ event: 'first_key_created', key_id: created.keyId }, 'first key created');
+  const keyRing = await openKeyRing({ repository, clock, logger });
+  resources.defer(() => keyRing.close());
+  const requestMetrics = createRequestMetrics(registry);
+  const streams = openStreamAccess({ database, logger });
+  resources.defer(() => streams.close());
+  const { countExceeded } = limiting;
+  const idempotencyRepository = createIdempotencyRepository(database, {
+    maxBytes: maxKeptAnswerBytes,
+    onExceeded: () => countExceeded('kept_answers_of_project'),
+  });
+  const context: ServiceContext = {
+    config,
+    logger,
+    clock,
+    newId,
+    registry,
+    database,
+    keyRing,
+    ...limiting,
+    idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger, countExceeded }),
+    idempotencyRepository,
+    resources,
+    space,
+    ballast,
+    mounted: new WeakMap(),
+    consoleUrl,
+    newApp: (address) => {
+      const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
+      const { trustedProxies, corsOrigins } = config;
+      const access = {
+        trustedProxies,
+        corsOrigins,
+        overHttps: url?.startsWith('https:') === true,
+        basePath: basePathOf(url),
+      };
+      return createApp({ logger, address, requestMetrics, drain, streams, watchdog, ...access });
+    },
+    parts: {
+      process: async () => {
+        if (drain.isDraining()) throw new Error('it is stopping');
+      },
+      database: check,
+    },
+  };
+  const firstKey = created ?? (await findUnusedFirstKey({ repository, clock }, config.dataFolder));
+  return { context, firstKey: describeFirstKey(firstKey) };
+}
+
+function openLimits(registry: Registry): Pick<ServiceContext, 'countExceeded' | 'admission' | 'shares'> {
+  const countExceeded = createLimitCounter(registry);
+  const admission = createAdmission({ metrics: registry });
+  return { countExceeded, admission, shares: createStreamShares({ countExceeded, admission }) };
+}
+
+/** The start message omits a key of the settings, because the operator has it. */
+function describeFirstKey(firstKey: Pick<FirstKey, 'key' | 'file'> | undefined): Service['firstKey'] {
+  return firstKey === undefined || firstKey.file === null ? undefined : { key: firstKey.key, file: firstKey.file };
+}

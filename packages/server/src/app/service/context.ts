@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import type { KeyRing } from '../../access/keys/key-ring.ts';
+import type { Admission } from '../../platform/admission/admission.ts';
+import type { StreamShares } from '../../platform/admission/stream-shares.ts';
+import type { Caller } from '../../platform/caller.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
+import type { DiskSpace } from '../../platform/disk/disk-space.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { Parts } from '../../platform/http/readiness.ts';
+import type { Idempotency } from '../../platform/idempotency/idempotency.ts';
+import type { IdempotencyRepository } from '../../platform/idempotency/idempotency-repository.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import type { Registry } from '../../platform/metrics.ts';
+import type { Database } from '../../storage/database/database.ts';
+import type { Ballast } from '../../storage/disk/ballast.ts';
+import type { Config } from '../settings/config.ts';
+
+/** The dependencies that all parts of the service share. */
+export interface ServiceContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly registry: Registry;
+  readonly countExceeded: CountExceeded;
+  /** The queues of both addresses. */
+  readonly admission: Admission;
+  /** The event streams of both addresses. */
+  readonly shares: StreamShares;
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly idempotency: Idempotency;
+  readonly idempotencyRepository: IdempotencyRepository;
+  readonly resources: AsyncDisposableStack;
+  /** The caller of each request that the files address authenticated and forwards to the plugins address. */
+  readonly mounted: WeakMap<IncomingMessage, Caller>;
+  /** Creates the HTTP server of one address with the handlers that both addresses share. */
+  readonly newApp: (address: 'files' | 'plugins') => App;
+  /** The disk space for background work. */
+  readonly space: DiskSpace;
+  /** The reserved disk space. Uploads are refused while it is in use. */
+  readonly ballast: Ballast;
+  /** Returns the URL of the console as browsers reach it; '' before the files address listens. */
+  readonly consoleUrl: () => string;
+  /** The readiness checks of both addresses. */
+  readonly parts: Parts;
+}
+
+/** An address that is ready to listen. */
+export interface ListenAddress {
+  readonly app: App;
+  readonly port: number;
+  /** Releases a port that was reserved before the address listens on it. */
+  readonly releasePort?: () => Promise<void>;
+  /** Called before the servers drain. Ends event streams, which would otherwise stay open. */
+  readonly endStreams: () => void;
+}

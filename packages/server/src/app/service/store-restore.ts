@@ -1,0 +1,82 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { encryptionKeyFile } from '../../access/credential-profiles/encryption-key.ts';
+import { exists } from '../../platform/disk/exists.ts';
+import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
+import { lockFolder } from '../../storage/disk/folder-lock.ts';
+import { takeSqliteSnapshot } from '../../storage/sqlite/sqlite-snapshot.ts';
+import { identityFile } from '../../stores/files/store-identity.ts';
+import { type BackupFault, type CopyProgress, copyBlobs } from '../backup/backup.ts';
+import { type BackupFacts, readBackupFacts } from '../backup/backup-facts.ts';
+import { blobListFile } from '../backup/blob-list.ts';
+import { checkApart } from '../backup/check-apart.ts';
+import { copyBundles } from '../backup/copy-bundles.ts';
+import { createFolder } from '../backup/new-folder.ts';
+import { contentDamaged, otherDatabase } from '../backup/problems.ts';
+import { type Environment, parseConfig } from '../settings/config.ts';
+
+export interface RestoreOptions {
+  /** Whether to leave out files with missing or changed content. Otherwise nothing is restored when there is one. */
+  readonly damaged: boolean;
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
+}
+
+export interface Restored {
+  readonly folder: string;
+  readonly blobs: number;
+  readonly bytes: number;
+  readonly faults: readonly BackupFault[];
+}
+
+/**
+ * Restores a backup into a new data folder, and a PostgreSQL dump into the empty database of the settings. All content is compared
+ * with its hash, and the database is checked.
+ * @throws ConfigError, or an Error with the reason; the folder does not exist then
+ */
+export async function restoreStore(
+  environment: Environment,
+  { from, to }: { readonly from: string; readonly to: string },
+  { damaged, onProgress }: RestoreOptions,
+): Promise<Restored> {
+  const [backup, target] = [resolve(from), resolve(to)];
+  const url = parseConfig(environment).databaseUrl?.reveal();
+  const facts = await readBackupFacts(backup);
+  await checkApart(target, { what: 'backup', folder: backup });
+  const { blobs, bytes, database } = facts;
+  if ((database.kind === 'postgres') !== (url !== undefined)) throw otherDatabase(database.kind);
+  const faults = await createFolder(target, lockFolder, async (unfinished) => {
+    await mkdir(join(unfinished, 'blobs'), { mode: 0o700 });
+    const [source, copy] = [openBlobFolder(backup), openBlobFolder(unfinished)];
+    const listFile = join(backup, blobListFile);
+    const copied = await copyBlobs({ source, copy, listFile, onProgress }, { blobs, bytes });
+    if (copied.faults.length > 0 && !damaged) {
+      throw contentDamaged(copied.faults);
+    }
+    await copyBundles(join(backup, 'bundles'), join(unfinished, 'bundles'));
+    for (const name of [encryptionKeyFile, identityFile]) {
+      if (await exists(join(backup, name))) await copyFile(join(backup, name), join(unfinished, name));
+    }
+    await restoreDatabase({ backup, unfinished, facts, url, environment });
+    return copied.faults;
+  });
+  return { folder: target, blobs, bytes, faults };
+}
+
+interface RestoredDatabase {
+  readonly backup: string;
+  readonly unfinished: string;
+  readonly facts: BackupFacts;
+  readonly url: string | undefined;
+  readonly environment: Environment;
+}
+
+async function restoreDatabase({ backup, unfinished, facts, url, environment }: RestoredDatabase): Promise<void> {
+  if (url === undefined) {
+    await (await takeSqliteSnapshot(backup, unfinished, 'integrity_check')).close();
+    return;
+  }
+  // Loads the driver only when PostgreSQL is used.
+  const { assertEmpty, restoreDump } = await import('../../storage/postgres/postgres-restore.ts');
+  await assertEmpty({ url });
+  await restoreDump({ url, environment }, { backup, place: unfinished, schema: facts.database.schema });
+}

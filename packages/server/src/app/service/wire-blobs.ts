@@ -1,0 +1,163 @@
+import { createByteRate } from '../../platform/byte-rate.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { type PeriodicTask, startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
+import { type DiskSpace, unlimitedSpace } from '../../platform/disk/disk-space.ts';
+import { type Ballast, ballastBytes, openBallast } from '../../storage/disk/ballast.ts';
+import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
+import { diskBytes, freeBytes, watchDiskSpace } from '../../storage/disk/disk-space.ts';
+import { diskNearlyFull } from '../../storage/disk/problems.ts';
+import { createArtifactRepository } from '../../storage/repositories/artifact-repository.ts';
+import { createBlobRepository } from '../../storage/repositories/blob-repository.ts';
+import { createFileRepository } from '../../storage/repositories/file-repository.ts';
+import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
+import { type BlobHealth, createBlobHealth } from '../../stores/files/blob-metrics.ts';
+import type { BlobStore } from '../../stores/files/blob-store.ts';
+import { createDownloadOrder, type DownloadOrder } from '../../stores/files/download-order.ts';
+import type { FileRepository } from '../../stores/files/file-repository.ts';
+import { finishDeletes, reconcileFiles } from '../../stores/files/maintenance/reconcile.ts';
+import { createDamageReport, type ReportDamage } from '../../stores/files/maintenance/report-damage.ts';
+import { verifyBlobs } from '../../stores/files/maintenance/verify-blobs.ts';
+import { isDataFolder } from '../../stores/files/store-identity.ts';
+import { createUploadSpace } from '../../stores/files/upload-space.ts';
+import { createArtifactSweep } from '../../tools/artifacts/sweep-artifacts.ts';
+import type { Config } from '../settings/config.ts';
+import type { ServiceContext } from './context.ts';
+import { verification } from './wire-node.ts';
+
+/** Stored content with the rows that refer to it. */
+export interface StoredFiles {
+  readonly files: FileRepository;
+  readonly blobs: BlobStore;
+  readonly reportDamage: ReportDamage;
+  readonly downloadOrder: DownloadOrder;
+  /** The detected problems of the stored content. */
+  readonly conditions: BlobHealth['conditions'];
+}
+
+type ContentContext = Pick<
+  ServiceContext,
+  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'ballast' | 'space' | 'admission'
+>;
+
+const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
+
+/** Opens the stored content and starts the tasks that reconcile it with its rows. */
+export async function openStoredFiles(context: ContentContext): Promise<StoredFiles> {
+  const { clock, logger, resources, registry, database } = context;
+  const { blobs, files, damages, reportDamage, uploadSpace } = await openContent(context);
+  const artifacts = createArtifactRepository(database);
+  const health = createBlobHealth(registry, damages);
+  const keepQuarantined = 30 * day;
+  const atRate = createByteRate(verification.bytesPerSecond);
+  const verify: PeriodicTask = {
+    name: 'verify stored files',
+    pause: minute,
+    run: (signal) =>
+      verifyBlobs(
+        {
+          ...{ files, blobs, progress: damages, reportDamage, clock },
+          passEvery: verification.passEvery,
+          throttle: (bytes, stop) => {
+            health.verified(bytes);
+            return atRate(bytes, stop);
+          },
+        },
+        signal,
+      ),
+  };
+  const tasks = startPeriodicTasks(
+    [
+      {
+        name: 'reconcile files',
+        pause: hour,
+        run: async (signal) => {
+          // Uses the system clock, because it compares with times of the disk, and the database's clock may differ.
+          const deps = { files, blobs, damages, reportDamage, clock: systemClock, logger, keepQuarantined };
+          health.reconciled(await reconcileFiles(deps, signal));
+        },
+      },
+      // Failed deletes returned 503, and their content is still stored.
+      { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
+      {
+        name: 'delete expired artifacts',
+        pause: minute,
+        run: createArtifactSweep({ artifacts, files, blobs, clock, logger, metrics: registry }),
+      },
+      verify,
+    ],
+    logger,
+  );
+  resources.defer(() => tasks.close());
+  const conditions = async () => [...(await health.conditions()), ...(await uploadSpace.conditions())];
+  return { files, blobs, reportDamage, downloadOrder: createDownloadOrder(context.admission), conditions };
+}
+
+/**
+ * Opens the stored content in a process that serves no files. Returns null when its data folder is not that of the store: what
+ * it wrote there, no other process would find.
+ */
+export async function openSharedContent(context: ContentContext): Promise<StoredFiles | null> {
+  const { config, database, logger } = context;
+  if (!(await isDataFolder(config.dataFolder, createStoreRepository(database)))) {
+    logger.warn(
+      { data_folder: config.dataFolder },
+      'artifacts off: the data folder is not that of the process that serves files',
+    );
+    return null;
+  }
+  const { blobs, files, reportDamage } = await openContent(context);
+  return {
+    blobs,
+    files,
+    reportDamage,
+    downloadOrder: createDownloadOrder(context.admission),
+    conditions: async () => [],
+  };
+}
+
+async function openContent(context: ContentContext) {
+  const { config, clock, logger, resources, registry, database, ballast, space } = context;
+  const leastFreeBytes = config.minFreeDiskMb * 2 ** 20;
+  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes, logger });
+  const uploadSpace = createUploadSpace({
+    ...{ leastFreeBytes, logger, metrics: registry, refusal: diskNearlyFull },
+    freeBytes: () => freeBytes(config.dataFolder),
+    reserve: ballast,
+    isBackgroundPaused: space.isLow,
+    checkRoom: store.checkRoom,
+  });
+  const blobs: BlobStore = { ...store, checkRoom: uploadSpace.check };
+  resources.defer(() => blobs.close());
+  const damages = createBlobRepository(database);
+  const reportDamage = createDamageReport({ damages, blobs, clock, logger });
+  return { blobs, damages, reportDamage, files: createFileRepository(database), uploadSpace };
+}
+
+/** The minimum reserve of background work. It applies even if the setting for uploads is lower. */
+const leastReserveBytes = 16 * 2 ** 20;
+
+/**
+ * Watches the disk of a SQLite store. Open it before the database, whose start may need the space of the ballast. Uploads stop at
+ * the configured minimum and background work at half of it, so that accepted uploads can usually be processed.
+ */
+export async function openDiskSpace(
+  { databaseUrl, serve, dataFolder: folder, minFreeDiskMb }: Config,
+  { logger, registry: metrics, resources }: Pick<ServiceContext, 'logger' | 'registry' | 'resources'>,
+): Promise<{ readonly space: DiskSpace; readonly ballast: Ballast }> {
+  if (databaseUrl !== null) return { space: unlimitedSpace, ballast: noBallast };
+  const leastFree = minFreeDiskMb * 2 ** 20;
+  const reserveBytes = Math.max(leastReserveBytes, leastFree / 2);
+  const options = {
+    folder,
+    bytes: ballastBytes(await diskBytes(folder)),
+    remaining: Math.max(reserveBytes, leastFree),
+    logger,
+  };
+  // Only the process that serves the files address manages the ballast.
+  const ballast = serve === 'plugins' ? noBallast : await openBallast(options, await freeBytes(folder));
+  const space = watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics });
+  resources.defer(() => space.close());
+  return { space, ballast };
+}
+
+const noBallast: Ballast = { adjust: async () => undefined, isReleased: () => false, missingBytes: () => 0 };

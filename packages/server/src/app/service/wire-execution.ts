@@ -1,0 +1,144 @@
+import { realpath } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { basename, dirname, join, sep } from 'node:path';
+import { createFolderPath } from '../../platform/disk/create-folder-path.ts';
+import { version } from '../../platform/version.ts';
+import type { ArtifactStore } from '../../tools/artifacts/artifact-store.ts';
+import type { Catalogue, CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
+import { describesFileContent } from '../../tools/catalogue/file-references.ts';
+import type { BundleFolder } from '../../tools/catalogue/load/bundle-folders.ts';
+import type { HandlerIsolation } from '../../tools/catalogue/load/handler-capabilities.ts';
+import { registerCatalogueMetrics } from '../../tools/catalogue/load/metrics.ts';
+import { openCatalogue } from '../../tools/catalogue/load/open-catalogue.ts';
+import { ownBundles, ownManifests } from '../../tools/catalogue/load/own-bundles.ts';
+import { createInstalledManifests, createManifestCache } from '../../tools/catalogue/manifest/manifest-cache.ts';
+import { createBroker } from '../../tools/egress/create-broker.ts';
+import { createExecutor } from '../../tools/execution/create-executor.ts';
+import { createFileInputs, type FileSources } from '../../tools/execution/file-inputs/file-inputs.ts';
+import { openSandbox } from '../../tools/execution/sandbox/open-sandbox.ts';
+import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
+import { describeChange } from '../../tools/packaging/changed-files.ts';
+import { versionsName } from '../../tools/packaging/installed-bundles.ts';
+import type { RunStore } from '../../tools/runs/run-store.ts';
+import type { Config } from '../settings/config.ts';
+import { checkBundleFolders } from './check-folder-access.ts';
+import type { ServiceContext } from './context.ts';
+
+/** The processes for the handlers of one bundle and project. */
+const processesOfBundle = Math.max(2, Math.min(8, availableParallelism()));
+/** What a run may use, unless its bundle sets a lower limit. */
+const mostOfRun = { memoryMb: 256, cpuMs: 10_000 } as const;
+
+interface ExecutionOptions {
+  readonly runStore: RunStore;
+  /** null where nothing of an output can be stored. */
+  readonly artifacts: ArtifactStore | null;
+  /** Reads the stored files that inputs name; null if this process cannot read stored files. */
+  readonly sources: FileSources | null;
+  /** The base URL of bundle icons. */
+  readonly publicUrl: string;
+  /** Called when bundles were added, changed or removed. */
+  readonly onChange: (now: Catalogue, before: Catalogue) => void;
+}
+
+/** Opens the components that run plugins. The catalogue is read while the sandbox is probed. */
+export async function openExecution(
+  context: ServiceContext,
+  { runStore, artifacts, sources, publicUrl, onChange }: ExecutionOptions,
+) {
+  const { config, logger, resources, registry: metrics } = context;
+  const { egressOverrides: overrides, egressAllow: allow } = config;
+  const broker = createBroker({ overrides, allow, version, logger, metrics });
+  resources.defer(() => broker.close());
+  const opening = openSandbox({
+    maxChildrenPerBundle: processesOfBundle,
+    maxChildren: processesOfBundle * 4,
+    queueLength: 512,
+    idleMs: 60_000,
+    recycleAfterRuns: 100_000,
+    cgroups: 'auto',
+    ...{ logger, metrics, admission: context.admission },
+  });
+  resources.defer(async () => (await opening).close());
+  await createFolderPath(config.installedBundles, 0o755);
+  await checkBundleFolders(config, logger);
+  const openingCatalogue = openCatalogue({
+    folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
+    capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
+    operatorHosts: config.bundleHosts,
+    refusalOf: createRefusal(config.installedBundles),
+    publicUrl,
+    logger,
+    cache: createManifestCache({
+      folder: join(config.dataFolder, 'cache', 'bundles'),
+      installed: createInstalledManifests({ folder: ownManifests, version }),
+      version,
+    }),
+    onChange,
+  });
+  const [sandbox, live] = await Promise.all([opening, openingCatalogue]);
+  resources.defer(() => live.close());
+  observeCatalogue(live, context);
+  const limits = {
+    timeoutMs: config.pluginSeconds * 1000,
+    ...mostOfRun,
+    maxRunsOfKey: config.maxRunsOfKey,
+  };
+  const deps = { catalogue: live.current, broker, sandbox, space: context.space };
+  const takeFiles = new WeakMap<CompiledPlugin, boolean>();
+  /** Other inputs are not searched for references, because a search reads every value of the input. */
+  const schemaOf = (bundleId: string, pluginId: string) => {
+    const plugin = live.current().findPlugin(bundleId, pluginId);
+    if (plugin === undefined) return undefined;
+    const takesFiles = takeFiles.get(plugin) ?? describesFileContent(plugin.manifest.input_schema);
+    takeFiles.set(plugin, takesFiles);
+    return takesFiles ? () => plugin.manifest.input_schema : undefined;
+  };
+  const executor = createExecutor({
+    ...deps,
+    fileInputs: createFileInputs({ schemaOf, sources, logger, metrics, admission: context.admission }),
+    ...{ newId: context.newId, admission: context.admission },
+    logger,
+    metrics,
+    limits,
+    observer: runStore,
+    ...(artifacts === null ? {} : { artifacts }),
+    version,
+  });
+  return { catalogue: live.current, sandbox, executor };
+}
+
+/** Registers the metrics, and logs ids of BUNDLE_HOSTS that no bundle has: they are probably misspelt. */
+function observeCatalogue(
+  { current }: { readonly current: () => Catalogue },
+  { config, logger, registry }: ServiceContext,
+): void {
+  registerCatalogueMetrics(registry, current);
+  const setting = 'QUARTERMASTER_BUNDLE_HOSTS';
+  for (const bundleId of config.bundleHosts.keys()) {
+    if (current().findBundle(bundleId) === undefined)
+      logger.warn({ setting, bundle_id: bundleId }, 'hosts of an unknown bundle');
+  }
+}
+
+/** Refuses bundles that differ from their installed archive. Bundles in other folders may be edited. */
+function createRefusal(installedBundles: string): (folder: BundleFolder) => Promise<string | null> {
+  return async ({ path }) => {
+    if (dirname(path) !== installedBundles) return null;
+    const target = await realpath(path).catch(() => path);
+    return basename(dirname(dirname(target))) === versionsName ? await describeChange(target) : null;
+  };
+}
+
+function missingIn({ capabilities }: Sandbox): string | null {
+  return capabilities.sandbox.available ? null : capabilities.sandbox.missing;
+}
+
+/**
+ * Selects the isolation of handlers: bundles of the product are trusted; others run in a sandbox unless the operator decides
+ * otherwise.
+ */
+function createIsolationPolicy(wanted: Config['isolation']): (bundleFolder: string) => HandlerIsolation {
+  if (wanted !== 'auto') return () => wanted;
+  return (bundleFolder) => (bundleFolder.startsWith(ownBundles + sep) ? 'process' : 'sandbox');
+}

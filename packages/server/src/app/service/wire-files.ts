@@ -1,0 +1,263 @@
+import { administratorRoutes } from '../../access/administrator/routes.ts';
+import { projectRoutes } from '../../access/projects/routes.ts';
+import { onceRetried } from '../../platform/concurrency/once-retried.ts';
+import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
+import { basePathOf } from '../../platform/http/base-path.ts';
+import { createErrorWriter } from '../../platform/http/error-writer.ts';
+import type { Guard } from '../../platform/http/guard.ts';
+import { handleNotFound } from '../../platform/http/not-found.ts';
+import { collectOpenApi } from '../../platform/http/openapi/openapi.ts';
+import { operationRoutes } from '../../platform/http/openapi/operations.ts';
+import type { SpawnSettings } from '../../platform/processes/isolation/spawn-isolated.ts';
+import { OperatorError } from '../../platform/server-process/operator-error.ts';
+import { version } from '../../platform/version.ts';
+import { createCollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
+import { collectionRoutes } from '../../stores/collections/routes.ts';
+import type { Extractor } from '../../stores/extraction/extraction.ts';
+import { createOcrMetrics, type OcrMetrics } from '../../stores/extraction/ocr/ocr-metrics.ts';
+import { noOcr, type OcrEngine, ocrBounds, openOcr } from '../../stores/extraction/ocr/open-ocr.ts';
+import { openPageReader } from '../../stores/extraction/pages/open-page-reader.ts';
+import { createPageMetrics } from '../../stores/extraction/pages/page-metrics.ts';
+import { openExtractor } from '../../stores/extraction/worker/open-extractor.ts';
+import { findReaderIsolation } from '../../stores/extraction/worker/reader-isolation.ts';
+import { createFileAccess } from '../../stores/files/create-file-access.ts';
+import { createQuota } from '../../stores/files/quota.ts';
+import { fileRoutes } from '../../stores/files/routes.ts';
+import { createAdmissions } from '../../stores/files/upload/admission.ts';
+import { createTemporaryFiles, type TemporaryFiles } from '../../stores/files/upload/temporary-file.ts';
+import { createUploads } from '../../stores/files/upload/upload.ts';
+import { createRecordMetrics } from '../../stores/ingestion/record-metrics.ts';
+import { createQuestionMetrics } from '../../stores/search/query/limit-questions.ts';
+import { measureText } from '../../stores/search/query/measure-text.ts';
+import { createBroker } from '../../tools/egress/create-broker.ts';
+import { fetchPage } from '../../tools/egress/fetch-page.ts';
+import type { KnowledgeStore } from '../../tools/mcp/knowledge/knowledge-store.ts';
+import { createConsoleFiles } from '../console/console-files.ts';
+import { consoleRoutes, referenceRoutes } from '../console/routes.ts';
+import { createLoaderMetrics } from '../dialects/open-webui/loader-metrics.ts';
+import { dialectRoutes } from '../dialects/routes.ts';
+import type { CollectionContext } from './collection-context.ts';
+import { type CollectionServices, openCollectionServices } from './collection-services.ts';
+import type { ListenAddress, ServiceContext } from './context.ts';
+import { listLimits, recordBounds } from './list-limits.ts';
+import { openAccess } from './wire-access.ts';
+import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
+import { openEmbedding } from './wire-embedding.ts';
+import { openReranking } from './wire-reranking.ts';
+
+/** The memory of the process that reads a document, and of OCR. */
+const extractionMemoryMb = 1536;
+const questionSeconds = 10;
+
+/** The minimum rate of an upload: bytes per second on average, after the grace period. */
+const minUploadBytesPerSecond = 1024;
+const uploadGraceMs = 10_000;
+const taskPauseMs = 3_600_000;
+
+export interface FilesAddress extends ListenAddress {
+  readonly guard: Guard;
+  /** The collections, for the knowledge tools of MCP. */
+  readonly knowledge: KnowledgeStore;
+  readonly stored: StoredFiles;
+}
+
+/** Encrypts the passwords of files. Null without an encryption key. */
+type Encrypting = CollectionContext['encrypter'];
+
+/** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
+export async function openFilesAddress(context: ServiceContext, encrypter: Encrypting): Promise<FilesAddress> {
+  const { config, clock, logger, resources } = context;
+  const stored = await openStoredFiles(context);
+  const { blobs } = stored;
+  const tasks = startPeriodicTasks(
+    [{ name: 'forget answers', pause: taskPauseMs, run: () => context.idempotencyRepository.sweep(clock.now()) }],
+    logger,
+  );
+  resources.defer(() => tasks.close());
+  const collections = await openCollections(context, { files: createFileAccess(stored), encrypter });
+
+  const access = openAccess(context);
+  const { guard } = access;
+  const app = context.newApp('files');
+  const basePath = basePathOf(config.publicFilesUrl);
+  await collectOpenApi(app, {
+    title: 'Quartermaster: files',
+    description: 'Stores files, and creates searchable collections of records from them.',
+    address: 'FILES',
+    version,
+    serverUrl: basePath === '' ? null : config.publicFilesUrl,
+    keyRequired: true,
+    sessions: true,
+  });
+  operationRoutes(app, {
+    version,
+    registry: context.registry,
+    facts: () => ({ version, database: context.database.dialect }),
+    parts: { ...context.parts, blobs: () => blobs.check() },
+    conditions: stored.conditions,
+    guardMetrics: guard.requires('metrics'),
+  });
+  const temporaryFiles = addFileRoutes(context, app, { ...stored, guard });
+  collectionRoutes(app, { guard, ...collections });
+  const loaderMetrics = createLoaderMetrics(context.registry);
+  dialectRoutes(app, {
+    guard,
+    createErrorWriter,
+    handleNotFound,
+    ...collections,
+    temporaryFiles,
+    loaderMetrics,
+    logger,
+  });
+  administratorRoutes(app, access);
+  projectRoutes(app, access.projectRoutes);
+  const consoleFiles = createConsoleFiles();
+  consoleRoutes(app, { files: consoleFiles, basePath });
+  referenceRoutes(app, { files: consoleFiles, basePath });
+  // Each file is verified again when it is served. This check logs changes at the start.
+  void consoleFiles.findChanged().then((files) => {
+    if (files.length > 0) context.logger.error({ files }, 'console files changed');
+  });
+  const knowledge = {
+    ...collections,
+    countTokens: async (text: string) => (await measureText(text, countTokens)).numTokens,
+    consoleUrl: context.consoleUrl,
+  };
+  return { app, guard, knowledge, stored, port: config.filesPort, endStreams: () => collections.events.close() };
+}
+
+interface FileParts extends StoredFiles {
+  readonly guard: Guard;
+}
+
+function addFileRoutes(
+  { config, clock, newId, logger, database, idempotency, admission }: ServiceContext,
+  app: ListenAddress['app'],
+  parts: FileParts,
+): TemporaryFiles {
+  const { maxFileBytes, maxProjectBytes, maxFiles, maxUploadsInFlight } = config;
+  const assertAvailable = database.assertAvailable;
+  const admissions = createAdmissions({ idempotency, admission, assertAvailable, maxFileBytes, maxUploadsInFlight });
+  const minimumRate = {
+    idle: config.uploadIdleSeconds * 1000,
+    grace: uploadGraceMs,
+    bytesPerSecond: minUploadBytesPerSecond,
+  };
+  fileRoutes(app, {
+    ...parts,
+    admissions,
+    uploads: createUploads({
+      ...parts,
+      quota: createQuota(parts.files, { maxProjectBytes, maxFiles }),
+      clock,
+      newId,
+      logger,
+      maxFileBytes,
+      minimumRate,
+    }),
+    limits: { maxFileBytes, maxProjectBytes, maxUploadsInFlight },
+    listedLimits: listLimits(config),
+  });
+  return createTemporaryFiles({ admissions, blobs: parts.blobs, newId, maxFileBytes, minimumRate });
+}
+
+/**
+ * The tokenizer's table takes 30 MB. It is loaded when a chunk is first created directly, or a text is first cut for an MCP client,
+ * which many services never do.
+ */
+async function countTokens(text: string): Promise<number> {
+  return (await import('../../stores/extraction/chunking/tokens.ts')).countTokens(text);
+}
+
+function openPages({ registry, admission, logger }: ServiceContext, isolation: () => Promise<SpawnSettings>) {
+  return openPageReader({
+    isolation,
+    memoryMb: extractionMemoryMb,
+    onResult: createPageMetrics(registry),
+    admission,
+    logger,
+  });
+}
+
+async function openCollections(
+  context: ServiceContext,
+  { files, encrypter }: Pick<CollectionContext, 'files' | 'encrypter'>,
+): Promise<CollectionServices & { readonly extractor: Extractor }> {
+  const { config, clock, newId, logger, resources, database } = context;
+  const isolation = onceRetried(() => findReaderIsolation(logger));
+  // Started early so that errors appear in the log of the start. After a failure the next document tries again.
+  const isFound = isolation().then(
+    () => {},
+    (cause: unknown) => logger.error({ err: cause }, 'document readers not started'),
+  );
+  resources.defer(() => isFound);
+  const metrics = createOcrMetrics(context.registry);
+  const ocr = onceRetried(async () => openPageReading({ ...context, metrics }, await isolation()));
+  if (config.ocr === 'on') await ocr();
+  const extractor = openExtractor({
+    isolation,
+    ocr,
+    processes: config.extractionProcesses,
+    timeoutMs: config.extractionSeconds * 1000,
+    memoryMb: extractionMemoryMb,
+    admission: context.admission,
+    logger,
+  });
+  resources.defer(() => extractor.close());
+  // A separate broker without credentials, because pages may come from any public address.
+  const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
+  resources.defer(() => broker.close());
+  const repositories = createCollectionRepositories(database, config.maxProjectBytes);
+  database.startMaintenance(() => context.space.hasFreeSpace());
+  const services = openCollectionServices({
+    ...{ admission: context.admission, shares: context.shares },
+    metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),
+    repositories,
+    embedding: await openEmbedding(context, countTokens),
+    reranking: openReranking(context),
+    ...{ files, encrypter },
+    space: context.space,
+    extractor,
+    pageReader: openPages(context, isolation),
+    pages: { fetch: fetchPage(broker) },
+    countTokens,
+    clock,
+    newId,
+    logger,
+    limits: {
+      ...recordBounds,
+      records: config.maxRecords,
+    },
+    countExceeded: context.countExceeded,
+    questions: { seconds: questionSeconds, metrics: createQuestionMetrics(context.registry) },
+    extractionProcesses: config.extractionProcesses,
+    // With SQLite the lock of the data folder excludes other processes.
+    alone: database.dialect === 'sqlite',
+  });
+  resources.defer(() => services.close());
+  return { ...services, extractor };
+}
+
+/**
+ * Opens the reading of scanned pages.
+ * @throws OperatorError when the setting requires it and this machine has no program for it
+ */
+async function openPageReading(
+  { config, logger, metrics }: Pick<ServiceContext, 'config' | 'logger'> & { readonly metrics: OcrMetrics },
+  isolation: SpawnSettings,
+): Promise<OcrEngine> {
+  if (config.ocr === 'off') return noOcr;
+  const engine = await openOcr({
+    program: 'tesseract',
+    folders: config.programFolders,
+    languages: [...new Set(config.ocrLanguages)],
+    isolation,
+    memoryMb: extractionMemoryMb,
+    ...ocrBounds,
+    logger,
+    onPage: metrics.observe,
+  });
+  if (config.ocr === 'on' && engine.job.kind === 'missing')
+    throw new OperatorError(`QUARTERMASTER_OCR is on, but scanned pages cannot be read. ${engine.job.remedy}`);
+  return engine;
+}

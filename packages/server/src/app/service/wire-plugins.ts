@@ -1,0 +1,200 @@
+import type { IncomingMessage } from 'node:http';
+import { createPluginsGuard } from '../../access/authentication.ts';
+import { createCredentialProfiles } from '../../access/credential-profiles/credential-profiles.ts';
+import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
+import { credentialProfileRoutes } from '../../access/credential-profiles/routes.ts';
+import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../../platform/http/allowed-hosts.ts';
+import { basePathOf } from '../../platform/http/base-path.ts';
+import { mountPath } from '../../platform/http/mount-plugins.ts';
+import { collectOpenApi } from '../../platform/http/openapi/openapi.ts';
+import { operationRoutes } from '../../platform/http/openapi/operations.ts';
+import { listReachableUrls } from '../../platform/http/reachable-urls.ts';
+import { reservePort } from '../../platform/http/reserve-port.ts';
+import { version } from '../../platform/version.ts';
+import { createArtifactRepository } from '../../storage/repositories/artifact-repository.ts';
+import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
+import { createFileAccess } from '../../stores/files/create-file-access.ts';
+import { createArtifactStore } from '../../tools/artifacts/artifact-store.ts';
+import { type ArtifactUrls, createArtifactUrls } from '../../tools/artifacts/artifact-urls.ts';
+import { artifactRoutes } from '../../tools/artifacts/routes.ts';
+import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
+import { catalogueRoutes } from '../../tools/catalogue/listing/routes.ts';
+import { executionRoutes } from '../../tools/execution/routes.ts';
+import { createRunOnce } from '../../tools/execution/run-once.ts';
+import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
+import { createCallTool } from '../../tools/mcp/call-tool.ts';
+import { createPluginSearch } from '../../tools/mcp/toolsets/plugin-search.ts';
+import { openSvgConverter } from '../../tools/pictures/svg-converter.ts';
+import { runRoutes } from '../../tools/runs/routes.ts';
+import { createConsoleFiles } from '../console/console-files.ts';
+import { referenceRoutes } from '../console/routes.ts';
+import type { Config } from '../settings/config.ts';
+import type { ListenAddress, ServiceContext } from './context.ts';
+import { openSharedContent, type StoredFiles } from './wire-blobs.ts';
+import { openExecution } from './wire-execution.ts';
+import type { FilesAddress } from './wire-files.ts';
+import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
+import { openAsyncRuns, openRunServices } from './wire-runs.ts';
+import type { Secrets } from './wire-secrets.ts';
+
+/** The stored outputs of one project. */
+const maxArtifacts = 10_000;
+
+/**
+ * Opens the plugins address: catalogue and execution.
+ * @param parts `files` are the collections and stored content of this process; null when it serves no files
+ */
+export async function openPluginsAddress(
+  context: ServiceContext,
+  { secrets, files: ofFiles }: { secrets: Secrets; files: Pick<FilesAddress, 'knowledge' | 'stored'> | null },
+): Promise<ListenAddress & { readonly mcp: SharedMcp }> {
+  const { config } = context;
+  const { runStore, ...runServices } = await openRunServices(context);
+  // The URLs of icons contain the port, so the port must be known before the catalogue is loaded.
+  const reserved = config.pluginsPort === 0 ? await reservePort(config.host) : undefined;
+  const port = reserved?.port ?? config.pluginsPort;
+  const publicUrl = config.publicPluginsUrl ?? listReachableUrls(config.host, port)[0];
+  const { encrypter, hashes } = secrets;
+  const stored = ofFiles?.stored ?? (await openSharedContent(context));
+  const urls = createArtifactUrls(publicUrl, hashes);
+  const artifacts = stored === null ? null : openArtifacts(context, { stored, urls });
+  let mcp: SharedMcp | undefined;
+  const { catalogue, sandbox, executor } = await openExecution(context, {
+    runStore,
+    artifacts: artifacts?.store ?? null,
+    sources:
+      stored === null || artifacts === null ? null : { files: createFileAccess(stored), artifacts: artifacts.store },
+    publicUrl,
+    onChange: (now, before) => mcp?.toolsChanged(now, before),
+  });
+  const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
+  const search = createPluginSearch(catalogue);
+  catalogueRoutes(app, { catalogue, search, onRequest: guard.check, namesFiles: guard.namesFiles });
+  const profiles = openProfiles(context, { catalogue, encrypter });
+  credentialProfileRoutes(app, { profiles, guard });
+  const resolveCredentials = profiles.resolve;
+  const once = createRunOnce({
+    idempotency: context.idempotency,
+    keep: context.idempotencyRepository.complete,
+    hashes,
+  });
+  const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
+  const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
+  const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
+  const { check: onRequest, projectOf, keyOf, findCaller, checkTool } = guard;
+  const { own, mounted } = basePathsOf(config);
+  const basePath = ({ raw }: { raw: IncomingMessage }) => (context.mounted.has(raw) ? mounted : own);
+  executionRoutes(app, {
+    ...{ catalogue, executor, onRequest, projectOf, keyOf, findCaller, checkTool, once, resolveCredentials },
+    background: runs,
+    basePathOf: basePath,
+  });
+  runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
+  if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, guard });
+  const { logger, registry: metrics, admission } = context;
+  const svgConverter = openSvgConverter({ logger, metrics, admission });
+  context.resources.defer(() => svgConverter.close());
+  const store = artifacts?.store ?? null;
+  const callTool = createCallTool({ executor, once, resolveCredentials, artifacts: store, svgConverter });
+  const findProfiles = createCredentialProfileRepository(context.database).findBundles;
+  const knowledge = ofFiles?.knowledge ?? null;
+  const shared = shareMcp(context, { store: knowledge, catalogue, callTool, search, findProfiles });
+  mcp = shared;
+  serveMcp(app, { mcp: shared, guard, checkSite });
+  referenceRoutes(app, { files: createConsoleFiles(), basePath: own });
+  const endStreams = () => {
+    asyncRuns.stop(config.stopSeconds * 1000);
+    events.close();
+    shared.close();
+  };
+  return { app, port, mcp: shared, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
+}
+
+/** The paths below which clients reach `/v1` of the plugins address: at its own URL, and at that of the files address. */
+function basePathsOf({ publicPluginsUrl, publicFilesUrl }: Config) {
+  return { own: basePathOf(publicPluginsUrl), mounted: basePathOf(publicFilesUrl) + mountPath };
+}
+
+function openArtifacts(
+  { config, database, clock, newId, logger, registry: metrics, countExceeded }: ServiceContext,
+  { stored, urls }: { stored: StoredFiles; urls: ArtifactUrls },
+) {
+  const { maxProjectBytes, maxFiles } = config;
+  const store = createArtifactStore({
+    ...{
+      ...stored,
+      lifetimeMs: config.artifactHours * 3_600_000,
+      most: maxArtifacts,
+      urls,
+      clock,
+      newId,
+      logger,
+      metrics,
+      countExceeded,
+    },
+    artifacts: createArtifactRepository(database),
+    limits: { maxProjectBytes, maxFiles },
+  });
+  return { store, urls, blobs: stored.blobs, reportDamage: stored.reportDamage, downloadOrder: stored.downloadOrder };
+}
+
+/** Creates the HTTP server of the plugins address. */
+async function openPluginsApp(
+  context: ServiceContext,
+  { catalogue, sandbox }: { catalogue: () => Catalogue; sandbox: Sandbox },
+) {
+  const { config, registry } = context;
+  const keyRequired = requiresKey(config);
+  const guard = createPluginsGuard(context.keyRing, keyRequired, context.mounted);
+  const app = context.newApp('plugins');
+  const checkSite = guardPlugins(context, app, keyRequired);
+  await collectOpenApi(app, {
+    title: 'Quartermaster: plugins',
+    description: 'Lists plugins for third-party APIs and runs them with the credentials of the caller.',
+    address: 'PLUGINS',
+    version,
+    serverUrl: basePathOf(config.publicPluginsUrl) === '' ? null : config.publicPluginsUrl,
+    keyRequired,
+    sessions: false,
+  });
+  operationRoutes(app, {
+    version,
+    registry,
+    facts: () => ({ version, isolation: sandbox.capabilities, ...factsOf(config, keyRequired, catalogue()) }),
+    parts: context.parts,
+    guardMetrics: guard.checkMetrics,
+  });
+  return { app, guard, checkSite };
+}
+
+/** Whether requests need a key. By default they need none on loopback, unless a proxy forwards requests. */
+function requiresKey({ pluginsKey, host, publicPluginsUrl: url }: Config): boolean {
+  if (pluginsKey !== 'auto') return pluginsKey === 'required';
+  return !isLoopback(host) || (url !== null && !isLoopback(new URL(url).hostname));
+}
+
+/** Applies one rule to all requests while no key is required. MCP applies it itself, because its errors have another form. */
+function guardPlugins({ config, mounted }: ServiceContext, app: ListenAddress['app'], keyRequired: boolean): CheckSite {
+  const { host, publicPluginsUrl: publicUrl, mcpHosts: names, corsOrigins } = config;
+  const checkSite = createCheckSite({ host, publicUrl, names, keyRequired, corsOrigins });
+  if (!keyRequired) guardSite(app, { checkSite, mounted });
+  return checkSite;
+}
+
+function openProfiles(
+  { database, clock, newId, logger, countExceeded }: ServiceContext,
+  { catalogue, encrypter }: { catalogue: () => Catalogue; encrypter: Encrypter | null },
+) {
+  const repository = createCredentialProfileRepository(database);
+  return createCredentialProfiles({ repository, encrypter, catalogue, clock, newId, logger, countExceeded });
+}
+
+function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catalogue) {
+  return {
+    key_required: keyRequired,
+    bundle_failures: failures.length,
+    /** Bundles whose changed files do not load. Their previous version stays active. */
+    bundles_kept: kept,
+    egress_overrides: config.egressOverrides.size,
+  };
+}

@@ -1,0 +1,27 @@
+import type { Scope } from '@quartermaster/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../caller.ts';
+
+/**
+ * Authentication for the `routes.ts` of a module. `requires` returns an `onRequest` hook, which runs before a byte of
+ * the body is read. It throws APIKEY_VALIDATION_FAILED or PERMISSION_DENIED; after it, `callerOf` returns the caller.
+ */
+export interface Guard {
+  requires(scope: Scope): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  callerOf(request: FastifyRequest): Caller;
+}
+
+/** The manager of projects and keys: an administrator, or a key of scope `admin` in its own project. */
+export interface Manager {
+  /** Null for every project. */
+  readonly projectId: string | null;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The id of the managing key; null for an administrator. */
+  readonly keyId: string | null;
+}
+
+/** Authentication for `access/projects/routes.ts`. `manages` is an `onRequest` hook like those of {@link Guard}. */
+export interface ManagerGuard {
+  readonly manages: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  managerOf(request: FastifyRequest): Manager;
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../log/logger.ts';
+import { createMetrics } from '../metrics.ts';
+import { claimNode } from './claim-node.ts';
+import type { NodeRepository, StoredNode } from './node-repository.ts';
+import { openNode } from './open-node.ts';
+
+const logger = createLogger('silent');
+
+/** A store whose last node had the folder instance `folder.first start`. */
+function openStore(stoppedAt: number | null) {
+  const times = { startedAt: 0, heartbeatAt: 0, silentFor: 60_000 };
+  const identity = { serves: 'files', host: 'h', version: '1' } as const;
+  let stored: StoredNode = { id: 'old', ...identity, folderInstance: 'folder.first start', stoppedAt, ...times };
+  const calls = { renewed: 0, stopped: 0 };
+  const repository: NodeRepository = {
+    find: async () => stored,
+    claim: async (node) => {
+      stored = { ...node, stoppedAt: null, ...times };
+      return true;
+    },
+    renew: async () => {
+      calls.renewed += 1;
+      return true;
+    },
+    stop: async () => {
+      calls.stopped += 1;
+    },
+  };
+  const prepared: string[] = [];
+  const folder = {
+    ...{ path: '/data', id: 'claimed' },
+    prepareId: async (newId: string) => void prepared.push(newId),
+    finishId: async () => {},
+  };
+  const claim = (folderInstance: string) =>
+    claimNode(
+      { id: 'new', ...identity, folderInstance },
+      { repository, folder, isDatabaseInFolder: false, logger, leaseMs: 15_000 },
+    );
+  return { claim, prepared, repository, calls };
+}
+
+for (const [what, stoppedAt, folderInstance, ids] of [
+  ['keeps its id after a clean stop and a restart of the machine', 1, 'folder.second start', 0],
+  ['keeps its id after a crash without a restart of the machine', null, 'folder.first start', 0],
+  ['that is a copy gets a new id after a clean stop', 1, 'copy.first start', 1],
+  [
+    'gets a new id after a crash of the machine, because it may be the copy of a machine',
+    null,
+    'folder.second start',
+    1,
+  ],
+] as const)
+  test(`a data folder ${what}`, async () => {
+    const { claim, prepared } = openStore(stoppedAt);
+    await claim(folderInstance);
+    assert.equal(prepared.length, ids);
+  });
+
+test('a node that no other process can replace writes no heartbeats, and stores its stop', async () => {
+  const { repository, calls } = openStore(null);
+  const node = await openNode({ nodeId: 'new', repository, fence: undefined, logger, metrics: createMetrics() });
+  await node.close();
+  assert.deepEqual(calls, { renewed: 0, stopped: 1 });
+});

@@ -1,0 +1,80 @@
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Admission } from '../../platform/admission/admission.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import type { Registry } from '../../platform/metrics.ts';
+import type { ChangeFence } from '../../platform/nodes/open-node.ts';
+import type { SearchIndex } from '../../stores/search/search-index.ts';
+import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
+import type { ChunkTexts } from '../search-index/analyse-chunk.ts';
+import type { chunkColumns } from './chunk-columns.ts';
+import type { ChunkTable } from './collection-tables.ts';
+import type { Tables } from './tables.ts';
+
+export interface DatabaseSearchIndex extends SearchIndex<Kysely<Tables>, Transaction<Tables>, ChunkRow> {
+  /**
+   * Removes chunks of a record from the index and adds them again as they are stored now. The caller has locked the record
+   * and its collection.
+   * @returns false when a rebuild does so
+   */
+  reindex(db: Transaction<Tables>, collectionId: string, chunks: readonly ChunkTexts[]): Promise<boolean>;
+}
+/** What an answer needs of a chunk. */
+export type ChunkRow = Pick<Selectable<ChunkTable>, (typeof chunkColumns)[number]>;
+
+/**
+ * The open database. All changes go through `write`. In SQLite, `write` is one connection in a worker thread: its
+ * transactions run one after another with BEGIN IMMEDIATE and a full sync. `read` sees every acknowledged commit. In
+ * PostgreSQL both share one pool.
+ */
+export interface Database {
+  readonly dialect: 'sqlite' | 'postgres';
+  readonly read: Kysely<Tables>;
+  readonly write: Kysely<Tables>;
+  /**
+   * Handles the writes of heartbeats and leases. In PostgreSQL it has its own connection, so that it never waits for
+   * other work.
+   */
+  readonly leases: Kysely<Tables>;
+  /** The clock that all processes on this database share. With SQLite it is the clock of the machine. */
+  readonly clock: Clock;
+  readonly searchIndex: DatabaseSearchIndex;
+  /**
+   * Starts background work until `close`: merges segments of the search index, and returns free pages of SQLite to the disk.
+   * Only the service calls it.
+   * @param hasFreeSpace whether the disk has enough free space for background work to write
+   */
+  startMaintenance(hasFreeSpace: () => Promise<boolean>): void;
+  /**
+   * Delays a writer that adds chunks to a collection faster than its search index is merged. Not inside a transaction.
+   * Absent when writers never wait.
+   */
+  readonly untilMerged?: (collectionId: string) => Promise<void>;
+  /** PostgreSQL only: refuses changes of a process that another one may have replaced. */
+  readonly fence?: ChangeFence;
+  /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable. Sends no statement. */
+  assertAvailable(): void;
+  /** Throws when no commit is possible. `/v1/ready` uses it. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseSettings {
+  /** A PostgreSQL URL; null selects the SQLite file in the data folder. */
+  readonly url: string | null;
+  readonly dataFolder: string;
+  /** Refuses a place without a store and creates nothing there. Otherwise a new store is created. */
+  readonly mustExist?: boolean;
+  readonly logger: Logger;
+  readonly metrics?: Registry;
+  readonly admission: Admission;
+  /** The clock of this machine. */
+  readonly clock?: Clock;
+  /** PostgreSQL only: the number of connections of this process. */
+  readonly connections?: number;
+  /** PostgreSQL only: where a commit must be stored before it is acknowledged. */
+  readonly durability?: Durability;
+  readonly timeouts?: SessionTimeouts;
+  /** Bytes of search indexes that each thread of questions caches at most. */
+  readonly searchCacheBytes?: number;
+}

@@ -1,0 +1,214 @@
+import { type Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
+import type { Admission } from '../../platform/admission/admission.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import { Gauge, type Registry } from '../../platform/metrics.ts';
+import { Problem } from '../../platform/problem.ts';
+import { createCommitCheck } from '../database/commit-check.ts';
+import type { Database, DatabaseSettings } from '../database/database.ts';
+import { migrate, migrationTable } from '../database/migrations.ts';
+import { noPostgresStore } from '../database/problems.ts';
+import { RetryingKysely } from '../database/retry-transaction.ts';
+import type { Tables } from '../database/tables.ts';
+import { holdOffRebuild } from '../search-index/index-locks.ts';
+import { createIndexMerger } from '../search-index/index-merger.ts';
+import { createIndexRenewal } from '../search-index/index-renewal.ts';
+import { createMergeMetrics } from '../search-index/merge-metrics.ts';
+import { keptUntil } from '../search-index/plan-merge.ts';
+import { createPostgresMergeThread } from '../search-index/postgres/postgres-merge-thread.ts';
+import { createPostgresSearchIndex } from '../search-index/postgres/postgres-search-index.ts';
+import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
+import { createChangeFence } from './change-fence.ts';
+import { createAvailability } from './postgres-availability.ts';
+import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
+import { explainFailedConnection } from './postgres-errors.ts';
+import { type CountedPool, openPostgresPool, type PoolOptions } from './postgres-pool.ts';
+import { createPostgresServer } from './postgres-server.ts';
+import {
+  migrationTimeouts,
+  refusesOptions,
+  refusesTransactions,
+  servingTimeouts,
+  UnsuitableServer,
+} from './postgres-session.ts';
+
+/** Default number of connections; one of them is reserved for heartbeats and leases. */
+const defaultConnections = 10;
+
+/**
+ * Replaces U+0000 in parameters, because PostgreSQL refuses statements with it. No stored text contains U+0000, so a
+ * search for one finds nothing instead of failing.
+ */
+class QueryCompiler extends PostgresQueryCompiler {
+  protected override addParameter(parameter: unknown): void {
+    const hasNul = typeof parameter === 'string' && parameter.includes('\0');
+    super.addParameter(hasNul ? parameter.replaceAll('\0', '\ufffd') : parameter);
+  }
+}
+
+class Dialect extends PostgresDialect {
+  override createQueryCompiler(): QueryCompiler {
+    return new QueryCompiler();
+  }
+}
+
+/**
+ * Opens the connection pools of a PostgreSQL server.
+ * @throws when the server could lose acknowledged commits or accepts no writes
+ */
+export async function openPostgresDatabase(url: string, settings: DatabaseSettings): Promise<Database> {
+  const { logger, connections = defaultConnections, durability = 'local', timeouts = servingTimeouts } = settings;
+  const server = createPostgresServer(url, durability);
+  const availability = createAvailability({ probe: server.probe, logger });
+  const fence = createChangeFence();
+  let refused = 0;
+  const openPool = (limits: Pick<PoolOptions, 'connections' | 'timeouts' | 'assertChangeable'>) => {
+    const pool = openPostgresPool({ server, availability, logger, onRefused: () => refused++, ...limits });
+    return { pool, db: new RetryingKysely<Tables>({ dialect: new Dialect({ pool }) }) };
+  };
+  const main = openPool({ connections: connections - 1, timeouts, assertChangeable: fence.assert });
+  const reserved = openPool({ connections: 1, timeouts });
+  let clock: PostgresClock | undefined;
+  let index: ReturnType<typeof openSearchIndex> | undefined;
+  const close = async () => {
+    await index?.close();
+    await Promise.all([clock?.close(), availability.close()]);
+    await Promise.all([main.db.destroy(), reserved.db.destroy()]);
+  };
+  const migrating = openPool({ connections: 1, timeouts: migrationTimeouts });
+  try {
+    if (settings.mustExist === true) await assertStore(migrating.db);
+    await migrate(migrating.db, 'postgres');
+    clock = await openPostgresClock({ db: reserved.db, local: settings.clock ?? systemClock, logger });
+  } catch (error) {
+    await close();
+    throw reasonOf(error);
+  } finally {
+    await migrating.db.destroy();
+  }
+  const { metrics } = settings;
+  if (metrics !== undefined) countConnections(metrics, [main.pool, reserved.pool], () => refused);
+  const checkCommit = createCommitCheck(reserved.db);
+  if (metrics !== undefined) showSkew(metrics, clock);
+  const { searchCacheBytes, admission } = settings;
+  const { epoch } = availability;
+  index = openSearchIndex(main.db, { clock, metrics, logger, epoch, searchCacheBytes, admission });
+  return {
+    dialect: 'postgres',
+    read: main.db,
+    write: main.db,
+    leases: reserved.db,
+    clock,
+    searchIndex: index.searchIndex,
+    startMaintenance: index.startMerging,
+    untilMerged: index.untilMerged,
+    fence,
+    assertAvailable() {
+      availability.assert();
+      fence.assert();
+    },
+    async check() {
+      availability.assert();
+      fence.assert();
+      await checkCommit();
+    },
+    close,
+  };
+}
+
+/** Milliseconds for which replaced segments are kept. A question takes less time, because its statements are limited. */
+const keptSegments = 60_000;
+
+interface SearchIndexParts {
+  readonly clock: PostgresClock;
+  readonly metrics: Registry | undefined;
+  readonly logger: Logger;
+  readonly epoch: () => number;
+  readonly searchCacheBytes: number | undefined;
+  readonly admission: Admission;
+}
+
+function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
+  const { clock, metrics, logger, epoch, searchCacheBytes, admission } = parts;
+  const times = { clock, keptMs: keptSegments };
+  const searchIndex = createPostgresSearchIndex({
+    ...{ epoch, searchCacheBytes, admission },
+    onChanged: (collectionId) => merger.changed(collectionId),
+    keptUntil: () => keptUntil(times),
+  });
+  const merger = createIndexMerger({
+    ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics), times, holdOffRebuild },
+    openThread: async () => createPostgresMergeThread(db),
+    rebuildSome: createIndexRenewal({ dialect: 'postgres', write: db, searchIndex, logger }, metrics),
+  });
+  return {
+    searchIndex,
+    startMerging() {
+      searchIndex.start();
+      // The disk of the server is not known.
+      merger.start(async () => true);
+    },
+    untilMerged: merger.untilMerged,
+    async close() {
+      await merger.close();
+      await searchIndex.close();
+    },
+  };
+}
+
+/** Throws when the search path of the database has no table of a store. */
+async function assertStore(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ found: boolean }>`select to_regclass(${migrationTable}) is not null as found`.execute(
+    db,
+  );
+  if (rows[0]?.found !== true) throw noPostgresStore();
+}
+
+/** At start the operator gets the reason and the remedy. Callers get a general error. */
+function reasonOf(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const problem = [error, cause].find((each) => each instanceof Problem);
+  const reason = problem === undefined ? error : problem.cause;
+  if (refusesTransactions(reason)) return new UnsuitableServer(inStatementMode);
+  if (refusesOptions(reason)) return new UnsuitableServer(withOptions);
+  const isOther = problem === undefined || reason instanceof UnsuitableServer;
+  return isOther ? reason : (explainFailedConnection(reason) ?? reason);
+}
+
+const inStatementMode =
+  'The connection pooler allows no transactions (pool_mode = statement); use pool_mode = transaction or session.';
+const withOptions =
+  'The connection pooler refuses the `options` of the database URL; remove them from the URL, or set them for the role.';
+
+function showSkew(registry: Registry, clock: PostgresClock): void {
+  new Gauge({
+    name: 'quartermaster_database_clock_skew_seconds',
+    help: 'Seconds that the clock of this machine is ahead of the clock of PostgreSQL. Leases use the latter.',
+    registers: [registry],
+    collect() {
+      this.set(clock.skew() / 1000);
+    },
+  });
+}
+
+function countConnections(registry: Registry, pools: readonly CountedPool[], refused: () => number): void {
+  const registers = [registry];
+  const sum = (part: 'open' | 'idle' | 'waiting') => pools.reduce((total, pool) => total + pool.counts()[part], 0);
+  new Gauge({
+    name: 'quartermaster_database_connections',
+    help: 'PostgreSQL connections: open, idle, and requests waiting for one.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const state of ['open', 'idle', 'waiting'] as const) this.set({ state }, sum(state));
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_database_connections_refused',
+    help: 'Connections refused by PostgreSQL since the start because it had too many.',
+    registers,
+    collect() {
+      this.set(refused());
+    },
+  });
+}

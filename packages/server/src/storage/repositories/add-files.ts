@@ -1,0 +1,187 @@
+import { sql, type Transaction } from 'kysely';
+import type { AddOutcome, FileLimits, IsStored, NewFile, StoredArtifact } from '../../stores/files/file-repository.ts';
+import { countBytes } from '../database/counted-bytes.ts';
+import type { Tables } from '../database/tables.ts';
+import { artifactPurpose } from './artifact-repository.ts';
+import { storeAnswer } from './idempotency-repository.ts';
+import { changeUsage, totalOf, type UsageSums } from './project-usage.ts';
+
+type NewRow = NewFile['file'];
+type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
+
+/**
+ * Adds files in few statements: three for the files of one project, and one more for each idempotency key. Files that
+ * would exceed the limit of their project are refused; a smaller file after them may still fit.
+ */
+export async function addFiles(
+  transaction: Transaction<Tables>,
+  files: readonly NewFile[],
+  limits: FileLimits,
+  isStored: IsStored,
+): Promise<readonly AddOutcome[]> {
+  const usage = await addUsage(transaction, files, limits);
+  const refused = new Map<string, AddOutcome>();
+  const stored: NewRow[] = [];
+  for (const { file, claim } of files) {
+    const reason = usage.refusals.get(file);
+    if (reason !== undefined) refused.set(file.id, { kind: reason });
+    else if (claim !== null && !(await storeAnswer(transaction, claim))) {
+      refused.set(file.id, { kind: 'claim_lost' });
+      usage.subtract(file);
+    } else stored.push(file);
+  }
+  await usage.settle();
+  const blobOf = stored.length === 0 ? new Map<string, KeptBlob>() : await keepBlobs(transaction, stored, isStored);
+  const added = new Map<string, AddOutcome>();
+  const rows = stored.map((file) => {
+    const blob = blobOf.get(contentKey(file.projectId, file.sha256));
+    if (blob === undefined) throw new Error(`no blob row for file ${file.id}`);
+    added.set(file.id, { kind: 'added', ...blob });
+    return toRow(file, blob.blobId);
+  });
+  if (rows.length > 0) await transaction.insertInto('file').values(rows).execute();
+  const artifacts = stored.filter(isArtifact).map(toArtifactRow);
+  if (artifacts.length > 0) await transaction.insertInto('artifact').values(artifacts).execute();
+  return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'claim_lost' });
+}
+
+type Sums = Pick<UsageSums, 'bytes' | 'textBytes' | 'files'>;
+
+function sumsOf(files: readonly NewRow[]): Sums {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { bytes, textBytes: countBytes('file', files), files: files.length };
+}
+
+/** Adds all files to the sums first, which locks them, and then subtracts the refused files. Refusals are rare. */
+async function addUsage(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
+  const { maxProjectBytes, maxFiles } = limits;
+  const refusals = new Map<NewRow, 'no_room' | 'too_many_files'>();
+  const unused = new Map<string, Sums>();
+  const subtract = (file: NewRow) => {
+    const { bytes, textBytes, files } = unused.get(file.projectId) ?? sumsOf([]);
+    const own = sumsOf([file]);
+    const rest = { bytes: bytes - own.bytes, textBytes: textBytes - own.textBytes, files: files - 1 };
+    unused.set(file.projectId, rest);
+  };
+  const byProject = Map.groupBy(
+    files.map(({ file }) => file),
+    ({ projectId }) => projectId,
+  );
+  // The sorted order prevents deadlocks between two groups.
+  for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const wanted = sumsOf(own);
+    const sums = await changeUsage(transaction, projectId, wanted);
+    let [bytes, count] = [totalOf(sums) - wanted.bytes - wanted.textBytes, sums.files - wanted.files];
+    for (const file of own) {
+      const size = file.bytes + countBytes('file', [file]);
+      if (maxProjectBytes !== null && bytes + size > maxProjectBytes) refusals.set(file, 'no_room');
+      else if (maxFiles !== null && count >= maxFiles) refusals.set(file, 'too_many_files');
+      else {
+        bytes += size;
+        count += 1;
+      }
+      if (refusals.has(file)) subtract(file);
+    }
+  }
+  return {
+    refusals,
+    subtract,
+    async settle() {
+      for (const [projectId, change] of unused) await changeUsage(transaction, projectId, change);
+    },
+  };
+}
+
+/**
+ * Keeps one row per content: that of the new blob, or that of an undamaged live blob of the project. The update that
+ * changes nothing locks the row. A concurrent delete is then either visible here or sees this file. The sorted order
+ * prevents deadlocks between two such statements.
+ */
+async function keepBlobs(
+  transaction: Transaction<Tables>,
+  files: readonly NewRow[],
+  isStored: IsStored,
+): Promise<Map<string, KeptBlob>> {
+  const contents = new Map(files.map((file) => [contentKey(file.projectId, file.sha256), file]));
+  const rows = [...contents.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => toBlobRow(file));
+  const blobs = await transaction
+    .insertInto('blob')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'sha256'])
+        // The literal must match the index, because PostgreSQL does not use a partial index for a parameter.
+        .where('state', '=', sql.lit('live'))
+        .doUpdateSet({ state: 'live' }),
+    )
+    .returning(['id', 'project_id', 'sha256', 'bytes', 'damage'])
+    .execute();
+  const blobsByHash = new Map<string, KeptBlob>();
+  for (const blob of blobs) {
+    const key = contentKey(blob.project_id, blob.sha256);
+    const file = contents.get(key);
+    const isGood =
+      blob.id === file?.blobId ||
+      (blob.damage === null && (await isStored({ blobId: blob.id, bytes: Number(blob.bytes) })));
+    if (isGood || file === undefined) blobsByHash.set(key, { blobId: blob.id });
+    else blobsByHash.set(key, await replaceBlob(transaction, blob.id, file));
+  }
+  return blobsByHash;
+}
+
+/** Assigns the new bytes to every file of the damaged blob. The old row stays until its own bytes are erased. */
+async function replaceBlob(transaction: Transaction<Tables>, damaged: string, file: NewRow): Promise<KeptBlob> {
+  await transaction.updateTable('blob').set({ state: 'deleting' }).where('id', '=', damaged).execute();
+  await transaction.insertInto('blob').values(toBlobRow(file)).execute();
+  await transaction.updateTable('file').set({ blob_id: file.blobId }).where('blob_id', '=', damaged).execute();
+  return { blobId: file.blobId, replaced: damaged };
+}
+
+function toBlobRow(file: NewRow) {
+  return {
+    id: file.blobId,
+    project_id: file.projectId,
+    sha256: file.sha256,
+    bytes: file.bytes,
+    state: 'live' as const,
+    created_at: file.createdAt,
+    damage: null,
+    damaged_at: null,
+  };
+}
+
+export function contentKey(projectId: string, sha256: string): string {
+  return `${projectId} ${sha256}`;
+}
+
+function toRow(file: NewRow, blobId: string) {
+  return {
+    id: file.id,
+    project_id: file.projectId,
+    blob_id: blobId,
+    name: file.name,
+    ...(isArtifact(file) ? artifactKind : { purpose: file.purpose, extension: file.extension }),
+    bytes: file.bytes,
+    sha256: file.sha256,
+    state: 'live' as const,
+    created_at: file.createdAt,
+  };
+}
+
+/** Artifacts have no extension, because their media type is stored. */
+const artifactKind = { purpose: artifactPurpose, extension: '' };
+
+function isArtifact(file: NewRow): file is StoredArtifact {
+  return 'runId' in file;
+}
+
+function toArtifactRow(artifact: StoredArtifact) {
+  return {
+    id: artifact.id,
+    project_id: artifact.projectId,
+    key_id: artifact.keyId,
+    run_id: artifact.runId,
+    media_type: artifact.mediaType,
+    expires_at: artifact.expiresAt,
+  };
+}

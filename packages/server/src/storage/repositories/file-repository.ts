@@ -1,0 +1,160 @@
+import type { Extension, Purpose } from '@quartermaster/contract';
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import { Problem } from '../../platform/problem.ts';
+import type { BlobDamage } from '../../stores/files/blob-repository.ts';
+import {
+  CommitInDoubt,
+  type FileQuery,
+  type FileRepository,
+  type StoredBlobRow,
+  type StoredContent,
+  type StoredFile,
+} from '../../stores/files/file-repository.ts';
+import { countRows } from '../database/count-rows.ts';
+import type { Database } from '../database/database.ts';
+import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
+import { containsText } from '../database/like-pattern.ts';
+import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
+import { addFiles, contentKey } from './add-files.ts';
+import { artifactPurpose } from './artifact-repository.ts';
+import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
+import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
+
+/** Stores files in either database. */
+export function createFileRepository(database: Database): FileRepository {
+  const { read, write } = database;
+  return {
+    add: (files, limits, isStored) => commit(database, (transaction) => addFiles(transaction, files, limits, isStored)),
+    find: async (projectId, fileId) => {
+      const row = await read
+        .selectFrom('file')
+        .selectAll()
+        .where('id', '=', fileId)
+        .where('project_id', '=', projectId)
+        .where('state', '=', 'live')
+        .where('purpose', '<>', artifactPurpose)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toFile(row);
+    },
+    list: (projectId, query) => listFiles(database, projectId, query),
+    references: async (projectId, fileId, limit) => {
+      const rows = await read
+        .selectFrom('record')
+        .select(['id', 'collection_id'])
+        .where('file_id', '=', fileId)
+        .where('project_id', '=', projectId)
+        .where('status', '<>', 'deleting')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ collectionId: row.collection_id, recordId: row.id }));
+    },
+    bytesKept: (projectId) => findUsage(read, projectId),
+    wrongUsages: () => findWrongUsages(read),
+    correctUsage: (projectId) => correctUsage(database, projectId),
+    startDelete: (projectId, fileId, kind) =>
+      write.transaction().execute((transaction) => startDelete(transaction, projectId, fileId, kind)),
+    finishDelete: (deleting) => write.transaction().execute((transaction) => finishDelete(transaction, deleting)),
+    unfinishedDeletes: (limit) => unfinishedDeletes(read, limit),
+    knownBlobs: async (blobIds) => {
+      if (blobIds.length === 0) return new Set();
+      const rows = await read.selectFrom('blob').select('id').where('id', 'in', blobIds).execute();
+      return new Set(rows.map((row) => row.id));
+    },
+    findContents: (contents) => findContents(read, contents),
+    liveBlobs: async (after, limit) => {
+      const rows = await liveBlobs(read).where('id', '>', after).orderBy('id').limit(limit).execute();
+      return rows.map(toBlob);
+    },
+  };
+}
+
+async function findContents(read: Kysely<Tables>, contents: readonly StoredContent[]) {
+  const byProject = Map.groupBy(contents, ({ projectId }) => projectId);
+  const rows = await liveBlobs(read)
+    .where((is) =>
+      is.or(
+        [...byProject].map(([projectId, own]) => {
+          const hashes = own.map(({ sha256 }) => sha256);
+          return is.and([is('project_id', '=', projectId), is('sha256', 'in', hashes)]);
+        }),
+      ),
+    )
+    .execute();
+  const found = new Map(rows.map((row) => [contentKey(row.project_id, row.sha256), toBlob(row)]));
+  return contents.map(({ projectId, sha256 }) => found.get(contentKey(projectId, sha256)));
+}
+
+/** The state is a literal, because neither database uses a partial index for a parameter. */
+function liveBlobs(read: Kysely<Tables>) {
+  return read
+    .selectFrom('blob')
+    .select(['id', 'project_id', 'bytes', 'sha256', 'damage'])
+    .where('state', '=', sql.lit('live'));
+}
+
+function toBlob(row: Pick<Selectable<BlobTable>, 'id' | 'project_id' | 'bytes' | 'sha256' | 'damage'>): StoredBlobRow {
+  return {
+    blobId: row.id,
+    projectId: row.project_id,
+    bytes: Number(row.bytes),
+    sha256: row.sha256,
+    damage: row.damage as BlobDamage | null, // written by recordDamage
+  };
+}
+
+/** Runs a transaction. A failure before COMMIT is sent, or for lack of disk space, has rolled it back. */
+async function commit<T>({ write }: Database, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
+  let atCommit = false;
+  try {
+    return await write.transaction().execute(async (transaction) => {
+      const result = await work(transaction);
+      atCommit = true;
+      return result;
+    });
+  } catch (error) {
+    const isFull = error instanceof Problem && error.code === 'INSUFFICIENT_STORAGE';
+    throw atCommit && !isFull ? new CommitInDoubt(error) : error;
+  }
+}
+
+async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {
+  const ofProject = () => {
+    const files = read.selectFrom('file').selectAll().where('project_id', '=', projectId);
+    if (query.sha256 === undefined) return files;
+    const blobs = liveBlobs(read).clearSelect().select('id').where('project_id', '=', projectId);
+    return files.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
+  };
+  const filters = fileFilters(query, dialect);
+  const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
+    let rows = ofProject();
+    for (const filter of filters) rows = rows.where(filter);
+    for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
+    return rows.orderBy('id', direction).limit(limit).execute();
+  };
+  const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject().orderBy('id', 'desc'), filters));
+  return { ...page, items: page.items.map(toFile) };
+}
+
+function fileFilters({ purposes, name }: FileQuery, dialect: Database['dialect']): ReadonlyArray<RawBuilder<boolean>> {
+  const isWanted =
+    purposes === undefined
+      ? sql<boolean>`file.purpose <> ${artifactPurpose}`
+      : sql<boolean>`file.purpose in (${sql.join(purposes)})`;
+  const ofName = name === undefined ? [] : [containsText(sql`file.name`, name, dialect)];
+  return [sql<boolean>`file.state = 'live'`, isWanted, ...ofName];
+}
+
+function toFile(row: Selectable<FileTable>): StoredFile {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    blobId: row.blob_id,
+    name: row.name,
+    purpose: row.purpose as Purpose, // written by addFiles
+    extension: row.extension as Extension, // written by addFiles
+    bytes: Number(row.bytes),
+    sha256: row.sha256,
+    createdAt: Number(row.created_at),
+  };
+}

@@ -1,0 +1,171 @@
+import type { Kysely, Transaction } from 'kysely';
+import type {
+  ClaimOutcome,
+  Comparison,
+  CompletedClaim,
+  HeldClaim,
+  IdempotencyRepository,
+  RequestKey,
+} from '../../platform/idempotency/idempotency-repository.ts';
+import type { Database } from '../database/database.ts';
+import { isOver } from '../database/lease.ts';
+import type { Tables } from '../database/tables.ts';
+import { held, type KeptAnswerLimits, keepAnswer, releaseAnswerBytes } from './kept-answers.ts';
+
+const unlimited: KeptAnswerLimits = { maxBytes: Number.POSITIVE_INFINITY };
+
+/** Stores remembered requests in either database. */
+export function createIdempotencyRepository(
+  { write, leases, dialect }: Database,
+  limits: KeptAnswerLimits = unlimited,
+): IdempotencyRepository {
+  return {
+    claim: (claim, now) => claimKey(write, claim, now),
+    compare: (request, fingerprints, most) =>
+      write.transaction().execute((transaction) => compare(transaction, { dialect, request, fingerprints, most })),
+    renew: async (claim, heldUntil) => {
+      const result = await held(leases, claim).set({ expires_at: heldUntil }).executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    complete: (claim) => write.transaction().execute((transaction) => keepAnswer(transaction, claim, limits)),
+    release: (claim) => write.transaction().execute((transaction) => release(transaction, claim)),
+    sweep: async (now) => {
+      let deleted = 0;
+      for (let last = rowsOfSweep; last === rowsOfSweep; ) {
+        last = await write.transaction().execute((transaction) => sweepSome(transaction, now));
+        deleted += last;
+      }
+      return deleted;
+    },
+  };
+}
+
+/** Number of rows that one statement deletes. */
+const rowsOfSweep = 2000;
+
+/**
+ * Deletes the row of a claim and subtracts its bytes. When a key is claimed again after its answer has expired, the row
+ * keeps its byte count until it is completed or deleted.
+ */
+async function release(transaction: Transaction<Tables>, claim: HeldClaim): Promise<void> {
+  const deleted = await transaction
+    .deleteFrom('idempotency')
+    .where('project_id', '=', claim.projectId)
+    .where('operation', '=', claim.operation)
+    .where('key', '=', claim.key)
+    .where('caller_id', '=', claim.callerId)
+    .where('expires_at', '=', claim.heldUntil)
+    .where('answer', 'is', null)
+    .returning(['project_id', 'answer_bytes'])
+    .execute();
+  await releaseAnswerBytes(transaction, deleted);
+}
+
+async function sweepSome(transaction: Transaction<Tables>, now: number): Promise<number> {
+  const deleted = await transaction
+    .deleteFrom('idempotency')
+    .where((row) =>
+      row(
+        row.refTuple('project_id', 'operation', 'key', 'caller_id'),
+        'in',
+        row
+          .selectFrom('idempotency')
+          .select(['project_id', 'operation', 'key', 'caller_id'])
+          .where('expires_at', '<=', now)
+          .limit(rowsOfSweep)
+          .$asTuple('project_id', 'operation', 'key', 'caller_id'),
+      ),
+    )
+    .returning(['project_id', 'answer_bytes'])
+    .execute();
+  await releaseAnswerBytes(transaction, deleted);
+  return deleted.length;
+}
+
+/** Stores the answer of a request whose claim is still held. Returns false when another request has claimed the key. */
+export async function storeAnswer(db: Kysely<Tables> | Transaction<Tables>, claim: CompletedClaim): Promise<boolean> {
+  const result = await held(db, claim)
+    .set({ fingerprint: claim.fingerprint, answer: claim.answer, expires_at: claim.expiresAt })
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Promise<ClaimOutcome> {
+  const row = {
+    project_id: claim.projectId,
+    operation: claim.operation,
+    key: claim.key,
+    fingerprint: null,
+    answer: null,
+    expires_at: claim.heldUntil,
+    created_at: now,
+    caller_id: claim.callerId,
+    wrong_requests: 0,
+  };
+  const { project_id: _project, operation: _operation, key: _key, caller_id: _caller, ...values } = row;
+  const written = await db
+    .insertInto('idempotency')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'operation', 'key', 'caller_id'])
+        .doUpdateSet(values)
+        .where((where) =>
+          where.or([
+            where('idempotency.expires_at', '<=', now),
+            where.and([
+              where('idempotency.answer', 'is', null),
+              isOver('idempotency.expires_at', { now, leaseUntil: claim.heldUntil }),
+            ]),
+          ]),
+        ),
+    )
+    .returning('key')
+    .executeTakeFirst();
+  if (written !== undefined) return { kind: 'claimed' };
+  const known = await db
+    .selectFrom('idempotency')
+    .select((select) => select('answer', 'is not', null).as('answered'))
+    .where('project_id', '=', claim.projectId)
+    .where('operation', '=', claim.operation)
+    .where('key', '=', claim.key)
+    .where('caller_id', '=', claim.callerId)
+    .executeTakeFirst();
+  // The claim was released between the two statements. The other request has just ended, so the caller asks again.
+  return { kind: known?.answered ? 'answered' : 'running' };
+}
+
+interface CompareOptions {
+  readonly dialect: Database['dialect'];
+  readonly request: RequestKey;
+  readonly fingerprints: readonly string[];
+  readonly most: number;
+}
+
+/** Locks the row until the commit, so that each wrong repetition is counted before the next one is compared. */
+async function compare(
+  transaction: Transaction<Tables>,
+  { dialect, request, fingerprints, most }: CompareOptions,
+): Promise<Comparison> {
+  const { projectId, operation, key, callerId } = request;
+  const query = transaction
+    .selectFrom('idempotency')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('operation', '=', operation)
+    .where('key', '=', key)
+    .where('caller_id', '=', callerId);
+  const row = await (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+  if (row?.answer == null || row.fingerprint === null) return { kind: 'forgotten' };
+  if (row.wrong_requests >= most) return { kind: 'closed' };
+  if (fingerprints.includes(row.fingerprint)) return { kind: 'same', answer: row.answer };
+  await transaction
+    .updateTable('idempotency')
+    .set({ wrong_requests: row.wrong_requests + 1 })
+    .where('project_id', '=', projectId)
+    .where('operation', '=', operation)
+    .where('key', '=', key)
+    .where('caller_id', '=', callerId)
+    .execute();
+  return { kind: 'other' };
+}

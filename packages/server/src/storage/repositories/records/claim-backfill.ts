@@ -1,0 +1,130 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { BackfillClaim, BackfillEnd, BackfillJob, VectorSlot } from '../../../stores/search/vector-repository.ts';
+import type { Database } from '../../database/database.ts';
+import { claimedBy, isClaimable, isFree, isHeldBy, noLease, skipLocked } from '../../database/lease.ts';
+import type { Tables } from '../../database/tables.ts';
+import { lockSets, swapSets, vectorTable } from './vector-sets.ts';
+
+/*
+ * A backfill walks over the chunks of a collection in the order of their ids, one slice for each claim. `reached` is its
+ * position. A chunk that loses its vector behind that position increments `wanted` and lowers `restart`, where the next
+ * walk begins. Source: ADR 0136.
+ */
+
+export async function claimBackfill(
+  { dialect, write }: Pick<Database, 'dialect' | 'write'>,
+  claim: BackfillClaim,
+): Promise<BackfillJob | undefined> {
+  const due = { dialect, claim };
+  if (claim.kind === 'confirm') return take(write, claim, firstToConfirm(due));
+  return (
+    (await take(write, claim, nextToEmbed(due, claim.afterProject))) ??
+    (claim.afterProject === '' ? undefined : await take(write, claim, nextToEmbed(due, '')))
+  );
+}
+
+interface Due {
+  readonly dialect: Database['dialect'];
+  readonly claim: BackfillClaim;
+}
+
+const firstToConfirm = ({ dialect, claim }: Due) => sql<string>`(select id from collection_vector
+  where wanted > done and model = ${claim.model} and run_after = 0 and ${isFree('lease_until', claim)}
+  order by run_after limit 1 ${skipLocked(dialect)})`;
+
+/** The index leads from project to project, so the cost depends on the number of paused collections only. */
+const nextToEmbed = ({ dialect, claim }: Due, afterProject: string) => sql<string>`(
+  with recursive waiting (project_id) as (
+    select min(project_id) from collection_vector where wanted > done and project_id > ${afterProject}
+    union all
+    select (select min(project_id) from collection_vector where wanted > done and project_id > waiting.project_id)
+    from waiting where waiting.project_id is not null
+  ), first (id) as (
+    select (
+      select collection_vector.id from collection_vector
+      where collection_vector.project_id = waiting.project_id and wanted > done and model = ${claim.model}
+        and ${isClaimable(claim)} and not exists (
+          select 1 from collection where collection.id = collection_vector.collection_id and embedding_paused = 1
+        )
+      order by run_after limit 1 ${skipLocked(dialect)}
+    ) from waiting where project_id is not null
+  )
+  select id from first where id is not null limit 1)`;
+
+async function take(
+  write: Kysely<Tables>,
+  claim: BackfillClaim,
+  id: RawBuilder<string>,
+): Promise<BackfillJob | undefined> {
+  const begin = claim.kind === 'confirm' ? sql<boolean>`1 = 1` : sql<boolean>`reached is null`;
+  const row = await write
+    .updateTable('collection_vector')
+    .set({
+      ...claimedBy(claim),
+      reached: sql<string>`case when ${begin} then coalesce(restart, '') else reached end`,
+      walk: sql<number>`case when ${begin} then wanted else walk end`,
+      restart: sql<string | null>`case when ${begin} then null else restart end`,
+    })
+    .where('id', '=', id)
+    .returning(['id', 'collection_id', 'slot', 'role', 'dimensions', 'project_id', 'reached', 'attempt'])
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { collection_id: collectionId, project_id: projectId, ...job } = row;
+  return { ...job, collectionId, projectId, reached: row.reached ?? '', token: claim.token };
+}
+
+export async function endBackfill(
+  write: Kysely<Tables>,
+  held: BackfillJob,
+  end: BackfillEnd,
+): Promise<'swapped' | 'ended'> {
+  if (held.role === 'live' || end.kind !== 'done') {
+    await endLease(write, held, end);
+    return 'ended';
+  }
+  return write.transaction().execute(async (transaction) => {
+    await lockSets(transaction, held.collectionId);
+    const row = await endLease(transaction, held, end);
+    if (row?.role !== 'next' || row.wanted > row.done) return 'ended';
+    await swapSets(transaction, held.collectionId);
+    return 'swapped';
+  });
+}
+
+const endLease = (write: Kysely<Tables>, held: BackfillJob, end: BackfillEnd) =>
+  write
+    .updateTable('collection_vector')
+    .set({ ...noLease, ...columnsOf(end), ...errorOf(end, held.slot) })
+    .where('id', '=', held.id)
+    .where(isHeldBy(held))
+    .returning(['role', 'wanted', 'done'])
+    .executeTakeFirst();
+
+function columnsOf(end: BackfillEnd) {
+  switch (end.kind) {
+    case 'done':
+      return { done: sql<number>`walk`, reached: null, attempt: 0 };
+    case 'continued':
+      return { reached: end.reached, attempt: 0, run_after: end.runAfter };
+    case 'deferred':
+      return { run_after: end.runAfter };
+  }
+}
+
+/** Reads at most one failed text, along the index of failed texts. */
+const hasNoFailedText = (slot: VectorSlot) => sql<boolean>`not exists (
+  select 1 from ${sql.table(vectorTable(slot))} as chunk_vector
+  where chunk_vector.collection_id = collection_vector.collection_id
+    and chunk_vector.change > collection_vector.first_change and chunk_vector.vector is null)`;
+
+function errorOf({ failure }: BackfillEnd, slot: VectorSlot) {
+  if (failure === undefined) return {};
+  if (failure !== null) return { error_reason: failure.reason, error_at: failure.at, error_retry_at: failure.retryAt };
+  const unlessFailed = (column: string) =>
+    sql<null>`case when ${hasNoFailedText(slot)} then null else ${sql.ref(column)} end`;
+  return {
+    error_reason: unlessFailed('error_reason'),
+    error_at: unlessFailed('error_at'),
+    error_retry_at: unlessFailed('error_retry_at'),
+  };
+}

@@ -1,0 +1,300 @@
+import type { Chunking, CollectionListQuery, CollectionType, RetrievalDefaults } from '@quartermaster/contract';
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
+import { parseJson } from '../../../platform/json/parse-json.ts';
+import type {
+  CollectionChange,
+  CollectionRepository,
+  CountedCollection,
+  StoredCollection,
+  VectorsOfCollection,
+} from '../../../stores/collections/collection-repository.ts';
+import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
+import { countRows } from '../../database/count-rows.ts';
+import { bytesOfCollection, countBytes } from '../../database/counted-bytes.ts';
+import type { Database } from '../../database/database.ts';
+import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { containsText } from '../../database/like-pattern.ts';
+import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
+import { areAtLeast, lockProject } from '../../database/row-limit.ts';
+import type { Tables } from '../../database/tables.ts';
+import { growWithin, type InProject } from '../project-usage.ts';
+import { sweepCollection } from './sweep-collection.ts';
+
+/**
+ * Stores collections in either database.
+ * @param quota the maximum number of bytes of a project; null without a limit
+ */
+export function createCollectionRepository(database: Database, quota: number | null = null): CollectionRepository {
+  const { read, write, dialect } = database;
+
+  async function list(projectId: string, query: CollectionListQuery) {
+    const ofProject = read.selectFrom('collection').where('project_id', '=', projectId);
+    const filters = [sql<boolean>`collection.status = 'ready'`];
+    if (query.name !== undefined) filters.push(containsText(sql`collection.name`, query.name, dialect));
+    const readPage = (window: KeysetWindow) => {
+      let page = ofProject.select(['id', rowWeight({ json: ['metadata'] })]);
+      for (const filter of filters) page = page.where(filter);
+      for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
+      page = page.orderBy('id', window.direction).limit(window.limit);
+      return read
+        .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
+        .innerJoin('collection', 'collection.id', 'page_rows.id')
+        .selectAll('collection')
+        .select('page_rows.found')
+        .where('page_rows.before', '<', maxPageWeight)
+        .orderBy('collection.id', window.direction)
+        .execute();
+    };
+    const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject.orderBy('id', 'desc'), filters));
+    return { ...page, items: await withCounts(read, page.items) };
+  }
+
+  const findRow = (projectId: string, collectionId: string) =>
+    read
+      .selectFrom('collection')
+      .selectAll()
+      .where('id', '=', collectionId)
+      .where('project_id', '=', projectId)
+      .where('status', '=', 'ready')
+      .executeTakeFirst();
+
+  return {
+    add: (collection, most) =>
+      write.transaction().execute(async (transaction) => {
+        await lockProject(transaction, dialect, collection.projectId);
+        const ofProject = transaction
+          .selectFrom('collection')
+          .select('id')
+          .where('project_id', '=', collection.projectId);
+        if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
+        const row = toRow(collection);
+        await transaction.insertInto('collection').values(row).execute();
+        const grown = { what: 'collection', bytes: countBytes('collection', [row]) } as const;
+        await growWithin(transaction, { projectId: collection.projectId, quota }, grown);
+        return true;
+      }),
+    async find(projectId, collectionId) {
+      const row = await findRow(projectId, collectionId);
+      return row === undefined ? undefined : (await withCounts(read, [row]))[0];
+    },
+    async findUncounted(projectId, collectionId) {
+      const row = await findRow(projectId, collectionId);
+      return row && toCollection(row);
+    },
+    findRetrieval: (collectionId) => findRetrieval(read, collectionId),
+    meanTokens: (collectionId) => findMeanTokens(read, collectionId),
+    list,
+    change: (projectId, id, change) =>
+      write.transaction().execute((transaction) => changeCollection(transaction, { projectId, id, quota }, change)),
+    async markDeleting(projectId, collectionId) {
+      const result = await write
+        .updateTable('collection')
+        .set({ status: 'deleting' })
+        .where('id', '=', collectionId)
+        .where('project_id', '=', projectId)
+        .where('status', '=', 'ready')
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    },
+    async findDeleting(except = []) {
+      const row = await read
+        .selectFrom('collection')
+        .select('id')
+        .where('status', '=', 'deleting')
+        .$if(except.length > 0, (rows) => rows.where('id', 'not in', except))
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.id;
+    },
+    sweep: (collectionId, limit, signal) => sweepCollection(database, { collectionId, limit }, signal),
+  };
+}
+
+/** @returns false when there is no such collection */
+async function changeCollection(
+  transaction: Transaction<Tables>,
+  { projectId, id, quota }: InProject & { readonly id: string },
+  change: CollectionChange,
+): Promise<boolean> {
+  const update = (set: UpdateObject<Tables, 'collection'>) =>
+    transaction
+      .updateTable('collection')
+      .set(set)
+      .where('id', '=', id)
+      .where('project_id', '=', projectId)
+      .where('status', '=', 'ready')
+      .returning(bytesOfCollection.as('bytes'))
+      .executeTakeFirst();
+  // An update that changes nothing locks the row.
+  const before = await update({ capacity: sql<number>`capacity` });
+  const after = before && (await update(columnsOf(change)));
+  if (after === undefined) return false;
+  const bytes = Number(after.bytes) - Number(before?.bytes);
+  await growWithin(transaction, { projectId, quota }, { what: 'collection', bytes });
+  return true;
+}
+
+/**
+ * Adds the counts with three queries, whatever the number of collections. Deleted records are not counted, because their
+ * chunks are no longer visible.
+ */
+async function withCounts(
+  read: Kysely<Tables>,
+  rows: ReadonlyArray<Selectable<CollectionTable>>,
+): Promise<CountedCollection[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const [ofRecords, direct, vectors] = await Promise.all([
+    read
+      .selectFrom('record')
+      .innerJoin('collection', 'collection.id', 'record.collection_id')
+      .select([
+        'collection_id',
+        sql<number>`count(*)`.as('records'),
+        sql<number>`sum(num_chunks)`.as('chunks'),
+        sql<number>`sum(case when record.chunking_version < collection.chunking_version then 1 else 0 end)`.as(
+          'pending',
+        ),
+        sql<number>`sum(case when chunking_kept is null then 0 else 1 end)`.as('kept'),
+      ])
+      .where('collection_id', 'in', ids)
+      .where('record.status', '<>', 'deleting')
+      .groupBy('collection_id')
+      .execute(),
+    read
+      .selectFrom('collection')
+      .select((collection) => [
+        'collection.id as collection_id',
+        // One query per collection, because for several SQLite would scan the directly created chunks of all projects.
+        collection
+          .selectFrom('chunk')
+          .select(sql<number>`count(*)`.as('chunks'))
+          .whereRef('chunk.collection_id', '=', 'collection.id')
+          .where('chunk.record_id', 'is', null)
+          .as('chunks'),
+      ])
+      .where('collection.id', 'in', ids)
+      .execute(),
+    read.selectFrom('collection_vector').selectAll().where('collection_id', 'in', ids).execute(),
+  ]);
+  const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
+  const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
+  const setsOf = Map.groupBy(vectors, ({ collection_id }) => collection_id);
+  return rows.map((row) => ({
+    ...toCollection(row),
+    ...toVectorsOfCollection(setsOf.get(row.id) ?? []),
+    numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
+    numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
+    numPendingRecords: Number(recordCounts.get(row.id)?.pending ?? 0),
+    numKeptRecords: Number(recordCounts.get(row.id)?.kept ?? 0),
+  }));
+}
+
+/** Returns the set in use and the other one. The tokens are those of both. */
+function toVectorsOfCollection(rows: ReadonlyArray<Selectable<CollectionVectorTable>>) {
+  const numTokens = rows.reduce((sum, row) => sum + Number(row.num_tokens), 0);
+  const sets = rows.map((row) => ({ ...toVectorSet(row), numTokens }));
+  return {
+    vectors: sets.find(({ role }) => role === 'live') ?? null,
+    otherVectors: sets.find(({ role }) => role !== 'live') ?? null,
+  };
+}
+
+function toVectorSet(row: Selectable<CollectionVectorTable>): Omit<VectorsOfCollection, 'numTokens'> {
+  const { error_reason: reason, error_at: at } = row;
+  return {
+    role: row.role,
+    model: row.model,
+    dimensions: row.dimensions,
+    needsBackfill: row.wanted > row.done,
+    numEmbedded: Number(row.num_embedded),
+    numRefused: Number(row.num_refused),
+    lastError: reason === null || at === null ? null : { reason, at, retryAt: row.error_retry_at },
+  };
+}
+
+function toCollection(row: Selectable<CollectionTable>): StoredCollection {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    type: row.type as CollectionType, // written by toRow
+    name: row.name,
+    description: row.description,
+    capacity: row.capacity,
+    embeddingModelId: row.embedding_model_id,
+    embeddingPaused: row.embedding_paused === 1,
+    retrieval: readRetrieval(row.retrieval),
+    chunking: readChunking(row.chunking),
+    metadata: parseJson(row.metadata) as Record<string, unknown>, // written by toRow
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Chunks at each end of a collection whose tokens are read for an estimate. */
+const sampledChunks = 500;
+
+async function findMeanTokens(read: Kysely<Tables>, collectionId: string): Promise<number> {
+  const end = (direction: 'asc' | 'desc') =>
+    read
+      .selectFrom('chunk')
+      .select('num_tokens')
+      .where('collection_id', '=', collectionId)
+      .orderBy('id', direction)
+      .limit(sampledChunks)
+      .execute();
+  const sample = [...(await end('asc')), ...(await end('desc'))];
+  return sample.reduce((sum, row) => sum + row.num_tokens, 0) / Math.max(1, sample.length);
+}
+
+async function findRetrieval(read: Kysely<Tables>, collectionId: string): Promise<RetrievalDefaults> {
+  const row = await read.selectFrom('collection').select('retrieval').where('id', '=', collectionId).executeTakeFirst();
+  return readRetrieval(row?.retrieval ?? null);
+}
+
+function readRetrieval(stored: string | null): RetrievalDefaults {
+  return stored === null ? {} : (parseJson(stored) as RetrievalDefaults); // written by toRow and `change`
+}
+
+/** Reads the settings that `columnsOf` and `toRow` have written. */
+export function readChunking(stored: string | null): Chunking {
+  return stored === null ? {} : (parseJson(stored) as Chunking); // written by this module
+}
+
+function columnsOf(change: CollectionChange): UpdateObject<Tables, 'collection'> {
+  return {
+    updated_at: change.updatedAt,
+    ...(change.name === undefined ? {} : { name: change.name }),
+    ...(change.description === undefined ? {} : { description: change.description }),
+    ...(change.embeddingPaused === undefined ? {} : { embedding_paused: change.embeddingPaused ? 1 : 0 }),
+    ...(change.retrieval === undefined ? {} : { retrieval: JSON.stringify(change.retrieval) }),
+    ...(change.chunking === undefined
+      ? {}
+      : {
+          chunking: JSON.stringify(change.chunking),
+          chunking_version: sql<number>`chunking_version + 1`,
+          rechunking: 1 as const,
+        }),
+    ...(change.metadata === undefined ? {} : { metadata: JSON.stringify(change.metadata) }),
+  };
+}
+
+function toRow(collection: StoredCollection): Insertable<CollectionTable> {
+  return {
+    id: collection.id,
+    project_id: collection.projectId,
+    type: collection.type,
+    name: collection.name,
+    description: collection.description,
+    capacity: collection.capacity,
+    embedding_model_id: collection.embeddingModelId,
+    embedding_paused: collection.embeddingPaused ? 1 : 0,
+    retrieval: JSON.stringify(collection.retrieval),
+    chunking: JSON.stringify(collection.chunking),
+    metadata: JSON.stringify(collection.metadata),
+    status: 'ready',
+    created_at: collection.createdAt,
+    updated_at: collection.updatedAt,
+  };
+}

@@ -1,0 +1,257 @@
+import { sql, type Transaction } from 'kysely';
+import type { Claim } from '../../../platform/jobs/job.ts';
+import type { NewChunk } from '../../../stores/collections/chunks/chunk-repository.ts';
+import { maxCapacity } from '../../../stores/collections/collection-repository.ts';
+import type {
+  IngestedRecord,
+  Publication,
+  RecordJob,
+  RecordJobRepository,
+} from '../../../stores/ingestion/record-job-repository.ts';
+import type { Database } from '../../database/database.ts';
+import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
+import type { Tables } from '../../database/tables.ts';
+import { changeUsage, findUsage, totalOf } from '../project-usage.ts';
+import { insertChunks } from './chunk-rows.ts';
+import { claimRecord } from './claim-record.ts';
+import { areChunksEqual, copyVectors } from './equal-chunks.ts';
+import { changeHeld, failHeld, type HeldRecord, hold, holding, idle, updateHeld } from './held-record.ts';
+import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts';
+import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
+import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
+import { keptColumns } from './rechunking.ts';
+import { checkQuota, type HeldSums } from './record-quota.ts';
+import { insertRows, sweepRows } from './record-rows.ts';
+import { dropVectors } from './vector-counts.ts';
+import { wantVectors } from './vector-repository.ts';
+
+/**
+ * Stores the jobs of records in either database. Only the claim differs by dialect.
+ * @param quota the maximum number of bytes of a project; null without a limit
+ */
+export function createRecordJobRepository(database: Database, quota: number | null = null): RecordJobRepository {
+  const { write } = database;
+  return {
+    claim: (claim) => claimRecord(database, claim),
+    endLeases: async () => {
+      await write
+        .updateTable('record')
+        .set({ lease_until: 0 })
+        .where('status', '=', 'creating')
+        .where('lease_owner', 'is not', null)
+        .execute();
+    },
+    renew: (held, { stage, percent, leaseUntil, workedMs }) => {
+      const set = { stage, percent, lease_until: leaseUntil, worked_ms: workedMs };
+      return renewLease(database, { table: 'record', key: 'id' }, held, set);
+    },
+    addChunks: (job, chunks, leaseUntil) => addChunks(database, job, { chunks, leaseUntil, quota }),
+    addRows: (job, rows, leaseUntil) =>
+      write.transaction().execute(async (transaction) => {
+        if ((await hold(transaction, job, leaseUntil)) === undefined) return false;
+        const bytes = await insertRows(transaction, job, rows);
+        const held = await updateHeld(transaction, job, { row_bytes: sql<number>`row_bytes + ${bytes}` });
+        if (held === undefined) return false;
+        const used = totalOf(await changeUsage(transaction, job.projectId, { recordBytes: bytes }));
+        await checkQuota(transaction, { job, held, limit: quota }, { used, chunks: 0 });
+        return true;
+      }),
+    saveCheckpoint: (job, ingested) =>
+      write.transaction().execute(async (transaction) => {
+        const row = await hold(transaction, job);
+        if (row !== undefined) await changeHeld(transaction, { job, row }, { made: JSON.stringify(ingested) });
+        return row !== undefined;
+      }),
+    findExistingKeys: (of, rowKeys) => findExistingKeys(database.read, of, rowKeys),
+    remainingCapacity: (job) =>
+      write.transaction().execute(async (transaction) => {
+        const collection = await lockCollection(transaction, job.collectionId);
+        if (collection === undefined) return 0;
+        if (collection.capacity >= maxCapacity) return maxCapacity;
+        // The number of replaced pairs of other records is known only at the end.
+        if (job.onDuplicate === 'replace') return collection.capacity;
+        return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
+      }),
+    publish: (job, ingested) =>
+      write.transaction().execute((transaction) => publish(transaction, job, { ...ingested, quota })),
+    fail: (job, failure, more) =>
+      write.transaction().execute((transaction) => failHeld(transaction, job, { failure, quota, ...more })),
+    requeue: async (held, { runAfter, attempt, workedMs }) => {
+      await write
+        .updateTable('record')
+        .set((column) => ({
+          ...noLease,
+          run_after: runAfter,
+          attempt,
+          ...(workedMs === undefined ? {} : { worked_ms: workedMs }),
+          stage: column.case().when('status', '=', 'creating').then('queued').else(column.ref('stage')).end(),
+        }))
+        .where('id', '=', held.id)
+        .where(isHeldBy(held))
+        .execute();
+    },
+    sweep: (held, part) =>
+      write.transaction().execute((transaction) => sweep(database, transaction, { held, ...part })),
+  };
+}
+
+interface ChunkBatch {
+  readonly chunks: readonly NewChunk[];
+  readonly leaseUntil: number | undefined;
+  readonly quota: number | null;
+}
+
+async function addChunks(database: Database, job: RecordJob, batch: ChunkBatch): Promise<boolean> {
+  const { chunks } = batch;
+  await database.untilMerged?.(job.collectionId);
+  const row = await writeChunks(database, job, batch);
+  if (row === undefined || !isKeyBatchDue(row.keyed_to, chunks)) return row !== undefined;
+  return database.write.transaction().execute(async (transaction) => {
+    const held = await hold(transaction, job);
+    if (held !== undefined) await insertKeys(transaction, { job, keyedTo: held.keyed_to });
+    return held !== undefined;
+  });
+}
+
+/** @returns undefined when the lease is lost */
+async function writeChunks({ dialect, write, searchIndex }: Database, job: RecordJob, batch: ChunkBatch) {
+  const { chunks, leaseUntil, quota } = batch;
+  const { projectId, collectionId, id: recordId } = job;
+  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
+  const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
+  const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys ? noKeys : null})`;
+  return write.transaction().execute(async (transaction) => {
+    if ((await updateHeld(transaction, job, { ...holding(job, leaseUntil), keyed_to: keyedTo })) === undefined) return;
+    const bytes = await insertChunks(transaction, { dialect, searchIndex }, { place, chunks });
+    const held = await updateHeld(transaction, job, { next_bytes: sql<number>`next_bytes + ${bytes}` });
+    if (held === undefined || quota === null) return held;
+    // Stops a large record early. The publication checks again, because other records may use the same room.
+    const used = await findUsage(transaction, projectId);
+    await checkQuota(transaction, { job, held, limit: quota }, { used, chunks: growthOf(held) });
+    return held;
+  });
+}
+
+async function publish(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  ingested: IngestedRecord & { readonly quota: number | null },
+): Promise<Publication> {
+  const row = await hold(transaction, job);
+  const collection = row && (await lockCollection(transaction, row.collection_id));
+  if (row === undefined || collection === undefined) return { kind: 'lost' };
+  const kept = await keepChunks(transaction, { job, ingested, row });
+  if (kept !== undefined) return { kind: 'kept', reason: kept };
+  await insertKeys(transaction, { job, keyedTo: row.keyed_to });
+  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
+    // The document that was read is outdated. The next attempt compares with the pairs of other records again.
+    await changeHeld(transaction, { job, row }, { made: null });
+    return { kind: 'overtaken' };
+  }
+  const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
+  const target = { collectionId: row.collection_id, capacity: collection.capacity };
+  const gone = counts.values().reduce((sum, count) => sum + count, 0);
+  const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
+  if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
+  const removed = await replaceRivals(transaction, job, { counts, now: ingested.now });
+  if (row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
+  await wantVectorsOf(transaction, job, row);
+  const replaced = row.generation > 0;
+  const chunks = growthOf(row) - removed;
+  const set = {
+    ...idle(ingested.now),
+    status: ingested.status,
+    stage: replaced ? 'sweeping' : 'done',
+    percent: 100,
+    generation: row.generation + 1,
+    num_chunks: ingested.numChunks,
+    stored_bytes: Number(row.next_bytes),
+    next_bytes: 0,
+    chunking_version: ingested.chunkingVersion ?? 0,
+    chunking_kept: null,
+    chunks_changed: 0 as const,
+    rechunked_from: null,
+    report: JSON.stringify(ingested.report),
+    updated_at: ingested.now,
+  };
+  const used = await changeHeld(transaction, { job, row, chunks }, set);
+  await checkQuota(transaction, { job, held: row, limit: ingested.quota }, { used, chunks, isCounted: true });
+  return { kind: 'published', sweep: replaced || counts.size > 0 };
+}
+
+/** The bytes by which the visible chunks grow when the next generation replaces them. */
+const growthOf = ({ next_bytes: next, stored_bytes: stored }: HeldSums) => Number(next) - Number(stored);
+
+const generationsOf = (job: RecordJob, { collection_id: collectionId, generation }: HeldRecord) => ({
+  recordId: job.id,
+  collectionId,
+  generation,
+});
+
+/** Ends the replacement of chunks for new settings when it would change nothing, or lose the change of a request. */
+async function keepChunks(
+  transaction: Transaction<Tables>,
+  { job, ingested, row }: { job: RecordJob; ingested: IngestedRecord; row: HeldRecord },
+): Promise<'unchanged' | 'chunks_changed' | undefined> {
+  if (row.rechunked_from === null) return undefined;
+  const isChanged = row.chunks_changed === 1;
+  if (!isChanged && !(await areChunksEqual(transaction, generationsOf(job, row), ingested.numChunks))) return undefined;
+  const reason = isChanged ? 'chunks_changed' : null;
+  const end = { rechunkedFrom: row.rechunked_from, reason, version: ingested.chunkingVersion ?? 0 };
+  await changeHeld(transaction, { job, row }, { ...idle(ingested.now), ...keptColumns(end) });
+  return reason ?? 'unchanged';
+}
+
+/** The new generation has no vectors yet. Its chunks were written in the order of their ids. */
+async function wantVectorsOf(
+  transaction: Transaction<Tables>,
+  job: RecordJob,
+  row: { collection_id: string; generation: number },
+): Promise<void> {
+  const first = await transaction
+    .selectFrom('chunk')
+    .select('id')
+    .where('record_id', '=', job.id)
+    .where('generation', '=', row.generation + 1)
+    .orderBy('ordinal')
+    .limit(1)
+    .executeTakeFirst();
+  if (first !== undefined) await wantVectors(transaction, row.collection_id, first.id);
+}
+
+async function sweep(
+  { dialect, searchIndex }: Database,
+  transaction: Transaction<Tables>,
+  { held, limit, leaseUntil }: { held: Claim; limit: number; leaseUntil: number },
+): Promise<'more' | 'done' | 'lost'> {
+  const row = await updateHeld(transaction, held, { lease_until: leaseUntil });
+  if (row === undefined) return 'lost';
+  const removed = await transaction
+    .selectFrom('chunk')
+    .select(['seq', 'collection_id', 'row_key'])
+    .where('record_id', '=', held.id)
+    .where((where) => where.or([where('generation', '<', row.generation), where('generation', '>', row.generation)]))
+    .limit(limit)
+    .execute();
+  if (removed.length > 0) {
+    const seqs = removed.map((chunk) => chunk.seq);
+    await dropVectors(transaction, row.collection_id, seqs);
+    await transaction.deleteFrom('chunk').where('seq', 'in', seqs).execute();
+    await removeKeys(transaction, dialect, removed);
+    await searchIndex.remove(transaction, row.collection_id, seqs);
+  }
+  if (removed.length === limit) return 'more';
+  const shown = row.status === 'error' ? row.generation + 1 : row.generation;
+  const rows = await sweepRows(transaction, { recordId: held.id, shown, limit });
+  const isLast = rows.count < limit;
+  if (isLast && row.status === 'deleting') await transaction.deleteFrom('record').where('id', '=', held.id).execute();
+  else if (rows.bytes > 0) await updateHeld(transaction, held, { row_bytes: Number(row.row_bytes) - rows.bytes });
+  const whole = Number(row.stored_bytes) + Number(row.row_bytes) + Number(row.own_bytes);
+  const gone = isLast && row.status === 'deleting' ? whole : rows.bytes;
+  if (gone > 0) await changeUsage(transaction, row.project_id, { recordBytes: -gone });
+  if (!isLast) return 'more';
+  if (row.status !== 'deleting' && row.status !== 'creating') {
+    await updateHeld(transaction, held, { ...noLease, stage: 'done', attempt: 0 });
+  }
+  return 'done';
+}

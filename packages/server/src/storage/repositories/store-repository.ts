@@ -1,0 +1,33 @@
+import type { EncryptionKeyRepository } from '../../access/credential-profiles/encryption-key-repository.ts';
+import type { StoreIdentityRepository } from '../../stores/files/store-identity-repository.ts';
+import type { Database } from '../database/database.ts';
+
+/** Reads and writes the single row of the store, which the migration has added. */
+export function createStoreRepository({ write }: Database): StoreIdentityRepository & EncryptionKeyRepository {
+  const read = () => write.selectFrom('store').selectAll().executeTakeFirstOrThrow();
+  return {
+    async readIdentity() {
+      const { id, folder_id: folderId } = await read();
+      return { storeId: id, folderId };
+    },
+    async claimFolder(folderId, replaced) {
+      const claim = write.updateTable('store').set({ folder_id: folderId });
+      await claim
+        .where((is) => (replaced === null ? is('folder_id', 'is', null) : is('folder_id', '=', replaced)))
+        .execute();
+      return (await read()).folder_id === folderId;
+    },
+    encryptionKeyId: async () => (await read()).encryption_key_id,
+    async recordEncryptionKey(keyId) {
+      await write
+        .updateTable('store')
+        .set({ encryption_key_id: keyId })
+        .where('encryption_key_id', 'is', null)
+        .execute();
+      return (await read()).encryption_key_id ?? keyId;
+    },
+    async replaceEncryptionKey(keyId) {
+      await write.updateTable('store').set({ encryption_key_id: keyId }).execute();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../platform/clock.ts';
+import { chooseMerge } from '../../stores/search/segments/choose-merge.ts';
+import type { Tables } from '../database/tables.ts';
+import type { MergeParts } from './merge-steps.ts';
+
+/** How long replaced segments stay. */
+export interface SegmentTimes {
+  readonly clock: Clock;
+  /** Milliseconds for which replaced segments are kept for the questions that have listed them. */
+  readonly keptMs: number;
+}
+
+/** The time from which on segments that are replaced now may be deleted. */
+export function keptUntil({ clock, keptMs }: SegmentTimes): number {
+  return clock.now() + keptMs;
+}
+
+/** The segments of a rebuild in progress are merged among themselves. */
+export type PartState = 'live' | 'rebuilt';
+
+interface MergePlace {
+  readonly collectionId: string;
+  /** The state of the parts, and of the segment that replaces them. */
+  readonly state: PartState;
+}
+
+export interface PlannedMerge extends MergeParts, MergePlace {
+  /** The place of the new segment in the order of the collection. */
+  readonly position: number;
+  /** The lowest version of the analysis of the parts. */
+  readonly analysis: number;
+}
+
+/** Chooses segments to merge. @returns undefined when no merge is due */
+export async function planMerge(db: Kysely<Tables>, place: MergePlace): Promise<PlannedMerge | undefined> {
+  const segments = await db
+    .selectFrom('index_segment')
+    .select(['id', 'position', 'chunks', 'removals', 'analysis'])
+    .where('collection_id', '=', place.collectionId)
+    .where('state', '=', place.state)
+    .orderBy('position')
+    .execute();
+  const range = chooseMerge(segments);
+  if (range === undefined) return undefined;
+  const parts = segments.slice(range.from, range.to);
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  const analysis = Math.min(...parts.map((part) => part.analysis));
+  const ids = parts.map(({ id }) => id);
+  return { ...place, segments: ids, areFirst: range.from === 0, position: first.position, analysis };
+}
+
+/** Inserts the row of the new segment. @returns its id */
+export async function insertTarget(db: Kysely<Tables>, { collectionId, analysis }: PlannedMerge): Promise<number> {
+  const empty = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0) };
+  const { id } = await db
+    .insertInto('index_segment')
+    .values({ collection_id: collectionId, state: 'building', analysis, ...empty })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Gives up the segments of interrupted merges, of one collection or of all. Only one process merges. */
+export async function retireUnfinished(write: Kysely<Tables>, collectionId?: string): Promise<void> {
+  const unfinished = write.updateTable('index_segment').set({ state: 'retired' }).where('state', '=', 'building');
+  await (collectionId === undefined ? unfinished : unfinished.where('collection_id', '=', collectionId)).execute();
+}

@@ -1,0 +1,250 @@
+import {
+  Acknowledgement,
+  Chunk,
+  ChunkCreate,
+  ChunkQuery,
+  ChunkUpdate,
+  CollectionRankings,
+  CollectionsQuery,
+  CountedList,
+  GoodMatchAnswer,
+  List,
+  ListQuery,
+  RankingAnswer,
+  RerankingAnswer,
+  ScoredChunk,
+  Success,
+  SuccessWithWarnings,
+  Warnings,
+} from '@quartermaster/contract';
+import { chunkOperations } from '@quartermaster/contract/operations';
+import type { FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { whileConnected } from '../../../platform/client-gone.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
+import type { App } from '../../../platform/http/app.ts';
+import type { Guard } from '../../../platform/http/guard.ts';
+import type { Page } from '../../../platform/page.ts';
+import { warningsOf } from '../../../platform/validation/ignored-members.ts';
+import { dropNulls, pathId } from '../route-parts.ts';
+import type { ChunkKey } from './chunk-repository.ts';
+import type { Chunks } from './chunks.ts';
+
+export interface ChunkRoutesDeps {
+  readonly guard: Guard;
+  readonly chunks: Chunks;
+}
+
+const ofCollection = '/v1/collections/:collection_id/chunks';
+const ofChunk = `${ofCollection}/:chunk_id` as const;
+const CollectionParams = Type.Object({ collection_id: pathId });
+const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
+const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
+
+/** Without `count=true`, `total_count` is null, so that answers stay the same as before counts. ADR 0001. */
+const ChunkList = Type.Object({
+  ...CountedList(Chunk).properties,
+  total_count: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Number of chunks on all pages. null without `count=true`.',
+  }),
+});
+
+/** The list envelope of questions, whose results are not counted. */
+function ScoredList<Item extends TSchema>(item: Item) {
+  return Type.Object({ ...List(item).properties, total_count: Type.Null() });
+}
+
+const QueryAnswer = Type.Object({
+  ...ScoredList(ScoredChunk).properties,
+  ...GoodMatchAnswer,
+  ...RankingAnswer,
+  ...RerankingAnswer,
+  ...Warnings,
+});
+const CollectionsQueryAnswer = Type.Object({
+  ...ScoredList(ScoredChunk).properties,
+  ...GoodMatchAnswer,
+  rankings: CollectionRankings,
+  ...RerankingAnswer,
+  ...Warnings,
+});
+
+const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
+const withCount = (page: Page<Chunk>) => ({ ...listEnvelope(page), total_count: page.total?.count ?? null });
+
+/** Chunks and chunk query over HTTP. Source: docs/contract.md "Collections, records, chunks". */
+export function chunkRoutes(app: App, deps: ChunkRoutesDeps): void {
+  listRoutes(app, deps);
+  createRoute(app, deps);
+  queryRoute(app, deps);
+  collectionsQueryRoute(app, deps);
+  itemRoutes(app, deps);
+  removeRoute(app, deps);
+}
+
+function keyOf(guard: Guard, request: FastifyRequest, params: { collection_id: string; chunk_id: string }): ChunkKey {
+  const { projectId } = guard.callerOf(request);
+  return { projectId, collectionId: params.collection_id, chunkId: params.chunk_id };
+}
+
+function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  const onRequest = guard.requires('collections');
+  const response = { 200: ChunkList };
+  app.get(
+    ofCollection,
+    {
+      onRequest,
+      schema: {
+        ...chunkOperations.listChunks,
+        params: CollectionParams,
+        querystring: ListQuery,
+        response,
+      },
+    },
+    async (request) => {
+      const of = { projectId: guard.callerOf(request).projectId, collectionId: request.params.collection_id };
+      return withCount(await chunks.list(of, request.query));
+    },
+  );
+  app.get(
+    '/v1/collections/:collection_id/records/:record_id/chunks',
+    {
+      onRequest,
+      schema: {
+        ...chunkOperations.listChunksOfRecord,
+        params: RecordParams,
+        querystring: ListQuery,
+        response,
+      },
+    },
+    async (request) => {
+      const { collection_id: collectionId, record_id: recordId } = request.params;
+      const of = { projectId: guard.callerOf(request).projectId, collectionId, recordId };
+      return withCount(await chunks.list(of, request.query));
+    },
+  );
+}
+
+function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  app.post(
+    ofCollection,
+    {
+      onRequest: guard.requires('collections'),
+      preValidation: dropNulls,
+      schema: {
+        ...chunkOperations.createChunk,
+        params: CollectionParams,
+        body: ChunkCreate,
+        response: { 200: SuccessWithWarnings(Chunk) },
+      },
+    },
+    async (request) => {
+      const { projectId } = guard.callerOf(request);
+      const data = await chunks.create(projectId, request.params.collection_id, request.body);
+      return { ...successEnvelope(data), ...warningsOf(ChunkCreate, request.body) };
+    },
+  );
+}
+
+function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  app.post(
+    `${ofCollection}/query`,
+    {
+      onRequest: guard.requires('collections'),
+      preValidation: dropNulls,
+      schema: {
+        ...chunkOperations.queryChunks,
+        params: CollectionParams,
+        body: ChunkQuery,
+        response: { 200: QueryAnswer },
+      },
+    },
+    (request, reply) =>
+      whileConnected(reply, async (signal) => {
+        const { collection_id } = request.params;
+        const { projectId, keyId } = guard.callerOf(request);
+        const of = { projectId, keyId, collectionIds: [collection_id] };
+        const found = await chunks.query(of, request.body, signal);
+        const [ranked] = found.rankings;
+        if (ranked === undefined) throw new Error('the answer names no ranking');
+        const { ranking, reason: ranking_reason } = ranked;
+        const { hasGoodMatch: good_match, reranking } = found;
+        const answer = { ...withTotal(listEnvelope(found)), good_match, ranking, ranking_reason, reranking };
+        return { ...answer, ...warningsOf(ChunkQuery, request.body) };
+      }),
+  );
+}
+
+function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  app.post(
+    '/v1/chunks/query',
+    {
+      onRequest: guard.requires('collections'),
+      preValidation: dropNulls,
+      schema: {
+        ...chunkOperations.queryCollections,
+        body: CollectionsQuery,
+        response: { 200: CollectionsQueryAnswer },
+      },
+    },
+    (request, reply) =>
+      whileConnected(reply, async (signal) => {
+        const { collection_ids: collectionIds, ...question } = request.body;
+        const { projectId, keyId } = guard.callerOf(request);
+        const found = await chunks.query({ projectId, keyId, collectionIds }, question, signal);
+        const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
+          ...{ collection_id: collectionId, ranking, ranking_reason: reason },
+        }));
+        const { hasGoodMatch: good_match, reranking } = found;
+        const answer = { ...withTotal(listEnvelope(found)), good_match, rankings, reranking };
+        return { ...answer, ...warningsOf(CollectionsQuery, request.body) };
+      }),
+  );
+}
+
+function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  const onRequest = guard.requires('collections');
+  const response = { 200: Success(Chunk) };
+  app.get(
+    ofChunk,
+    { onRequest, schema: { ...chunkOperations.getChunk, params: ChunkParams, response } },
+    async (request) => {
+      return successEnvelope(await chunks.get(keyOf(guard, request, request.params)));
+    },
+  );
+  app.post(
+    ofChunk,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        ...chunkOperations.updateChunk,
+        params: ChunkParams,
+        body: ChunkUpdate,
+        response: { 200: SuccessWithWarnings(Chunk) },
+      },
+    },
+    async (request) => {
+      const data = await chunks.update(keyOf(guard, request, request.params), request.body);
+      return { ...successEnvelope(data), ...warningsOf(ChunkUpdate, request.body) };
+    },
+  );
+}
+
+function removeRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
+  app.delete(
+    ofChunk,
+    {
+      onRequest: guard.requires('collections'),
+      schema: {
+        ...chunkOperations.deleteChunk,
+        params: ChunkParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await chunks.remove(keyOf(guard, request, request.params));
+      return acknowledgement;
+    },
+  );
+}

@@ -1,0 +1,137 @@
+import type { Chunk, ChunkCreate, ChunkUpdate, ListQuery, Locator } from '@quartermaster/contract';
+import type { Clock } from '../../../platform/clock.ts';
+import { isId, type NewId } from '../../../platform/identifier.ts';
+import { checkCursors } from '../../../platform/list-cursors.ts';
+import type { Page } from '../../../platform/page.ts';
+import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
+import type { ScanBox } from '../../extraction/pages/page-protocol.ts';
+import { countFieldTerms } from '../../search/analysis/field-terms.ts';
+import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
+import type { Collections } from '../collections.ts';
+import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
+import type { Records } from '../records/records.ts';
+import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } from './answer-question.ts';
+import type { ChunkItems } from './chunk-items.ts';
+import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
+import { readMetadata, readText } from './read-fields.ts';
+
+export interface ChunksDeps {
+  readonly collections: Pick<Collections, 'find' | 'findCounted'>;
+  readonly records: Pick<Records, 'get'>;
+  readonly items: ChunkItems;
+  readonly chunks: ChunkRepository;
+  readonly answerQuestion: AnswerQuestion;
+  /** Called when a chunk was created or changed directly and has no vector. */
+  readonly onVectorMissing: (collectionId: string) => void;
+  readonly countTokens: CountTokens;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export interface Chunks {
+  create(projectId: string, collectionId: string, body: ChunkCreate): Promise<Chunk>;
+  get(key: ChunkKey): Promise<Chunk>;
+  /** Returns where the chunk stands on scanned pages. Empty for other chunks. */
+  findBoxes(key: ChunkKey): Promise<readonly ScanBox[]>;
+  /** Lists the chunks of a collection or of one record. */
+  list(of: ChunkListKey, query: ListQuery): Promise<Page<Chunk>>;
+  update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
+  remove(key: ChunkKey): Promise<void>;
+  /**
+   * Returns the chunks of one or more collections that match best, best first, and the rankings that found them.
+   * @param signal ends the search when it aborts
+   */
+  query(of: AskedCollections, body: ChunkQuestion, signal?: AbortSignal): Promise<ChunkAnswer>;
+}
+
+/** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
+export function createChunks(deps: ChunksDeps): Chunks {
+  const { collections, chunks, answerQuestion, clock, newId, countTokens } = deps;
+  const { toItem, toItems } = deps.items;
+
+  async function find(key: ChunkKey): Promise<StoredChunk> {
+    await collections.find(key.projectId, key.collectionId);
+    const found = isId(key.chunkId) ? await chunks.find(key) : undefined;
+    if (found === undefined) throw chunkNotFound(key.chunkId);
+    return found;
+  }
+
+  /** Checks that the collection or record exists, and returns its stored number of chunks if the query asks for it. */
+  async function countChunks({ projectId, collectionId, recordId }: ChunkListKey, query: ListQuery) {
+    if (recordId !== undefined) {
+      const { num_chunks: numChunks } = await deps.records.get({ projectId, collectionId, recordId });
+      return query.count === true ? numChunks : undefined;
+    }
+    if (query.count === true) return (await collections.findCounted(projectId, collectionId)).numChunks;
+    await collections.find(projectId, collectionId);
+    return undefined;
+  }
+
+  async function measure(content: string) {
+    const { numTokens, words: folded } = await measureText(content, countTokens);
+    return { numTokens, folded };
+  }
+
+  return {
+    async create(projectId, collectionId, body) {
+      const { capacity } = await collections.find(projectId, collectionId);
+      const content = readContent(body.content);
+      const metadata = readMetadata(body.metadata ?? {});
+      const { numTokens, folded } = await measure(content);
+      const words = countFieldTerms({ content }, { content: folded });
+      const text = { content, numTokens, words, question: null, answer: null, locator: null };
+      const now = clock.now();
+      const chunk = { ...text, metadata, id: newId('chunk'), ordinal: 0, createdAt: now };
+      const outcome = await chunks.add(projectId, collectionId, chunk);
+      if (outcome === 'gone') throw collectionNotFound(collectionId);
+      if (outcome === 'full') throw collectionFull(collectionId, capacity);
+      deps.onVectorMissing(collectionId);
+      return toItem(projectId, { ...chunk, recordId: null, collectionId, updatedAt: now });
+    },
+    get: async (key) => toItem(key.projectId, await find(key)),
+    findBoxes: (key) => chunks.findBoxes(key),
+    async list(of, query) {
+      const { projectId } = of;
+      const numChunks = await countChunks(of, query);
+      const page = await chunks.list(of, checkCursors(query, 'chunk'));
+      const total = numChunks === undefined ? {} : { total: { count: numChunks, isExact: true } };
+      return { items: await toItems(projectId, page.items), hasMore: page.hasMore, ...total };
+    },
+    async update(key, body) {
+      const before = await find(key);
+      const metadata = body.metadata && readMetadata(body.metadata);
+      if (body.content === undefined && metadata === undefined) return toItem(key.projectId, before);
+      if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
+      const content = body.content === undefined ? undefined : readContent(body.content);
+      const locator = withoutOffsets(before.locator);
+      const text = content === undefined ? undefined : { content, ...(await measure(content)), locator };
+      const change = {
+        updatedAt: clock.now(),
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(text === undefined ? {} : { text }),
+      };
+      if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
+      if (text !== undefined) deps.onVectorMissing(key.collectionId);
+      const { content: newContent, numTokens, locator: newLocator } = text ?? before;
+      return toItem(key.projectId, { ...before, ...change, content: newContent, numTokens, locator: newLocator });
+    },
+    async remove(key) {
+      await find(key);
+      if (!(await chunks.remove(key))) throw chunkNotFound(key.chunkId);
+    },
+    query: answerQuestion,
+  };
+}
+
+/** A text that a caller wrote is not part of the extracted text. */
+function withoutOffsets(locator: Locator | null): Locator | null {
+  if (locator === null) return null;
+  const { char_start: _, char_end: __, ...place } = locator;
+  return place;
+}
+
+function readContent(content: string): string {
+  const text = readText(content, 'body/content');
+  if (text.trim() === '') throw fieldInvalid('body/content', 'blank text', 'text with at least one visible character');
+  return text;
+}

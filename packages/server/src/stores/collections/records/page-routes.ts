@@ -1,0 +1,72 @@
+import { PagePictureQuery, PassageBoxes, Success } from '@quartermaster/contract';
+import { chunkOperations, recordOperations } from '@quartermaster/contract/operations';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { whileConnected } from '../../../platform/client-gone.ts';
+import { successEnvelope } from '../../../platform/envelope.ts';
+import type { App } from '../../../platform/http/app.ts';
+import type { Guard } from '../../../platform/http/guard.ts';
+import { matchesAny } from '../../files/byte-range.ts';
+import { pathId } from '../route-parts.ts';
+import type { RecordPages } from './record-pages.ts';
+import { keyOf, ofRecord } from './record-routes.ts';
+
+const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
+const PageParams = Type.Object({
+  collection_id: pathId,
+  record_id: pathId,
+  page: Type.String({ pattern: '^[1-9][0-9]{0,5}$', maxLength: 6, description: 'Number of the page, counted from 1.' }),
+});
+
+/** No browser runs anything of the answer, and only the browser of the caller may keep it, after asking again. */
+const pictureHeaders = {
+  'Content-Type': 'image/png',
+  'Content-Disposition': 'inline',
+  'Cache-Control': 'private, no-cache',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Passages on the pages of PDF documents. Source: docs/contract.md "Collections, records, chunks". */
+export function pageRoutes(app: App, { guard, pages }: { readonly guard: Guard; readonly pages: RecordPages }): void {
+  const onRequest = guard.requires('collections');
+  const ownerOf = (request: FastifyRequest) => {
+    const { projectId, keyId } = guard.callerOf(request);
+    return { projectId, keyId };
+  };
+  app.get(
+    '/v1/collections/:collection_id/chunks/:chunk_id/boxes',
+    {
+      onRequest,
+      schema: { ...chunkOperations.getChunkBoxes, params: ChunkParams, response: { 200: Success(PassageBoxes) } },
+    },
+    (request, reply) =>
+      whileConnected(reply, async (signal) => {
+        const { collection_id: collectionId, chunk_id: chunkId } = request.params;
+        const owner = ownerOf(request);
+        const key = { projectId: owner.projectId, collectionId, chunkId };
+        return successEnvelope(await pages.boxes(key, { owner, signal }));
+      }),
+  );
+  app.get(
+    `${ofRecord}/pages/:page/picture`,
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: {
+        ...recordOperations.getPagePicture,
+        params: PageParams,
+        querystring: PagePictureQuery,
+        produces: ['image/png'],
+      },
+    },
+    (request, reply) =>
+      whileConnected(reply, async (signal) => {
+        const key = keyOf(guard, request, request.params);
+        const picture = await pages.picture(key, Number(request.params.page), request.query);
+        reply.headers({ ...pictureHeaders, ETag: picture.etag });
+        if (matchesAny(request.headers['if-none-match'], picture.etag)) return reply.code(304).send();
+        return reply.send(await picture.draw({ owner: ownerOf(request), signal }));
+      }),
+  );
+}

@@ -1,0 +1,178 @@
+import { Readable } from 'node:stream';
+import {
+  Acknowledgement,
+  CountedList,
+  RecordCreate,
+  RecordCreateQuery,
+  RecordItem,
+  RecordListQuery,
+  RecordPreview,
+  RecordUpdate,
+  Success,
+  SuccessWithWarnings,
+} from '@quartermaster/contract';
+import { recordOperations } from '@quartermaster/contract/operations';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Owner } from '../../../platform/admission/owner.ts';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
+import type { App } from '../../../platform/http/app.ts';
+import type { Guard } from '../../../platform/http/guard.ts';
+import { warningsOf } from '../../../platform/validation/ignored-members.ts';
+import { dropNulls, pathId } from '../route-parts.ts';
+import type { DryRuns } from './dry-runs.ts';
+import type { RecordEvents } from './record-events.ts';
+import type { RecordKey } from './record-repository.ts';
+import type { Records } from './records.ts';
+
+export interface RecordRoutesDeps {
+  readonly guard: Guard;
+  readonly records: Records;
+  readonly events: RecordEvents;
+  readonly dryRuns: DryRuns;
+}
+
+export const ofCollection = '/v1/collections/:collection_id/records';
+export const ofRecord = `${ofCollection}/:record_id` as const;
+const CollectionParams = Type.Object({ collection_id: pathId });
+export const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
+
+/** Records over HTTP. Source: docs/contract.md "Collections, records, chunks". */
+export function recordRoutes(app: App, deps: RecordRoutesDeps): void {
+  listRoutes(app, deps);
+  itemRoutes(app, deps);
+  removeRoute(app, deps);
+  eventsRoute(app, deps);
+}
+
+export function keyOf(
+  guard: Guard,
+  request: FastifyRequest,
+  params: { collection_id: string; record_id: string },
+): RecordKey & Owner {
+  const { projectId, keyId } = guard.callerOf(request);
+  return { projectId, keyId, collectionId: params.collection_id, recordId: params.record_id };
+}
+
+function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): void {
+  const onRequest = guard.requires('collections');
+  app.post(
+    ofCollection,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        ...recordOperations.createRecord,
+        params: CollectionParams,
+        querystring: RecordCreateQuery,
+        body: RecordCreate,
+        response: { 200: Type.Union([SuccessWithWarnings(RecordItem), SuccessWithWarnings(RecordPreview)]) },
+      },
+    },
+    async (request, reply) => {
+      const { projectId, keyId } = guard.callerOf(request);
+      const { collection_id: collectionId } = request.params;
+      const warnings = warningsOf(RecordCreate, request.body);
+      if (request.query.dry_run === true) {
+        const gone = new AbortController();
+        reply.raw.once('close', () => gone.abort());
+        const data = await dryRuns.run({ projectId, keyId, collectionId }, request.body, gone.signal);
+        return { ...successEnvelope(data), ...warnings };
+      }
+      const data = await records.create({ projectId, keyId }, collectionId, request.body);
+      return { ...successEnvelope(data), ...warnings };
+    },
+  );
+  app.get(
+    ofCollection,
+    {
+      onRequest,
+      schema: {
+        ...recordOperations.listRecords,
+        params: CollectionParams,
+        querystring: RecordListQuery,
+        response: { 200: CountedList(RecordItem) },
+      },
+    },
+    async (request) => {
+      const { projectId } = guard.callerOf(request);
+      return listEnvelope(await records.list(projectId, request.params.collection_id, request.query));
+    },
+  );
+}
+
+function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
+  const onRequest = guard.requires('collections');
+  const response = { 200: Success(RecordItem) };
+  app.get(
+    ofRecord,
+    {
+      onRequest,
+      schema: { ...recordOperations.getRecord, params: RecordParams, response },
+    },
+    async (request) => {
+      return successEnvelope(await records.get(keyOf(guard, request, request.params)));
+    },
+  );
+  app.post(
+    ofRecord,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        ...recordOperations.updateRecord,
+        params: RecordParams,
+        body: RecordUpdate,
+        response: { 200: SuccessWithWarnings(RecordItem) },
+      },
+    },
+    async (request) => {
+      const data = await records.update(keyOf(guard, request, request.params), request.body);
+      return { ...successEnvelope(data), ...warningsOf(RecordUpdate, request.body) };
+    },
+  );
+}
+
+function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
+  app.delete(
+    ofRecord,
+    {
+      onRequest: guard.requires('collections'),
+      schema: {
+        ...recordOperations.deleteRecord,
+        params: RecordParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await records.remove(keyOf(guard, request, request.params));
+      return acknowledgement;
+    },
+  );
+}
+
+function eventsRoute(app: App, { guard, records, events }: RecordRoutesDeps): void {
+  app.get(
+    `${ofRecord}/events`,
+    {
+      onRequest: guard.requires('collections'),
+      exposeHeadRoute: false,
+      schema: {
+        ...recordOperations.followRecord,
+        params: RecordParams,
+        response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
+      },
+    },
+    async (request, reply) => {
+      const key = keyOf(guard, request, request.params);
+      // Registered before the first wait, so that a disconnect during the wait is reported only once.
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      await records.get(key);
+      const stream = events.follow(key, guard.callerOf(request).keyId, gone.signal);
+      reply.header('Content-Type', 'text/event-stream; charset=utf-8');
+      // The schema describes the body as text; the body is sent as a stream.
+      return reply.send(Readable.from(stream) as unknown as string);
+    },
+  );
+}

@@ -1,0 +1,187 @@
+import type { RecordCreate, RecordItem, RecordListQuery, RecordType, RecordUpdate } from '@quartermaster/contract';
+import type { Owner } from '../../../platform/admission/owner.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { DiskSpace } from '../../../platform/disk/disk-space.ts';
+import { isId, type NewId } from '../../../platform/identifier.ts';
+import { checkCursors } from '../../../platform/list-cursors.ts';
+import type { Page } from '../../../platform/page.ts';
+import type { FileAccess } from '../../files/file-access.ts';
+import { readMetadata } from '../chunks/read-fields.ts';
+import type { Collections } from '../collections.ts';
+import { collectionNotFound, recordBusy, recordNotFound } from '../problems.ts';
+import type { EmbeddingOfRecords } from './record-embedding.ts';
+import { recordFailureCodes } from './record-failures.ts';
+import { createRecordItems } from './record-item.ts';
+import { createRecordLimits, type RecordLimitsDeps } from './record-limits.ts';
+import type { RecordPasswords } from './record-passwords.ts';
+import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
+import { fieldsOf, readPassword, readSource, type SourceFields } from './record-source.ts';
+
+export interface RecordsDeps extends RecordLimitsDeps {
+  readonly collections: Pick<Collections, 'find' | 'findCounted'>;
+  readonly records: RecordRepository;
+  /** Null without an embedder. */
+  readonly embedding: EmbeddingOfRecords | null;
+  readonly files: FileAccess;
+  readonly passwords: RecordPasswords;
+  /** Default: the disk is never full. */
+  readonly space?: DiskSpace | undefined;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** The maximum wait of a record before it is processed, in milliseconds. */
+  readonly maxWaitMs: number;
+  /** Called when a record waits for work, or when the current work on it must stop. */
+  readonly onChanged: (recordId: string) => void;
+}
+
+export interface Records {
+  create(owner: Owner, collectionId: string, body: RecordCreate): Promise<RecordItem>;
+  get(key: RecordKey): Promise<RecordItem>;
+  /** Names records of the project with one query. Records that do not exist are omitted. */
+  name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
+  list(projectId: string, collectionId: string, query: RecordListQuery): Promise<Page<RecordItem>>;
+  update(key: RecordKey & Owner, body: RecordUpdate): Promise<RecordItem>;
+  /**
+   * Creates the chunks again from the same source. A record that is being processed continues, without waiting for its
+   * next attempt.
+   */
+  retry(key: RecordKey & Owner): Promise<RecordItem>;
+  /** Cancels the processing of a record. A processed record stays unchanged. */
+  cancel(key: RecordKey): Promise<RecordItem>;
+  remove(key: RecordKey): Promise<void>;
+}
+
+/** Retries after concurrent changes. Each conflict means that another writer succeeded. */
+const mostAttempts = 20;
+
+/** Manages the records of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
+export function createRecords(deps: RecordsDeps): Records {
+  const { collections, records, files, passwords, clock, newId } = deps;
+  const { checkNumber, checkWaiting } = createRecordLimits(deps);
+  const { toItem, toItems } = createRecordItems(deps);
+
+  async function find(key: RecordKey): Promise<StoredRecord> {
+    const found = isId(key.recordId) ? await records.find(key) : undefined;
+    if (found === undefined) throw recordNotFound(key.recordId);
+    return found;
+  }
+
+  /**
+   * Queues the record to be processed again, with the sent fields in place of the stored ones. Other fields keep their
+   * stored values. If the source changes concurrently, the fields are applied to the new source.
+   */
+  async function remake(key: RecordKey & Owner, { fields, sent }: SourceChange): Promise<RecordItem> {
+    const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      const from = await find(key);
+      if (from.status !== 'creating') await checkWaiting(key.projectId);
+      const given = { ...storedFields(from, fields.type), ...fields };
+      const source = await readSource(given, { files, projectId: key.projectId, collectionType });
+      const encryptedPassword = passwords.encrypt(key, readPassword(fields, source.type));
+      const now = clock.now();
+      const remake = { source, from, encryptedPassword, keyId: key.keyId, deadlineAt: now + deps.maxWaitMs };
+      if (!(await records.change(key, { ...sent, updatedAt: now, remake }))) continue;
+      deps.onChanged(key.recordId);
+      return toItem({ ...from, ...source, ...waiting, ...sent, updatedAt: now });
+    }
+    throw recordBusy(key.recordId);
+  }
+
+  return {
+    async create({ projectId, keyId }, collectionId, body) {
+      const { type: collectionType, numRecords } = await collections.findCounted(projectId, collectionId);
+      checkNumber(numRecords);
+      await checkWaiting(projectId);
+      const source = await readSource(body, { files, projectId, collectionType });
+      const now = clock.now();
+      const key = { projectId, collectionId, recordId: newId('record') };
+      const record = {
+        ...source,
+        id: key.recordId,
+        projectId,
+        keyId,
+        collectionId,
+        metadata: readMetadata(body.metadata ?? {}),
+        encryptedPassword: passwords.encrypt(key, readPassword(body, source.type)),
+        createdAt: now,
+        deadlineAt: now + deps.maxWaitMs,
+      };
+      if (!(await records.add(record))) throw collectionNotFound(collectionId);
+      deps.onChanged(record.id);
+      return toItem({ ...record, ...waiting, numChunks: 0, updatedAt: now });
+    },
+    async get(key) {
+      await collections.find(key.projectId, key.collectionId);
+      return toItem(await find(key));
+    },
+    name: (projectId, recordIds) => records.name(projectId, recordIds.filter(isId)),
+    async list(projectId, collectionId, query) {
+      await collections.find(projectId, collectionId);
+      const page = await records.list(projectId, collectionId, checkCursors(query, 'record'));
+      return { ...page, items: await toItems(page.items) };
+    },
+    async update(key, body) {
+      await collections.find(key.projectId, key.collectionId);
+      const before = await find(key);
+      const fields = sourceFieldsOf(body);
+      const changesSource = Object.keys(fields).length > 0;
+      if (!changesSource && body.metadata === undefined) return toItem(before);
+      const sent = body.metadata === undefined ? {} : { metadata: readMetadata(body.metadata) };
+      if (changesSource) return remake(key, { fields, sent });
+      const updatedAt = clock.now();
+      if (!(await records.change(key, { ...sent, updatedAt }))) throw recordNotFound(key.recordId);
+      return toItem({ ...before, ...sent, updatedAt });
+    },
+    async retry(key) {
+      await collections.find(key.projectId, key.collectionId);
+      const before = await find(key);
+      if (before.status !== 'creating') return remake(key, { fields: {}, sent: {} });
+      await records.retryNow(key, clock.now());
+      deps.onChanged(key.recordId);
+      return toItem(await find(key));
+    },
+    async cancel(key) {
+      await collections.find(key.projectId, key.collectionId);
+      await find(key);
+      const failure = { code: 'cancelled', message: recordFailureCodes.cancelled };
+      if (await records.cancel(key, { failure, now: clock.now() })) deps.onChanged(key.recordId);
+      return toItem(await find(key));
+    },
+    async remove(key) {
+      await collections.find(key.projectId, key.collectionId);
+      const marked = isId(key.recordId) && (await records.markDeleting(key, clock.now()));
+      if (!marked) throw recordNotFound(key.recordId);
+      deps.onChanged(key.recordId);
+    },
+  };
+}
+
+/** The fields of the request. */
+interface SourceChange {
+  readonly fields: SourceFields;
+  readonly sent: Pick<RecordChange, 'metadata'>;
+}
+
+/** A record that gets another type does not keep the columns of its sheet. */
+function storedFields(from: StoredRecord, type: RecordType = from.type): SourceFields {
+  const { columns, ...fields } = fieldsOf(from);
+  return columns === undefined || type !== from.type ? fields : { ...fields, columns };
+}
+
+const waiting = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, error: null, report: null } as const;
+
+/** Returns the members that cause the chunks to be created again. Members unknown to the schema are ignored. */
+function sourceFieldsOf(body: RecordUpdate): SourceFields {
+  const { type, content, title, file_id, url, text_splitter, on_duplicate, columns, password } = body;
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(content === undefined ? {} : { content }),
+    ...(title === undefined ? {} : { title }),
+    ...(file_id === undefined ? {} : { file_id }),
+    ...(url === undefined ? {} : { url }),
+    ...(text_splitter === undefined ? {} : { text_splitter }),
+    ...(on_duplicate === undefined ? {} : { on_duplicate }),
+    ...(columns === undefined ? {} : { columns }),
+    ...(password === undefined ? {} : { password }),
+  };
+}

@@ -1,0 +1,170 @@
+import {
+  Acknowledgement,
+  Collection,
+  CollectionCreate,
+  CollectionListQuery,
+  CollectionReembedQuery,
+  CollectionUpdate,
+  CountedList,
+  Success,
+  SuccessWithWarnings,
+} from '@quartermaster/contract';
+import { collectionOperations } from '@quartermaster/contract/operations';
+import { Type } from 'typebox';
+import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { Guard } from '../../platform/http/guard.ts';
+import { warningsOf } from '../../platform/validation/ignored-members.ts';
+import { chunkRoutes } from './chunks/chunk-routes.ts';
+import type { Chunks } from './chunks/chunks.ts';
+import type { Collections } from './collections.ts';
+import { embeddingFailureRoutes } from './embedding-failure-routes.ts';
+import type { EmbeddingFailures } from './embedding-failures.ts';
+import type { DryRuns } from './records/dry-runs.ts';
+import { pageRoutes } from './records/page-routes.ts';
+import { recordActionRoutes } from './records/record-action-routes.ts';
+import type { RecordEvents } from './records/record-events.ts';
+import type { RecordPages } from './records/record-pages.ts';
+import { recordRoutes } from './records/record-routes.ts';
+import type { RecordRows } from './records/record-rows.ts';
+import type { RecordTexts } from './records/record-text.ts';
+import type { Records } from './records/records.ts';
+import { rowRoutes } from './records/row-routes.ts';
+import { textRoutes } from './records/text-routes.ts';
+import { dropNulls, pathId } from './route-parts.ts';
+
+export interface CollectionRoutesDeps {
+  readonly guard: Guard;
+  readonly collections: Collections;
+  readonly failures: EmbeddingFailures;
+  readonly records: Records;
+  readonly chunks: Chunks;
+  readonly events: RecordEvents;
+  readonly rows: RecordRows;
+  readonly texts: RecordTexts;
+  readonly pages: RecordPages;
+  readonly dryRuns: DryRuns;
+}
+
+/** Collections, records, chunks and chunk query over HTTP. Source: docs/contract.md "Collections, records, chunks". */
+export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
+  collectionListRoutes(app, deps);
+  collectionItemRoutes(app, deps);
+  collectionChangeRoutes(app, deps);
+  embeddingFailureRoutes(app, deps);
+  recordRoutes(app, deps);
+  recordActionRoutes(app, deps);
+  rowRoutes(app, deps);
+  textRoutes(app, deps);
+  pageRoutes(app, deps);
+  chunkRoutes(app, deps);
+}
+
+const CollectionParams = Type.Object({ collection_id: pathId });
+
+function collectionListRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
+  const onRequest = guard.requires('collections');
+  app.post(
+    '/v1/collections',
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        ...collectionOperations.createCollection,
+        body: CollectionCreate,
+        response: { 200: SuccessWithWarnings(Collection) },
+      },
+    },
+    async (request) => {
+      const { projectId } = guard.callerOf(request);
+      const data = await collections.create(projectId, request.body);
+      return { ...successEnvelope(data), ...warningsOf(CollectionCreate, request.body) };
+    },
+  );
+  app.get(
+    '/v1/collections',
+    {
+      onRequest,
+      schema: {
+        ...collectionOperations.listCollections,
+        querystring: CollectionListQuery,
+        response: { 200: CountedList(Collection) },
+      },
+    },
+    async (request) => {
+      return listEnvelope(await collections.list(guard.callerOf(request).projectId, request.query));
+    },
+  );
+}
+
+const url = '/v1/collections/:collection_id';
+const response = { 200: Success(Collection) };
+
+function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
+  const onRequest = guard.requires('collections');
+  app.get(
+    url,
+    {
+      onRequest,
+      schema: { ...collectionOperations.getCollection, params: CollectionParams, response },
+    },
+    async (request) => {
+      const { projectId } = guard.callerOf(request);
+      return successEnvelope(await collections.get(projectId, request.params.collection_id));
+    },
+  );
+  app.delete(
+    url,
+    {
+      onRequest,
+      schema: {
+        ...collectionOperations.deleteCollection,
+        params: CollectionParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      await collections.remove(guard.callerOf(request).projectId, request.params.collection_id);
+      return acknowledgement;
+    },
+  );
+}
+
+function collectionChangeRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
+  const onRequest = guard.requires('collections');
+  app.post(
+    url,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        ...collectionOperations.updateCollection,
+        params: CollectionParams,
+        body: CollectionUpdate,
+        response: { 200: SuccessWithWarnings(Collection) },
+      },
+    },
+    async (request) => {
+      const { projectId } = guard.callerOf(request);
+      const data = await collections.update(projectId, request.params.collection_id, request.body);
+      return { ...successEnvelope(data), ...warningsOf(CollectionUpdate, request.body) };
+    },
+  );
+  app.post(
+    `${url}/reembed`,
+    {
+      onRequest,
+      preValidation: dropNulls,
+      schema: {
+        ...collectionOperations.reembedCollection,
+        params: CollectionParams,
+        querystring: CollectionReembedQuery,
+        response,
+      },
+    },
+    async (request) => {
+      const { projectId } = guard.callerOf(request);
+      return successEnvelope(await collections.reembed(projectId, request.params.collection_id, request.query));
+    },
+  );
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { longHandbook } from '../../../../../../test/support/sample-texts.ts';
+import { type Block, layOut } from '../document.ts';
+import { readMarkdown } from '../formats/read-markdown.ts';
+import { type StructureCut, splitByStructure } from './structure-splitter.ts';
+import { countTokens } from './tokens.ts';
+
+function chunksOf(blocks: readonly Block[], size: number): { text: string; chunks: string[]; cuts: StructureCut[] } {
+  const laidOut = layOut({ blocks, facts: {}, warnings: [] });
+  const cuts = [...splitByStructure(laidOut.text, laidOut.blocks, size)];
+  const chunks = cuts.map((cut) => {
+    const slice = laidOut.text.slice(cut.start, cut.end);
+    return cut.header === undefined ? slice : `${cut.header}\n${slice}`;
+  });
+  return { text: laidOut.text, chunks, cuts };
+}
+
+const sentence = (name: string) => `The ${name} sentence says what there is to say.`;
+const prose = (name: string, count: number) =>
+  Array.from({ length: count }, (_, index) => sentence(`${name}-${index}`)).join(' ');
+
+const blocks = fc.array(
+  fc.record({
+    kind: fc.constantFrom('heading', 'paragraph', 'list_item', 'table', 'code' as const),
+    text: fc.oneof(
+      fc.lorem({ maxCount: 120, size: 'max' }),
+      fc.array(fc.lorem({ maxCount: 6 }), { maxLength: 40, size: 'max' }).map((lines) => lines.join('\n')),
+      fc.string({ unit: 'grapheme', maxLength: 400, size: 'max' }),
+    ),
+  }),
+  { maxLength: 12, size: 'max' },
+);
+
+test('every character except blanks is in exactly one chunk, in order, and no chunk is larger than the chunk size', () => {
+  fc.assert(
+    fc.property(blocks, fc.integer({ min: 50, max: 400 }), (some, size) => {
+      const { text, chunks, cuts } = chunksOf(some, size);
+      const slices = cuts.map((cut) => text.slice(cut.start, cut.end)).join('');
+      assert.equal(slices.replace(/\s+/g, ''), text.replace(/\s+/g, ''));
+      for (const [index, chunk] of chunks.entries()) {
+        assert.ok(countTokens(chunk) <= size, chunk);
+        assert.equal(cuts[index]?.numTokens, countTokens(chunk));
+      }
+    }),
+  );
+});
+
+test('a document that fits is one chunk', () => {
+  const { chunks } = chunksOf(
+    [
+      { kind: 'heading', text: 'H', level: 1 },
+      { kind: 'paragraph', text: 'Text.' },
+    ],
+    400,
+  );
+  assert.deepEqual(chunks, ['H\n\nText.']);
+});
+
+test('a section begins a chunk, and its heading stays with it', () => {
+  const { chunks } = chunksOf(
+    [
+      { kind: 'heading', text: 'First', level: 1 },
+      { kind: 'paragraph', text: prose('one', 20) },
+      { kind: 'heading', text: 'Second', level: 1 },
+      { kind: 'heading', text: 'Deeper', level: 2 },
+      { kind: 'paragraph', text: prose('two', 25) },
+    ],
+    400,
+  );
+  assert.deepEqual(
+    chunks.map((chunk) => chunk.slice(0, 22)),
+    ['First\n\nThe one-0 sente', 'Second\n\nDeeper\n\nThe tw'],
+  );
+});
+
+test('a paragraph that does not fit is cut between its sentences', () => {
+  const { chunks } = chunksOf([{ kind: 'paragraph', text: prose('long', 100) }], 100);
+  assert.ok(chunks.length > 5);
+  for (const chunk of chunks) assert.match(chunk, /^The long-\d+ .*say\.$/);
+});
+
+test('each chunk of a table begins with the header and contains whole rows', () => {
+  const rows = Array.from({ length: 60 }, (_, index) => `${index} | ${sentence('cell')}`);
+  const table = { kind: 'table', text: ['Number | Sentence', ...rows].join('\n'), headerRows: 1 } as const;
+  const { chunks } = chunksOf([{ kind: 'paragraph', text: 'Before.' }, table], 120);
+  assert.ok(chunks.length > 4);
+  for (const chunk of chunks) assert.match(chunk, /^(?:Before\.\n\n)?Number \| Sentence\n\d+ \| .*say\.$/s);
+});
+
+test('a table and a piece of code that fit stay whole', () => {
+  const code = Array.from({ length: 12 }, (_, index) => `  call(${index});\n`).join('\n');
+  const table = Array.from({ length: 20 }, (_, index) => `${index} | x`).join('\n');
+  const { chunks } = chunksOf(
+    [
+      { kind: 'paragraph', text: prose('p', 12) },
+      { kind: 'code', text: code },
+      { kind: 'paragraph', text: prose('q', 12) },
+      { kind: 'table', text: table },
+    ],
+    180,
+  );
+  assert.ok(chunks.some((chunk) => chunk.includes(code.trimEnd())));
+  assert.ok(chunks.some((chunk) => chunk.includes(table)));
+});
+
+test('a list that fits is in one chunk, together with its introduction', () => {
+  const items = Array.from(
+    { length: 8 },
+    (_, index) => ({ kind: 'list_item', text: `• ${sentence(`item-${index}`)}` }) as const,
+  );
+  const { chunks } = chunksOf(
+    [
+      { kind: 'paragraph', text: prose('before', 8) },
+      { kind: 'paragraph', text: 'You need:' },
+      ...items,
+      { kind: 'paragraph', text: prose('after', 8) },
+    ],
+    180,
+  );
+  const list = ['You need:', items.map(({ text }) => text).join('\n')].join('\n\n');
+  assert.ok(
+    chunks.some((chunk) => chunk.includes(list)),
+    chunks.join('\n---\n'),
+  );
+  assert.ok(chunks[0]?.endsWith('say.'), 'the introduction moves with its list');
+});
+
+test('a list that does not fit is cut between its items', () => {
+  const items = Array.from(
+    { length: 60 },
+    (_, index) => ({ kind: 'list_item', text: `• ${sentence(`item-${index}`)}` }) as const,
+  );
+  const { chunks } = chunksOf([{ kind: 'paragraph', text: 'You need:' }, ...items], 120);
+  assert.ok(chunks.length > 5);
+  for (const chunk of chunks) assert.match(chunk, /^(?:You need:\n\n)?• .*say\.$/s);
+});
+
+test('no chunk of a long document begins inside a word, and a second split gives the same chunks', () => {
+  const document = readMarkdown(Buffer.from(longHandbook()));
+  const { text, cuts } = chunksOf(document.blocks, 400);
+  assert.ok(cuts.length > 15);
+  for (const { start } of cuts) assert.doesNotMatch(text.slice(Math.max(0, start - 1), start + 1), /^\w\w$/);
+  assert.deepEqual(chunksOf(document.blocks, 400).cuts, cuts);
+});

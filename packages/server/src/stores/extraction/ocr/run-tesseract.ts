@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import type { Logger } from '../../../platform/log/logger.ts';
+import {
+  type IsolatedCommand,
+  type SpawnSettings,
+  spawnIsolated,
+} from '../../../platform/processes/isolation/spawn-isolated.ts';
+import { watchMemory } from '../../../platform/processes/usage-watch.ts';
+import type { Tesseract } from './find-tesseract.ts';
+import { longestTable, type Picture, type Recognition, type UnreadReason } from './recognition.ts';
+
+export interface TesseractRun {
+  readonly tesseract: Tesseract;
+  readonly languages: readonly string[];
+  readonly isolation: SpawnSettings;
+  readonly memoryMb: number;
+  readonly milliseconds: number;
+  readonly logger: Logger;
+}
+
+const shownOutput = 1_000;
+
+/**
+ * Reads one page in a process of its own, in a sandbox without network and without files. The program receives only a
+ * picture that the service has described: the form PGM has a header of three numbers, and no compression. Other bytes
+ * would be hazardous, because the program takes a text for a list of files to open.
+ */
+export async function runTesseract(picture: Picture, run: TesseractRun, signal: AbortSignal): Promise<Recognition> {
+  const started = performance.now();
+  const spawned = spawnIsolated(commandFor(picture, run), run.isolation);
+  const child = spawned.process;
+  let stopped: UnreadReason | undefined;
+  const stop = (reason: UnreadReason) => {
+    stopped ??= reason;
+    spawned.kill();
+  };
+  const cancel = () => stop('failed');
+  signal.addEventListener('abort', cancel, { once: true });
+  const timer = setTimeout(() => stop('page_time_limit'), run.milliseconds);
+  const unwatch = watchMemory(spawned.pid, run.memoryMb, () => stop('memory_limit'));
+  const table = collect(child.stdout, longestTable, () => stop('failed'));
+  const printed = collect(child.stderr, shownOutput, () => {});
+  // A program that could not be started emits `error` and then `close`.
+  child.on('error', (cause) => run.logger.warn({ err: cause }, 'ocr process not started'));
+  child.stdin?.on('error', () => {}).write(`P5\n${picture.width} ${picture.height}\n255\n`);
+  child.stdin?.end(picture.gray);
+  if (signal.aborted) cancel();
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(timer);
+  unwatch();
+  signal.removeEventListener('abort', cancel);
+  const seconds = (performance.now() - started) / 1000;
+  if (code === 0 && stopped === undefined) return { kind: 'read', tsv: table().toString('utf8'), seconds };
+  const reason = stopped ?? (spawned.hasRunOutOfMemory() ? 'memory_limit' : 'failed');
+  if (!signal.aborted) run.logger.warn({ reason, code, stderr: printed().toString('utf8') }, 'ocr of a page failed');
+  return { kind: 'unread', reason, seconds };
+}
+
+/** Without arguments of the document: a language that is not installed never gets here. */
+function commandFor({ dpi }: Picture, { tesseract, languages, memoryMb, milliseconds }: TesseractRun): IsolatedCommand {
+  const { path, dataFolder, installed } = tesseract;
+  // With the data `osd`, the program finds the orientation of the page first.
+  const segmentation = installed.includes('osd') ? '1' : '3';
+  const folders = ['--tessdata-dir', dataFolder];
+  const options = ['-l', languages.join('+'), '--psm', segmentation, '--dpi', String(dpi), '--oem', '1'];
+  return {
+    command: [path, 'stdin', 'stdout', ...folders, ...options, '-c', 'tessedit_create_tsv=1'],
+    environment: { OMP_THREAD_LIMIT: '1' },
+    readable: [dataFolder],
+    folder: '/',
+    limits: {
+      dataMb: 2 * memoryMb,
+      fileMb: 0,
+      descriptors: 64,
+      tasks: 16,
+      cpuSeconds: Math.ceil(milliseconds / 1000) + 1,
+    },
+    memoryMb,
+  };
+}
+
+/** Collects the beginning of what a process prints. */
+function collect(stream: Readable | null, most: number, onExceeded: () => void): () => Buffer {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  stream
+    ?.on('error', () => {})
+    .on('data', (piece: Buffer) => {
+      if (length + piece.length > most) onExceeded();
+      else pieces.push(piece);
+      length += piece.length;
+    });
+  return () => Buffer.concat(pieces);
+}

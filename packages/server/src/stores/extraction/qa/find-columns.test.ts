@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SheetColumns } from '@quartermaster/contract';
+import { workbook } from '../../../../../../test/support/sample-office.ts';
+import type { SheetReport } from '../extraction.ts';
+import { ExtractionError } from '../extraction-error.ts';
+import { readCsv } from '../formats/csv/read-csv.ts';
+import { readXlsx } from '../formats/xlsx/read-xlsx.ts';
+import { acceptedNames } from './column-names.ts';
+import { readPairs } from './pairs.ts';
+import { createWarn, type Workbook } from './sheet.ts';
+
+const silent = () => {};
+
+function read(workbook: Workbook, columns?: SheetColumns) {
+  const warnings: string[] = [];
+  const sheets: SheetReport[] = [];
+  const onSheet = (sheet: SheetReport) => void sheets.push(sheet);
+  const options = { onDuplicate: 'keep', warn: createWarn(warnings), onSheet, columns: columns ?? null } as const;
+  const items = [...readPairs(workbook, options)];
+  const pairs = items.flatMap((item) => ('pair' in item ? [item.pair] : []));
+  return { pairs, texts: pairs.map(({ question, answer }) => `${question}=${answer}`), sheets, warnings };
+}
+
+const csv = (text: string, columns?: SheetColumns) => read(readCsv(Buffer.from(text), { warn: silent }), columns);
+
+function refusal(text: string, columns?: SheetColumns) {
+  try {
+    csv(text, columns);
+  } catch (error) {
+    assert.ok(error instanceof ExtractionError);
+    assert.equal(error.code, 'columns_not_found');
+    const [details] = error.details ?? [];
+    assert.ok(details !== undefined);
+    return { message: error.message, details, proposal: details.sheets[0] };
+  }
+  return assert.fail('The sheet was read.');
+}
+
+// Headers of real sheets that are easily refused or imported as a pair.
+for (const [header, question, answer] of [
+  ['Question text,Response', 0, 1],
+  ['ID,Question (EN),Answer (EN)', 1, 2],
+  ['lang,question_1,answer_1', 1, 2],
+  ['Customer question,Our answer', 0, 1],
+  ['Fragetext;Antworttext', 0, 1],
+  ['问题内容,回答内容', 0, 1],
+  ['質問内容,回答内容', 0, 1],
+  ['질문 내용,답변내용', 0, 1],
+  ['user,assistant,score', 0, 1],
+  ['Issue,Resolution', 0, 1],
+  ['FAQ Question,FAQ Answer', 0, 1],
+  ['customerQuestion,bestAnswer', 0, 1],
+  ['Kundenfrage;Musterantwort;Fragetyp', 0, 1],
+  ['Question ID,Question type,Question text,Answer text,Answer date', 2, 3],
+  ['问题编号,问题类型,标准问题,标准答案', 2, 3],
+  ['Answer in short,Question', 1, 0],
+  ['Text der Frage;Text der Antwort', 0, 1],
+  ['Câu hỏi thường gặp,Câu trả lời mẫu', 0, 1],
+  ['Вопрос клиента,Ответ оператора', 0, 1],
+  ['Question (ID),Answer (ID)', 0, 1],
+] as const) {
+  test(`the questions and answers below "${header}" are found`, () => {
+    const width = header.split(/[,;]/).length;
+    const cells = Array.from({ length: width }, (_, index) => `v${index}`);
+    const { texts, sheets } = csv(`${header}\n${cells.join(header.includes(';') ? ';' : ',')}\n`);
+    assert.deepEqual([texts, sheets[0]?.header], [[`v${question}=v${answer}`], 'found']);
+  });
+}
+
+for (const text of [
+  'foo,bar\nx,y\n',
+  'Name,Address\nAda,London\nAlan,Manchester\n',
+  'Is it open?,Yes\nWhere?,There\n',
+  'What is the question?,The answer is 42\nWhy?,Because\n',
+  'Questionnaire,Answered by\nx,y\n',
+  'Question ID,Answer count\n1,2\n',
+  'Lorem,111\nipsum,222\n',
+  'question,name\na,b\n',
+  'size,colour,price\na,b,c\n',
+  'a,b\n1,2\n',
+]) {
+  test(`nothing is imported from ${JSON.stringify(text)}, and the error says how to go on`, () => {
+    const { message, details } = refusal(text);
+    assert.match(
+      message,
+      /No row names both .* Found: "\w.* Send `columns`.*Accepted names are, for questions, question, /,
+    );
+    assert.deepEqual(details.accepted_names, acceptedNames);
+  });
+}
+
+test('the error proposes the columns with five sample pairs, and the proposal can be sent as it is', () => {
+  const rows = Array.from({ length: 8 }, (_, index) => `${index},short ${index},a longer text ${index}`);
+  const text = ['No,Subject,Text', ...rows].join('\n');
+  const { proposal, message } = refusal(text);
+  assert.deepEqual(proposal?.columns, { question: 'Subject', answer: 'Text' });
+  assert.deepEqual(proposal?.found, ['No', 'Subject', 'Text']);
+  assert.equal(proposal?.samples.length, 5);
+  assert.deepEqual(proposal?.samples[0], { row: 2, question: 'short 0', answer: 'a longer text 0' });
+  assert.match(message, /Send `columns`, such as \{"question":"Subject","answer":"Text"\}/);
+  assert.equal(csv(text, proposal?.columns ?? {}).texts.length, 8);
+});
+
+test('a sheet without a header is proposed by the numbers of its columns, questions by their marks', () => {
+  const text = 'Yes. It opens at nine,Is it open?\nIn the hall,Where is it?\n';
+  const { proposal } = refusal(text);
+  assert.deepEqual([proposal?.columns, proposal?.header_row], [{ question: 2, answer: 1 }, null]);
+  const { texts, sheets } = csv(text, proposal?.columns ?? {});
+  assert.deepEqual(texts, ['Is it open?=Yes. It opens at nine', 'Where is it?=In the hall']);
+  assert.equal(sheets[0]?.header, 'none');
+});
+
+test('long values in the samples of a proposal are cut', () => {
+  const { proposal } = refusal(`foo,bar\n${'x'.repeat(5_000)},y\n`);
+  assert.equal(proposal?.samples[0]?.question.length, 200);
+});
+
+test('columns are named in any case and width, by number, or one by the request and the other by its own name', () => {
+  const text = 'No,Subject,Text,Extra\n7,s,t,e\n';
+  assert.deepEqual(csv(text, { question: 'ＳＵＢＪＥＣＴ', answer: ' text ' }).texts, ['s=t']);
+  assert.deepEqual(csv(text, { question: 'Subject', answer: 4 }).texts, ['s=e']);
+  assert.deepEqual(csv('Subject,Answer\ns,a\n', { question: 'Subject' }).texts, ['s=a']);
+  const { pairs } = csv(text, { question: 2, answer: 3, header_row: 1, tags: 'Extra' });
+  assert.deepEqual(pairs[0]?.metadata, { No: '7', tags: 'e' });
+});
+
+test('columns that the request names win over accepted names', () => {
+  const { pairs } = csv('question,answer,short\nq,a,s\n', { answer: 'short' });
+  assert.deepEqual([pairs[0]?.answer, pairs[0]?.metadata], ['s', { answer: 'a' }]);
+});
+
+test('numbers without a header row make every row a pair, and with one the rows below it', () => {
+  assert.deepEqual(csv('a,b\nc,d\n', { question: 1, answer: 2 }).texts, ['a=b', 'c=d']);
+  assert.deepEqual(csv('a,b\nc,d\n', { question: 1, answer: 2, header_row: 0 }).texts, ['a=b', 'c=d']);
+  assert.deepEqual(csv('a,b\nc,d\n', { question: 1, answer: 2, header_row: 1 }).texts, ['c=d']);
+  const titled = `${'note,x\n'.repeat(14)}Subject,Text\ns,t\n`;
+  assert.deepEqual(csv(titled, { question: 'Subject', answer: 'Text' }).texts, ['s=t']);
+  assert.deepEqual(csv(titled, { question: 'Subject', answer: 'Text', header_row: 15 }).texts, ['s=t']);
+});
+
+test('a column that the sheet does not have is named by the error', () => {
+  const { message } = refusal('foo,bar\nx,y\n', { question: 'Frage' });
+  assert.match(message, /No sheet has the columns that the request names \(question "Frage"\)\. Found: "foo", "bar"\./);
+  refusal('foo,bar\nx,y\n', { question: 'foo', answer: 9 });
+  refusal('foo,bar\nx,y\n', { question: 'foo', answer: 'bar', header_row: 2 });
+  refusal('foo,bar\nx,y\n', { question: 'foo', answer: 'bar', header_row: 0 });
+});
+
+test('the id that the request names identifies a row across uploads', () => {
+  const keys = (text: string) => csv(text, { id: 'Nr' }).pairs.map(({ rowKey }) => rowKey);
+  assert.deepEqual(keys('Nr,question,answer\n7,old,a\n'), keys('Nr,question,answer\n7,new,b\n'));
+});
+
+test('columns apply to every sheet of a workbook that has them, and the others are reported', async () => {
+  const rows = (...names: string[]) => [names, ['x', 'y']];
+  const file = workbook([
+    { name: 'Notes', rows: rows('by', 'on') },
+    { name: 'One', rows: rows('Subject', 'Text') },
+    { name: 'Two', rows: rows('Text', 'Subject') },
+  ]);
+  const { texts, sheets } = read(await readXlsx(file), { question: 'Subject', answer: 'Text' });
+  assert.deepEqual(texts, ['x=y', 'y=x']);
+  assert.deepEqual(sheets.map(({ header }) => header).join(), 'missing,found,found');
+});
+
+test('further columns with longer names of questions or answers are reported', () => {
+  const { texts, warnings } = csv('Question (EN),Question (DE),Answer (EN),Answer (DE)\nq,f,a,b\n');
+  assert.deepEqual(texts, ['q=a']);
+  assert.match(warnings.join(), /Question \(DE\), Answer \(DE\).*Send `columns` to choose/);
+  assert.deepEqual(csv('question,answer,answer_start\nq,a,1\n').warnings, []);
+});
+
+test('longer names below the first row with two values are values', () => {
+  const { message } = refusal('What?,That\nMy question,My answer\n');
+  assert.match(message, /No row names both/);
+});

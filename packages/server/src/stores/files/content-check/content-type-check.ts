@@ -1,0 +1,165 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Extension, type FormatContent, formats } from '@quartermaster/contract';
+import { isZip, readZipEntry } from '../../../platform/zip.ts';
+import { contentContradicts } from '../problems.ts';
+import type { CheckedContent } from './checked-content.ts';
+import { describeOle, isOle } from './ole-container.ts';
+import { describeText } from './text-plausibility.ts';
+
+const sampleBytes = 64 * 1024;
+
+/**
+ * Throws REQUEST_VALIDATION_ERROR when the content contradicts the extension: a .pdf must be a PDF, a .docx a Word
+ * package, a .txt text in some encoding. Whether the document can be read completely is found when a record is created
+ * from it. Empty content is accepted with every extension. Source: docs/contract.md "Files".
+ */
+export async function checkContent(extension: Extension, content: CheckedContent): Promise<void> {
+  if (content.bytes === 0) return;
+  const head = await content.read(0, sampleBytes);
+  const format: FormatContent = formats[extension].content;
+  switch (format.kind) {
+    case 'start': {
+      const start = head.toString('latin1', 0, format.within ?? 16);
+      if (!format.starts.some((pattern) => pattern.test(start)))
+        throw contentContradicts(extension, describe(head), format.expected);
+      return;
+    }
+    case 'office':
+      return checkOffice(extension, content, { ...format, head });
+    case 'named_zip':
+      return checkNamedType(extension, content, { ...format, head });
+    case 'text': {
+      const found = nameOfFormat(head) ?? describeText(head);
+      if (found !== undefined) throw contentContradicts(extension, found, 'text');
+      const { expected, test } = textStarts[format.starts ?? 'any'];
+      if (!test(head)) throw contentContradicts(extension, 'text of another kind', expected);
+    }
+  }
+}
+
+const textStarts = {
+  any: { expected: 'text', test: () => true },
+  mail: { expected: 'a mail with a header', test: hasMailHeader },
+  json: { expected: 'a JSON document', test: startsLikeJson },
+} as const;
+
+/** Looks for fields that every mail has some of, at the start of a line. */
+function hasMailHeader(head: Buffer): boolean {
+  const start = head.toString('latin1', 0, 16 * 1024);
+  return /^(?:from|to|subject|date|received|message-id|mime-version|return-path|delivered-to)[ \t]?:/im.test(start);
+}
+
+/** Looks at the first character. In UTF-16 and UTF-32 the reader decides. */
+function startsLikeJson(head: Buffer): boolean {
+  return head.includes(0) || /^(?:\xef\xbb\xbf)?\s*(?:$|[[{"\-\dtfn])/.test(head.toString('latin1'));
+}
+
+const contentTypesPart = '[Content_Types].xml';
+/** Enough for a workbook with thousands of sheets. */
+const mostContentTypes = 1024 * 1024;
+
+interface OfficeKind {
+  readonly mainPart: string;
+  readonly expected: string;
+  readonly head: Buffer;
+}
+
+async function checkOffice(
+  extension: Extension,
+  content: CheckedContent,
+  { mainPart, expected, head }: OfficeKind,
+): Promise<void> {
+  if (isOle(head)) {
+    const found = await describeOle(content);
+    // A password puts the package into a container of the older format. Creating a record reports that it is encrypted.
+    if (found === 'encrypted package') return;
+    throw contentContradicts(extension, `an older Office file (${found})`, expected);
+  }
+  if (!isZip(head)) throw contentContradicts(extension, describe(head), expected);
+  const types = await readZipEntry(content, contentTypesPart, mostContentTypes);
+  if (types === undefined) {
+    throw contentContradicts(extension, `a ZIP archive without a readable ${contentTypesPart}`, expected);
+  }
+  const wanted = (part: string) => part.startsWith(mainPart) && !part.includes('macroenabled');
+  const found = await findMainPart(types, wanted);
+  if (found !== undefined && wanted(found)) return;
+  const other = found === undefined ? 'a package of another kind' : `a package whose main part is ${found}`;
+  throw contentContradicts(extension, other, expected);
+}
+
+/** These archives name their type in their first entry. Sources: EPUB 3.3, "OCF ZIP container"; OpenDocument 1.3, part 2, 3.3. */
+async function checkNamedType(
+  extension: Extension,
+  content: CheckedContent,
+  { types, expected, head }: { readonly types: readonly string[]; readonly expected: string; readonly head: Buffer },
+): Promise<void> {
+  if (!isZip(head)) throw contentContradicts(extension, describe(head), expected);
+  const type = (await readZipEntry(content, 'mimetype', 1024))?.toString('latin1').trim() ?? '';
+  if (!types.includes(type)) throw contentContradicts(extension, 'a ZIP archive of another kind', expected);
+}
+
+/** The list is read in slices, between which the event loop runs other work. */
+const sliceBytes = 64 * 1024;
+/** The overlap is longer than any content type. It is even, so that a slice of UTF-16 starts at a code unit. */
+const overlapBytes = 512;
+
+/**
+ * Returns the first main part that `wanted` accepts, otherwise the first of all. Examples are
+ * `wordprocessingml.document`, `spreadsheetml.sheet` and `wordprocessingml.document.macroenabled`.
+ */
+async function findMainPart(types: Buffer, wanted: (part: string) => boolean): Promise<string | undefined> {
+  const decode = decoderOf(types);
+  let first: string | undefined;
+  for (let at = 0; at < types.length; at += sliceBytes) {
+    if (at > 0) await nextTurn();
+    const found = mainPartsOf(decode(types.subarray(at, at + sliceBytes + overlapBytes)));
+    const part = found.find(wanted);
+    if (part !== undefined) return part;
+    first ??= found[0];
+  }
+  return first;
+}
+
+function mainPartsOf(xml: string): string[] {
+  const found = xml
+    .toLowerCase()
+    .matchAll(/application\/vnd\.(?:openxmlformats-officedocument\.|ms-)([a-z0-9.]{1,80})\.main\+xml/g);
+  return [...found].map((match) =>
+    (match[1] ?? '')
+      .replace(/^word\./, 'wordprocessingml.')
+      .replace(/^excel\./, 'spreadsheetml.')
+      .replace(/^powerpoint\./, 'presentationml.'),
+  );
+}
+
+function decoderOf(bytes: Buffer): (slice: Buffer) => string {
+  const name =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
+  return (slice) => (name === null ? slice.toString('latin1') : new TextDecoder(name).decode(slice));
+}
+
+const knownStarts: ReadonlyArray<readonly [name: string, magic: Buffer]> = [
+  ['a PDF document', Buffer.from('%PDF-')],
+  ['a ZIP archive', Buffer.from('PK\x03\x04', 'latin1')],
+  ['a ZIP archive', Buffer.from('PK\x05\x06', 'latin1')],
+  ['a PNG image', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
+  ['a JPEG image', Buffer.from('\xff\xd8\xff', 'latin1')],
+  ['a TIFF image', Buffer.from('II*\0', 'latin1')],
+  ['a TIFF image', Buffer.from('MM\0*', 'latin1')],
+  ['a GIF image', Buffer.from('GIF87a')],
+  ['a GIF image', Buffer.from('GIF89a')],
+  ['a gzip archive', Buffer.from('\x1f\x8b\x08', 'latin1')],
+  ['an ELF program', Buffer.from('\x7fELF', 'latin1')],
+  ['an older Office file', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+  ['an XZ archive', Buffer.from('\xfd7zXZ\x00', 'latin1')],
+  ['a 7-Zip archive', Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1')],
+  ['a SQLite database', Buffer.from('SQLite format 3\x00', 'latin1')],
+];
+
+function nameOfFormat(head: Buffer): string | undefined {
+  return knownStarts.find(([, magic]) => head.subarray(0, magic.length).equals(magic))?.[0];
+}
+
+function describe(head: Buffer): string {
+  return nameOfFormat(head) ?? describeText(head) ?? 'text';
+}

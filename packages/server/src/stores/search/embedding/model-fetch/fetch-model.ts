@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { withoutTrailingSlashes } from '@quartermaster/contract';
+import { exists } from '../../../../platform/disk/exists.ts';
+import { isDiskFull } from '../../../../platform/disk/is-disk-full.ts';
+import { syncToDisk, syncTreeToDisk } from '../../../../platform/disk/sync-to-disk.ts';
+import { OperatorError } from '../../../../platform/server-process/operator-error.ts';
+import type { Broker, EgressPolicy } from '../../../../tools/egress/broker.ts';
+import { readModelFolder } from '../onnx/model-folder.ts';
+import { type Checksums, checksumListName, maxListBytes, parseChecksumList } from './checksum-list.ts';
+import { bodyOf, downloadFile, downloadPolicy } from './download-file.ts';
+
+export interface ModelRequest {
+  /** The address of the folder that holds the files. */
+  readonly url: string;
+  /** The SHA-256 of the file SHA256SUMS at this address, or the text of such a list. */
+  readonly checksums: { readonly ofList: string } | { readonly list: string };
+  /** Further hosts, `name` or `name:port`, to which redirects may lead. */
+  readonly allowedHosts: readonly string[];
+  /** The new folder of the model. */
+  readonly folder: string;
+  /** The maximum size of all files together. */
+  readonly maxBytes: number;
+  /** Called with the name of a file and the bytes that have arrived of all files. */
+  readonly onProgress: (name: string, bytes: number) => void;
+}
+
+export interface FetchedModel {
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** Whether the folder had exactly these files already. */
+  readonly isUnchanged: boolean;
+}
+
+/**
+ * Downloads the files of a model, compares each with its checksum and installs them together. They are written into a
+ * temporary folder beside the target, which is renamed when all files are complete.
+ * @throws OperatorError, or the reason of the aborted signal. Nothing is installed then.
+ */
+export async function fetchModel(broker: Broker, request: ModelRequest, signal: AbortSignal): Promise<FetchedModel> {
+  const base = withoutTrailingSlashes(request.url);
+  const folder = resolve(request.folder);
+  const policy = downloadPolicy(base, request.allowedHosts);
+  const checksums = await readChecksums({ broker, base, policy }, request.checksums);
+  signal.throwIfAborted();
+  if (await exists(folder)) return findInstalled(folder, checksums);
+  await removeLeftovers(folder);
+  const temporary = await mkdtemp(join(dirname(folder), `${leftoverPrefix(folder)}${process.pid}-`));
+  try {
+    let bytes = 0;
+    for (const [name, checksum] of checksums) {
+      const before = bytes;
+      bytes += await downloadFile(
+        {
+          ...{ broker, policy, name, checksum, url: `${base}/${name}`, file: join(temporary, name) },
+          maxBytes: request.maxBytes - before,
+          onBytes: createProgress((received) => request.onProgress(name, before + received)),
+        },
+        signal,
+      );
+    }
+    await readModelFolder(temporary);
+    await syncTreeToDisk(temporary);
+    await rename(temporary, folder);
+    await syncToDisk(dirname(folder));
+    return { folder, files: checksums.size, bytes, isUnchanged: false };
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    throw isDiskFull(error) ? new OperatorError(`The disk of ${dirname(folder)} is full. Free some space.`) : error;
+  }
+}
+
+function createProgress(report: (received: number) => void): (bytes: number) => void {
+  let received = 0;
+  return (bytes) => {
+    received += bytes;
+    report(received);
+  };
+}
+
+const listTimeoutMs = 60_000;
+
+async function readChecksums(
+  { broker, base, policy }: { readonly broker: Broker; readonly base: string; readonly policy: EgressPolicy },
+  from: ModelRequest['checksums'],
+): Promise<Checksums> {
+  if ('list' in from) return parseChecksumList(from.list);
+  const url = `${base}/${checksumListName}`;
+  const limited = { ...policy, maxResponseBytes: maxListBytes, timeoutMs: listTimeoutMs };
+  const result = await broker.send({ method: 'GET', url }, limited, AbortSignal.timeout(2 * listTimeoutMs));
+  const body = bodyOf(result, checksumListName);
+  const found = createHash('sha256').update(body).digest('hex');
+  if (found !== from.ofList.toLowerCase()) {
+    throw new OperatorError(
+      `The checksum of ${checksumListName} does not match: expected ${from.ofList.toLowerCase()}, received ${found}. Check the address and the checksum.`,
+    );
+  }
+  return parseChecksumList(body.toString('utf8'));
+}
+
+/** @throws OperatorError when the folder has other content */
+async function findInstalled(folder: string, checksums: Checksums): Promise<FetchedModel> {
+  let bytes = 0;
+  for (const [name, checksum] of checksums) {
+    const hash = createHash('sha256');
+    try {
+      for await (const chunk of createReadStream(join(folder, name)) as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        bytes += chunk.length;
+      }
+    } catch {
+      throw folderExists(folder);
+    }
+    if (hash.digest('hex') !== checksum) throw folderExists(folder);
+  }
+  return { folder, files: checksums.size, bytes, isUnchanged: true };
+}
+
+function folderExists(folder: string): OperatorError {
+  return new OperatorError(`${folder} exists and holds other files. Name another folder, or remove it.`);
+}
+
+const leftoverPrefix = (folder: string) => `.${basename(folder)}.partial-`;
+
+/** Removes what killed processes left. Their number is part of the name. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const prefix = leftoverPrefix(folder);
+  const names = await readdir(dirname(folder)).catch(() => {
+    throw new OperatorError(`The folder ${dirname(folder)} does not exist or cannot be read. Create it.`);
+  });
+  for (const name of names.filter((each) => each.startsWith(prefix))) {
+    const pid = Number.parseInt(name.slice(prefix.length), 10);
+    if (!isRunning(pid)) await rm(join(dirname(folder), name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // what kill throws has a code
+  }
+}

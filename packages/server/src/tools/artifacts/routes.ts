@@ -1,0 +1,103 @@
+import { Acknowledgement, Artifact, Success } from '@quartermaster/contract';
+import { artifactOperations } from '@quartermaster/contract/operations';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Clock } from '../../platform/clock.ts';
+import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { Guard } from '../../platform/http/guard.ts';
+import { identify } from '../../platform/log/request-identity.ts';
+import { objectNotFound } from '../../platform/problem.ts';
+import { BlobMissing } from '../../stores/files/blob-store.ts';
+import { answerContent, type ServedContentDeps } from '../../stores/files/file-content.ts';
+import type { ArtifactStore } from './artifact-store.ts';
+import type { ArtifactUrls } from './artifact-urls.ts';
+
+export interface ArtifactRoutesDeps extends ServedContentDeps {
+  readonly store: ArtifactStore;
+  readonly urls: ArtifactUrls;
+  readonly clock: Clock;
+  readonly guard: Guard;
+}
+
+const ArtifactParams = Type.Object({ artifact_id: Type.String({ maxLength: 256, description: 'Id.' }) });
+const Signature = Type.Object({
+  project: Type.String({ maxLength: 64, description: 'The project of the artifact.' }),
+  expires: Type.String({
+    maxLength: 15,
+    pattern: '^[0-9]{1,15}$',
+    description: 'The end of the validity, in milliseconds.',
+  }),
+  signature: Type.String({ maxLength: 128, description: 'The signature of the service.' }),
+});
+
+/**
+ * Registers the routes of artifacts. A key reaches those of its project, a signed URL one of them. The id of an artifact always needs
+ * a key, also where plugins need none. Source: ADR 0097.
+ */
+export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
+  const { store, guard } = deps;
+  const onRequest = guard.requires('plugins');
+  const projectIdOf = (request: FastifyRequest) => guard.callerOf(request).projectId;
+  app.get(
+    '/v1/artifacts/:artifact_id',
+    {
+      onRequest,
+      schema: { ...artifactOperations.getArtifact, params: ArtifactParams, response: { 200: Success(Artifact) } },
+    },
+    async (request) => successEnvelope(store.toWire(await store.get(projectIdOf(request), request.params.artifact_id))),
+  );
+  app.delete(
+    '/v1/artifacts/:artifact_id',
+    {
+      onRequest,
+      schema: { ...artifactOperations.deleteArtifact, params: ArtifactParams, response: { 200: Acknowledgement } },
+    },
+    async (request) => {
+      await store.remove(projectIdOf(request), request.params.artifact_id);
+      return acknowledgement;
+    },
+  );
+  contentRoute(app, deps);
+}
+
+/** Serves the bytes to anyone who has the signed URL. The signature is checked before the database is read. */
+function contentRoute(app: App, { store, urls, clock, ...content }: ArtifactRoutesDeps): void {
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { artifactId, project, expires, signature }: Record<'artifactId' | 'project' | 'expires' | 'signature', string>,
+  ): Promise<FastifyReply> {
+    const read = { artifactId, projectId: project, expiresAt: Number(expires) };
+    if (!urls.isSigned(read, signature) || read.expiresAt <= clock.now()) throw objectNotFound('artifact', artifactId);
+    identify(request, { project });
+    const ifRange = request.headers['if-range'];
+    const asked = {
+      range: request.headers.range,
+      ifRange: Array.isArray(ifRange) ? ifRange.join(', ') : ifRange,
+      ifNoneMatch: request.headers['if-none-match'],
+      headOnly: request.method === 'HEAD',
+    };
+    const find = async () => answerContent(content, await store.get(project, artifactId), asked);
+    const answer = await find().catch((error: unknown) => {
+      // The artifact was deleted, or its blob replaced, after its row was read.
+      if (error instanceof BlobMissing) return find();
+      throw error;
+    });
+    reply.code(answer.status).headers(answer.headers);
+    return reply.send(answer.body ?? undefined);
+  }
+  const url = '/v1/artifacts/:artifact_id/content';
+  const schema = { params: ArtifactParams, querystring: Signature };
+  app.head(url, { schema: { ...schema, hide: true } }, (request, reply) =>
+    send(request, reply, { artifactId: request.params.artifact_id, ...request.query }),
+  );
+  app.get(
+    url,
+    {
+      exposeHeadRoute: false,
+      schema: { ...artifactOperations.getArtifactContent, produces: ['application/octet-stream'], ...schema },
+    },
+    (request, reply) => send(request, reply, { artifactId: request.params.artifact_id, ...request.query }),
+  );
+}

@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { type Environment, parseConfig } from '../../app/settings/config.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { Secret } from '../../platform/secret.ts';
+import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
+import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
+import { createRedactor, type Redactor } from '../egress/redact/redactor.ts';
+import { openBundleRuntime } from './bundle-runtime.ts';
+import { readCassette } from './cassette.ts';
+import { cassetteOf, examplesOf, type PlacedExample } from './example-recordings.ts';
+import { keepRecording } from './keep-recording.ts';
+import { type CallRecorder, createCallRecorder } from './record-calls.ts';
+import {
+  choosePlugins,
+  compare,
+  type ExamplePlayer,
+  loadBundle,
+  openExamplePlayer,
+  readOutcome,
+  runExample,
+} from './run-examples.ts';
+import { writeOutputs } from './write-outputs.ts';
+
+export interface RecordOptions {
+  readonly folder: string;
+  readonly credentials: Readonly<Record<string, string>>;
+  /** The plugins to record. Empty for all. */
+  readonly plugins: readonly string[];
+  /** Whether to record examples that change data upstream. */
+  readonly allowWrites: boolean;
+  /** Whether to write the results into the examples as their `output`. */
+  readonly updateOutputs: boolean;
+  /** The operator's settings. Their overrides and allowed addresses apply as for the service. */
+  readonly environment: Environment;
+}
+
+/** The result of recording one example. */
+export interface ExampleRecording {
+  readonly pluginId: string;
+  /** The position in the file, from 0. */
+  readonly index: number;
+  /** `recorded`: `detail` is the file; `left`: why the example was skipped; `wrong`: the error. */
+  readonly result: 'recorded' | 'left' | 'wrong';
+  readonly detail: string;
+}
+
+/**
+ * Runs the examples of a bundle against the real upstream, with the components and rules of the service, and stores the calls. Each
+ * recording is replayed immediately; a different result is an error.
+ * @throws Error when the bundle does not load, ConfigError when the settings are invalid
+ */
+export async function recordExamples(options: RecordOptions): Promise<ExampleRecording[]> {
+  const { egressOverrides: overrides, egressAllow: allow, bundleHosts } = parseConfig(options.environment);
+  const { catalogue, bundle } = await loadBundle(options.folder, bundleHosts);
+  const plugins = choosePlugins(bundle, options.plugins);
+  const recorder = createCallRecorder(redactorOf(bundle, options.credentials));
+  const runtime = await openBundleRuntime({ catalogue, overrides, allow, wrap: recorder.wrap });
+  const player = await openExamplePlayer(catalogue, bundle);
+  try {
+    const live = (placed: PlacedExample) => runExample(runtime.executor, placed, options.credentials);
+    return await recordAll(plugins, { options, recorder, player, live });
+  } finally {
+    await player.close();
+    await runtime.close();
+  }
+}
+
+interface Session {
+  readonly options: RecordOptions;
+  readonly recorder: CallRecorder;
+  readonly player: ExamplePlayer;
+  readonly live: (placed: PlacedExample) => ReturnType<typeof runExample>;
+}
+
+async function recordAll(plugins: readonly CompiledPlugin[], session: Session): Promise<ExampleRecording[]> {
+  const results: ExampleRecording[] = [];
+  for (const plugin of plugins) {
+    const outputs = new Map<number, unknown>();
+    for (const placed of examplesOf(plugin)) {
+      const { output, ...result } = await recordOne(placed, session);
+      results.push({ pluginId: plugin.id, index: placed.index, ...result });
+      if (output !== undefined) outputs.set(placed.index, output);
+    }
+    if (session.options.updateOutputs && outputs.size > 0)
+      await writeOutputs(join(plugin.bundle.folder, `${plugin.id}.yaml`), outputs);
+  }
+  return results;
+}
+
+type Recorded = Pick<ExampleRecording, 'result' | 'detail'> & { readonly output?: unknown };
+
+async function recordOne(placed: PlacedExample, session: Session): Promise<Recorded> {
+  const { plugin, example } = placed;
+  const { options, recorder, player, live } = session;
+  const file = cassetteOf(placed);
+  if (!plugin.bundle.callsOut) return { result: 'left', detail: 'the bundle calls no API' };
+  if (file === null)
+    return { result: 'left', detail: `its response is a file that is not a recording, ${example.upstream}` };
+  const { effects } = plugin.manifest;
+  if (effects !== 'read' && !options.allowWrites) {
+    return { result: 'left', detail: `it changes data of the API (effects: ${effects}); use --write to record it` };
+  }
+  const outcome = readOutcome(await live(placed));
+  const { text, calls } = recorder.take(today());
+  if ('wrong' in outcome) return { result: 'wrong', detail: outcome.wrong };
+  if (calls === 0) return { result: 'left', detail: 'it calls no API' };
+  const played = await player.play(placed, { calls: readCassette(text)?.calls ?? [] });
+  if ('wrong' in played) return { result: 'wrong', detail: `its recording cannot be replayed: ${played.wrong}` };
+  if (!(await keepRecording(plugin.bundle.folder, file, text))) {
+    return { result: 'wrong', detail: `${JSON.stringify(file)} is outside the bundle, so nothing was recorded` };
+  }
+  const differs = options.updateOutputs ? null : compare(played.output, example.output);
+  if (differs !== null) return { result: 'wrong', detail: `recorded into ${file}, but ${differs}` };
+  return { result: 'recorded', detail: file, output: played.output };
+}
+
+function today(): string {
+  return new Date(systemClock.now()).toISOString().slice(0, 10);
+}
+
+/** A redactor for every sent credential in all encodings, and for the values derived from them. */
+function redactorOf(bundle: CompiledBundle, credentials: Readonly<Record<string, string>>): Redactor {
+  const secrets = new Map(Object.entries(credentials).map(([name, value]) => [name, new Secret(value)]));
+  const own = [...bundle.plugins.values()].flatMap(({ manifest }) => manifest.request?.inject ?? []);
+  const derived = derivedSecrets([...(bundle.manifest.inject ?? []), ...own], secrets);
+  return createRedactor([...Object.values(credentials), ...derived]);
+}

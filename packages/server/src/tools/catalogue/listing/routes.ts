@@ -1,0 +1,256 @@
+import { Readable } from 'node:stream';
+import {
+  Bundle,
+  type DefinitionFormat,
+  definitionFormats,
+  FlatPlugin,
+  List,
+  Plugin,
+  PluginDefinition,
+  Success,
+} from '@quartermaster/contract';
+import { bundleOperations, pluginOperations } from '@quartermaster/contract/operations';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../../../platform/http/app.ts';
+import type { CachedJson } from '../../../platform/json/json-cache.ts';
+import type { Problem } from '../../../platform/problem.ts';
+import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
+import { fallbackLanguage } from '../manifest/languages.ts';
+import type { PluginSearch } from '../plugin-search.ts';
+import { bundleLoading, bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
+import { buildPage, bundlesOf, checkQuestion, pageParameters, pluginIdOf, wantsPage } from './catalogue-page.ts';
+import { matchesETag } from './etag.ts';
+
+export interface CatalogueRoutesDeps {
+  /** Returns the current catalogue. Called for each request, because a newer catalogue may replace it. */
+  readonly catalogue: () => Catalogue;
+  readonly search: PluginSearch;
+  /** Authentication of the plugins address. */
+  readonly onRequest: onRequestHookHandler;
+  /** Whether the key of a request can name stored files. */
+  readonly namesFiles: (request: FastifyRequest) => boolean;
+}
+
+/** Describes plugins as the caller of a request can use them. */
+function listsFor(request: FastifyRequest, { catalogue, namesFiles }: CatalogueRoutesDeps): PluginLists {
+  return namesFiles(request) ? catalogue() : catalogue().withoutFiles;
+}
+
+/** The forms a list of plugins can have. */
+const listFormats = ['json_schema', ...definitionFormats] as const;
+
+const id = Type.String({ minLength: 1, maxLength: 64 });
+const idPattern = '[a-z][a-z0-9_]{0,63}';
+const lang = Type.Optional(
+  Type.String({ maxLength: 64, description: 'Language of names and descriptions, such as `zh`; otherwise English.' }),
+);
+const BundleParams = Type.Object({ bundle_id: id });
+const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
+const LanguageQuery = Type.Object({ lang });
+const BundlesQuery = Type.Object({ ...pageParameters('with this id', `^${idPattern}$`), lang });
+const PluginsQuery = Type.Object({
+  bundle_id: Type.Optional(Type.String({ maxLength: 256, description: 'Only the plugins of this bundle.' })),
+  ...pageParameters('with this `bundle_id/plugin_id`', `^${idPattern}/${idPattern}$`),
+  lang,
+  format: Type.Optional(
+    Type.String({ maxLength: 64, default: listFormats[0], description: `One of ${listFormats.join(', ')}.` }),
+  ),
+});
+const PluginsAnswer = Type.Union([List(Plugin), List(PluginDefinition), List(FlatPlugin)]);
+const BundleAnswer = Type.Object({ ...List(Plugin).properties, bundle: Bundle });
+
+/** The catalogue over HTTP. Source: docs/contract.md "Catalogue"; docs/contract.md "Bundles and plugins". */
+export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
+  bundleRoutes(app, deps);
+  pluginRoutes(app, deps);
+  openApiRoute(app, deps);
+  iconRoute(app, deps);
+}
+
+function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
+  const { catalogue, search, onRequest } = deps;
+  app.get(
+    '/v1/bundles',
+    {
+      onRequest,
+      schema: {
+        ...bundleOperations.listBundles,
+        querystring: BundlesQuery,
+        response: { 200: List(Bundle) },
+      },
+    },
+    async (request, reply) => {
+      const { lang: language = fallbackLanguage, q, ...page } = request.query;
+      checkQuestion(q);
+      if (!wantsPage(request.query)) return sendJson(request, reply, await catalogue().bundleList(language));
+      const { bundles, describeBundle } = catalogue();
+      const items = q === undefined ? [...bundles.values()] : bundlesOf(await search.find(q));
+      const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
+      return sendJson(
+        request,
+        reply,
+        await buildPage(items, { q, ...page }, { kind: 'bundle', idOf: ({ id }) => id, describe }),
+      );
+    },
+  );
+  app.get(
+    '/v1/bundles/:bundle_id',
+    {
+      onRequest,
+      schema: {
+        ...bundleOperations.getBundle,
+        params: BundleParams,
+        querystring: LanguageQuery,
+        response: { 200: BundleAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id } = request.params;
+      const prepared = await listsFor(request, deps).bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      return sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
+  const { catalogue, search, onRequest } = deps;
+  app.get(
+    '/v1/plugins',
+    {
+      onRequest,
+      schema: {
+        ...pluginOperations.listPlugins,
+        querystring: PluginsQuery,
+        response: { 200: PluginsAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0], q, ...page } = request.query;
+      checkQuestion(q);
+      const isDefinition = isDefinitionFormat(format);
+      if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
+      const lists = listsFor(request, deps);
+      if (wantsPage(request.query)) {
+        const { describePlugin, definePlugin } = lists;
+        const describe = (plugin: CompiledPlugin) =>
+          isDefinition ? definePlugin(plugin, format, language) : describePlugin(plugin, language);
+        const items = await findPlugins({ catalogue: catalogue(), search }, { q, bundle_id });
+        return sendJson(
+          request,
+          reply,
+          await buildPage(items, { q, ...page }, { kind: 'plugin', idOf: pluginIdOf, describe }),
+        );
+      }
+      const prepared = isDefinition
+        ? await lists.definitionList(format, bundle_id, language)
+        : await lists.pluginList(bundle_id, language);
+      // Only a bundle id can be unknown.
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id ?? '');
+      return sendJson(request, reply, prepared);
+    },
+  );
+  app.get(
+    '/v1/plugins/:bundle_id/:plugin_id',
+    {
+      onRequest,
+      schema: {
+        ...pluginOperations.getPlugin,
+        params: PluginParams,
+        querystring: LanguageQuery,
+        response: { 200: Success(Plugin) },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id, plugin_id } = request.params;
+      const prepared = await listsFor(request, deps).pluginDetail(
+        bundle_id,
+        plugin_id,
+        request.query.lang ?? fallbackLanguage,
+      );
+      if (prepared === undefined) throw pluginNotFound(bundle_id, plugin_id);
+      return sendJson(request, reply, prepared);
+    },
+  );
+}
+
+/**
+ * Returns the plugins of all bundles or of one: those that match a question, best first, or all.
+ * @throws Problem for an unknown bundle
+ */
+async function findPlugins(
+  { catalogue, search }: { readonly catalogue: Catalogue; readonly search: PluginSearch },
+  { q, bundle_id: bundleId }: { readonly q: string | undefined; readonly bundle_id: string | undefined },
+): Promise<readonly CompiledPlugin[]> {
+  const bundle = bundleId === undefined ? undefined : catalogue.findBundle(bundleId);
+  if (bundleId !== undefined && bundle === undefined) throw bundleMissing(catalogue, bundleId);
+  const bundles = bundle === undefined ? [...catalogue.bundles.values()] : [bundle];
+  if (q === undefined) return bundles.flatMap(({ plugins }) => [...plugins.values()]);
+  const found = await search.find(q);
+  return bundle === undefined ? found : found.filter((plugin) => plugin.bundle.id === bundle.id);
+}
+
+function isDefinitionFormat(format: string): format is DefinitionFormat {
+  return definitionFormats.some((known) => known === format);
+}
+
+function openApiRoute(app: App, deps: CatalogueRoutesDeps): void {
+  const { catalogue, onRequest } = deps;
+  app.get(
+    '/v1/bundles/:bundle_id/openapi.json',
+    {
+      onRequest,
+      schema: {
+        ...bundleOperations.getBundleOpenApi,
+        params: BundleParams,
+        querystring: LanguageQuery,
+        response: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document.' }) },
+      },
+    },
+    async (request, reply) => {
+      const { bundle_id } = request.params;
+      const prepared = await listsFor(request, deps).bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      return sendJson(request, reply, prepared);
+    },
+  );
+}
+
+function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+  app.get(
+    '/v1/bundles/:bundle_id/icon',
+    {
+      onRequest,
+      schema: {
+        ...bundleOperations.getBundleIcon,
+        params: BundleParams,
+        produces: ['image/svg+xml', 'image/png'],
+      },
+    },
+    (request, reply) => {
+      const icon = catalogue().findIcon(request.params.bundle_id);
+      if (icon === undefined) throw iconNotFound(request.params.bundle_id);
+      // A drawing may contain scripts, which must not run with this origin when the drawing is opened directly.
+      reply
+        .header('Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
+        .header('Cross-Origin-Resource-Policy', 'cross-origin');
+      reply.header('ETag', icon.etag).header('Cache-Control', 'no-cache');
+      if (matchesETag(request.headers['if-none-match'], icon.etag)) reply.code(304).send();
+      else reply.header('Content-Type', icon.mediaType).send(icon.body);
+    },
+  );
+}
+
+function bundleMissing({ loading }: Catalogue, bundleId: string): Problem {
+  return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
+}
+
+/** Sends bytes unchanged, or 304 when the client has them. Serialisers are bypassed. */
+function sendJson(request: FastifyRequest, reply: FastifyReply, { etag, length, body }: CachedJson): FastifyReply {
+  reply.header('ETag', etag).header('Cache-Control', 'no-cache');
+  if (matchesETag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  reply.header('Content-Type', 'application/json; charset=utf-8');
+  if (Buffer.isBuffer(body)) return reply.send(body);
+  return reply.header('Content-Length', length).send(Readable.from(body(), { objectMode: false }));
+}

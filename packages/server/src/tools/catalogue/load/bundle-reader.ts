@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { moduleUrl } from '../../../platform/server-process/module-path.ts';
+import type { BundleFailure } from '../catalogue.ts';
+import { wholeFile } from '../manifest/error-collector.ts';
+import type { ReadAnswer, ReadRequest } from './read-packed-bundle.ts';
+
+/** Reads bundles in a thread, because parsing and checking a large bundle blocks for seconds. */
+export interface BundleReader {
+  /** Reads one bundle at a time. The result contains the errors of the bundle. @throws Error after `close` */
+  read(request: ReadRequest): Promise<ReadAnswer>;
+  /** Stops the thread to free its memory. The next bundle starts a new one. */
+  rest(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The heap limit of the thread. A manifest has at most 256 KiB, and a bundle is packed one manifest at a time. */
+const maxHeapMb = 512;
+
+export function createBundleReader(): BundleReader {
+  let thread: Worker | undefined;
+  let isClosed = false;
+
+  async function rest(): Promise<void> {
+    const ending = thread;
+    thread = undefined;
+    await ending?.terminate();
+  }
+
+  return {
+    async read(request) {
+      if (isClosed) throw new Error('the reader of bundles is closed');
+      thread ??= new Worker(moduleUrl(import.meta, './bundle-reader-thread'), {
+        name: 'bundles',
+        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+      });
+      try {
+        return await ask(thread, request);
+      } catch (error) {
+        await rest();
+        if (isClosed) throw error;
+        return { packed: undefined, failures: [unreadable(request, error)] };
+      }
+    },
+    rest,
+    async close() {
+      isClosed = true;
+      await rest();
+    },
+  };
+}
+
+async function ask(thread: Worker, request: ReadRequest): Promise<ReadAnswer> {
+  const answered = new AbortController();
+  const { signal } = answered;
+  const ended = once(thread, 'exit', { signal }).then(() => {
+    throw new Error('The thread that reads bundles ended.');
+  });
+  try {
+    const answer = once(thread, 'message', { signal });
+    thread.postMessage(request);
+    const [{ packed, failures }] = (await Promise.race([answer, ended])) as [ReadAnswer]; // the thread sends nothing else
+    // Structured cloning turns a Buffer into a Uint8Array.
+    return { packed: packed === undefined ? undefined : Buffer.from(packed.buffer), failures };
+  } finally {
+    answered.abort();
+  }
+}
+
+function unreadable({ name }: ReadRequest, error: unknown): BundleFailure {
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    file: `${name}/bundle.yaml`,
+    line: null,
+    field: wholeFile,
+    message: `The bundle cannot be read: ${reason}.`,
+  };
+}

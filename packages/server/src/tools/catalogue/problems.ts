@@ -1,0 +1,76 @@
+import type { ErrorDetail } from '@quartermaster/contract';
+import { Problem } from '../../platform/problem.ts';
+import { quoteText } from '../../platform/quote-text.ts';
+import { fieldInvalid, quote, quoteNames, validationFailed } from '../../platform/validation/validation-error.ts';
+
+export function bundleNotFound(bundleId: string): Problem {
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `No bundle with the id ${quoteText(bundleId)} is installed. GET /v1/bundles lists the bundles.`,
+  );
+}
+
+/** The service has just started and has not read this bundle yet. */
+export function bundleLoading(bundleId: string): Problem {
+  const message = `The bundle ${quoteText(bundleId)} is still loading. Retry in a few seconds.`;
+  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
+}
+
+export function pluginNotFound(bundleId: string, pluginId: string): Problem {
+  const [plugin, bundle] = [quoteText(pluginId), quoteText(bundleId)];
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `The bundle ${bundle} has no plugin with the id ${plugin}. GET /v1/bundles/{bundle_id} lists its plugins.`,
+  );
+}
+
+/** @param meant a similar name, if there is one */
+export function toolNameUnknown(name: string, meant: string | undefined): Problem {
+  const suggestion = meant === undefined ? '' : ` Did you mean ${quoteText(meant)}?`;
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `No plugin has the tool name ${quoteText(name)}.${suggestion} GET /v1/plugins?format=openai lists the names; with q it searches.`,
+  );
+}
+
+/** The service has just started and has not read every bundle yet. */
+export function toolNamesLoading(name: string): Problem {
+  const message = `No plugin has the tool name ${quoteText(name)}, but bundles are still loading. Retry in a few seconds.`;
+  return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
+}
+
+/** The maximum number of names that an error lists. */
+const maxListedNames = 10;
+
+/** @param names the unambiguous names of the plugins that have the name */
+export function toolNameAmbiguous(name: string, names: readonly string[]): Problem {
+  const listed = quoteNames(names.slice(0, maxListedNames));
+  return fieldInvalid(
+    'body/tool_name',
+    quote(name),
+    `the name of one plugin, such as ${listed}, or be sent with bundle_id`,
+  );
+}
+
+export function iconNotFound(bundleId: string): Problem {
+  return new Problem('OBJECT_NOT_FOUND', `The bundle ${quoteText(bundleId)} has no icon, or is not installed.`);
+}
+
+export function listFormatUnknown(found: string, supported: readonly string[]): Problem {
+  return fieldInvalid('query/format', quote(found), `one of ${quoteNames(supported)}`);
+}
+
+/**
+ * @param part `credentials` or `input_params`
+ * @param violations at least one; none shows a value of the credentials
+ */
+export function valueInvalid(part: string, violations: readonly ErrorDetail[]): Problem {
+  const [first, ...others] = violations.map(({ path, ...rest }) => ({ path: `body/${part}${pointer(path)}`, ...rest }));
+  if (first === undefined) throw new Error(`No error was found in body/${part}.`);
+  return validationFailed([first, ...others]);
+}
+
+/** Normalises a path: a check may return `/a/b`, `a/b` or an empty text for the value itself. */
+function pointer(path: string): string {
+  return path === '' || path.startsWith('/') ? path : `/${path}`;
+}

@@ -1,0 +1,54 @@
+import { didYouMean } from '../../platform/validation/did-you-mean.ts';
+import type { Catalogue, CompiledPlugin } from './catalogue.ts';
+import { toolNameAmbiguous, toolNamesLoading, toolNameUnknown } from './problems.ts';
+import { shortToolName, toolName } from './provider-formats/tool-name.ts';
+
+type Named = Pick<Catalogue, 'bundles' | 'loading'>;
+type PluginsByName = ReadonlyMap<string, readonly CompiledPlugin[]>;
+
+/** The names of one catalogue. They are collected at the first request, because most callers send ids. */
+const known = new WeakMap<Named, PluginsByName>();
+
+/**
+ * Finds the plugin of a tool that a model called. The name is the one in a list of tools, in every format: `bundle__plugin`, cut
+ * where it is long. `bundle_id/plugin_id` is accepted too, and the id alone, as `/mcp/{bundle_id}` lists it, where one plugin has it.
+ * @param bundleId the only bundle to look in; undefined for all
+ * @throws Problem when no plugin or more than one has the name
+ */
+export function getPluginOfTool(catalogue: Named, name: string, bundleId?: string): CompiledPlugin {
+  const names = known.get(catalogue) ?? namesOf(catalogue);
+  known.set(catalogue, names);
+  const isOwn = ({ bundle }: CompiledPlugin) => bundleId === undefined || bundle.id === bundleId;
+  const [plugin, ...others] = (names.get(name) ?? []).filter(isOwn);
+  if (plugin === undefined) {
+    if (catalogue.loading.length > 0) throw toolNamesLoading(name);
+    const candidates = [...names].filter(([, plugins]) => plugins.some(isOwn)).map(([candidate]) => candidate);
+    throw toolNameUnknown(name, didYouMean(name, candidates));
+  }
+  if (others.length > 0) throw toolNameAmbiguous(name, [plugin, ...others].map(unambiguousName));
+  return plugin;
+}
+
+function unambiguousName({ bundle, id }: CompiledPlugin): string {
+  return toolName(bundle.id, id);
+}
+
+function namesOf({ bundles }: Named): PluginsByName {
+  const names = new Map<string, CompiledPlugin[]>();
+  for (const { id: bundleId, plugins } of bundles.values()) {
+    for (const plugin of plugins.values()) {
+      const own = new Set([
+        toolName(bundleId, plugin.id),
+        `${bundleId}/${plugin.id}`,
+        shortToolName(plugin.id),
+        plugin.id,
+      ]);
+      for (const name of own) {
+        const found = names.get(name);
+        if (found === undefined) names.set(name, [plugin]);
+        else found.push(plugin);
+      }
+    }
+  }
+  return names;
+}

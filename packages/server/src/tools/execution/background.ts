@@ -1,0 +1,33 @@
+import type { PluginCall, Run, Scope } from '@quartermaster/contract';
+import type { CompletedClaim } from '../../platform/idempotency/idempotency-repository.ts';
+
+/** Runs that continue after their request has been answered. */
+export interface BackgroundRuns {
+  /**
+   * Checks the request as `Executor.execute` does, stores the run and starts it. Throws a Problem when the run cannot begin,
+   * and TOO_MANY_REQUESTS when too many runs wait.
+   * @returns the id of the run
+   */
+  accept(request: PluginCall, caller: BackgroundCaller): Promise<string>;
+  /** Returns the current state of an accepted run. @throws OBJECT_NOT_FOUND when it is no longer stored */
+  get(projectId: string, runId: string): Promise<Run>;
+}
+
+export interface BackgroundCaller {
+  /** `-` when the caller has no project. */
+  readonly projectId: string;
+  /** null when the caller has no API key. */
+  readonly keyId: string | null;
+  /** The scopes of the key. */
+  readonly scopes?: ReadonlySet<Scope> | undefined;
+  /** Returns the claim of the `Idempotency-Key` on this run; it is stored with the run in one transaction. */
+  readonly claim?: (runId: string) => Promise<CompletedClaim>;
+}
+
+/** Whether the request prefers an asynchronous answer: `Prefer: respond-async` (RFC 7240), among any other preferences. */
+export function wantsBackground(prefer: string | string[] | undefined): boolean {
+  if (prefer === undefined) return false;
+  return String(prefer)
+    .split(',')
+    .some((preference) => /^\s*respond-async\s*(?:;|$)/i.test(preference));
+}

@@ -1,0 +1,214 @@
+import type { PluginCall } from '@quartermaster/contract';
+import type { Admission } from '../../../platform/admission/admission.ts';
+import { isId } from '../../../platform/identifier.ts';
+import type { Logger } from '../../../platform/log/logger.ts';
+import { Counter, type Registry } from '../../../platform/metrics.ts';
+import { objectNotFound, Problem } from '../../../platform/problem.ts';
+import { BlobMissing } from '../../../stores/files/blob-store.ts';
+import type { FileAccess } from '../../../stores/files/file-access.ts';
+import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
+import type { FileReference } from '../../catalogue/file-references.ts';
+import type { RunCaller } from '../run-observer.ts';
+import { findReferences, type ReferencePlace } from './find-references.ts';
+import { findOtherType } from './media-type-match.ts';
+import {
+  artifactExpired,
+  fileInputsBusy,
+  fileInputsTooLarge,
+  fileLengthRefused,
+  filesNotReachable,
+  fileTypeRefused,
+  keyNeededForFile,
+  scopeNeededForFile,
+  tooManyFileInputs,
+} from './problems.ts';
+
+/** Bounds of the files that inputs name. */
+export const fileInputLimits = {
+  /** References of one input. */
+  references: 16,
+  /** The maximum number of bytes of all files of one input. */
+  inputBytes: 8 * 1024 * 1024,
+  /** The maximum number of bytes of the input files of all current runs of a process. */
+  processBytes: 64 * 1024 * 1024,
+} as const;
+
+export interface FileCaller extends Pick<RunCaller, 'projectId' | 'scopes' | 'resumes'> {
+  /** Absent or null without a key. */
+  readonly keyId?: string | null | undefined;
+}
+
+/** The base64 that replaces the references of an input, by their JSON Pointers. */
+export type InputFiles = ReadonlyMap<string, string>;
+
+export const noFiles: InputFiles = new Map();
+
+/** Reads the files and artifacts that an input names, as base64. Source: ADR 0102. */
+export interface FileInputs {
+  /**
+   * Calls `work` with the files of the request. Its input must have been checked: this reads up to
+   * `fileInputLimits.inputBytes`.
+   * @throws Problem when the caller may not read files, or a file cannot be sent
+   */
+  read<T>(request: PluginCall, caller: FileCaller, work: (files: InputFiles) => Promise<T>): Promise<T>;
+}
+
+/** Where stored bytes can be read. */
+export interface FileSources {
+  readonly files: FileAccess;
+  readonly artifacts: Pick<ArtifactStore, 'findStored' | 'open'>;
+}
+
+export interface FileInputsDeps {
+  /** The input schema of a plugin; undefined for an unknown plugin, and for one whose inputs take no file content. */
+  readonly schemaOf: (bundleId: string, pluginId: string) => (() => Readonly<Record<string, unknown>>) | undefined;
+  /** null where this process cannot read stored bytes. */
+  readonly sources: FileSources | null;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly admission: Admission;
+}
+
+interface Content {
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+export function createFileInputs({ schemaOf, sources, logger, metrics, admission }: FileInputsDeps): FileInputs {
+  const passed = new Counter({
+    name: 'quartermaster_input_files_total',
+    help: 'Files and artifacts that inputs of plugins named, by result: `passed`, or the code of the error in lower case.',
+    labelNames: ['kind', 'result'] as const,
+    registers: [metrics],
+  });
+  const bytesPassed = new Counter({
+    name: 'quartermaster_input_file_bytes_total',
+    help: 'Bytes of files and artifacts that were passed to plugins.',
+    registers: [metrics],
+  });
+  const inputs = admission.places('input_files', {
+    places: Number.POSITIVE_INFINITY,
+    sizes: fileInputLimits.processBytes,
+    refuse: fileInputsBusy,
+  });
+
+  async function findContent(place: ReferencePlace, projectId: string): Promise<Content> {
+    const { kind, id } = place.reference;
+    if (sources === null) throw filesNotReachable(place.path);
+    if (kind === 'artifact') {
+      const artifact = isId(id) ? await sources.artifacts.findStored(projectId, id) : undefined;
+      if (artifact === undefined) throw objectNotFound(kind, id);
+      if (artifact === 'expired') throw artifactExpired(place.path);
+      return { bytes: artifact.bytes, open: () => sources.artifacts.open(artifact) };
+    }
+    const file = isId(id) ? await sources.files.findFile(projectId, id) : undefined;
+    if (file === undefined) throw objectNotFound(kind, id);
+    return { bytes: file.bytes, open: () => sources.files.open(file) };
+  }
+
+  async function readPlaces<T>(
+    { places, caller, request }: FilledPlaces,
+    work: (files: InputFiles) => Promise<T>,
+  ): Promise<T> {
+    checkPermission(places, caller);
+    const contents: Content[] = [];
+    for (const place of places) contents.push(await findContent(place, caller.projectId));
+    const bytes = sumOf(places, contents);
+    const leave = inputs.enter({ projectId: caller.projectId, keyId: caller.keyId ?? null }, bytes);
+    try {
+      const texts = new Map<string, string>();
+      for (const [index, place] of places.entries()) {
+        const content = contents[index];
+        if (content !== undefined) texts.set(place.path, await readAsBase64(place, content));
+      }
+      bytesPassed.inc(bytes);
+      for (const { reference } of places) passed.inc({ kind: reference.kind, result: 'passed' });
+      logger.info(describe({ places, caller, request }, bytes), 'stored files passed to plugin');
+      return await work(texts);
+    } finally {
+      leave();
+    }
+  }
+
+  return {
+    async read(request, caller, work) {
+      const schema = schemaOf(request.bundle_id, request.plugin_id);
+      const places = schema === undefined ? [] : findReferences(schema, request.input_params);
+      const [first] = places;
+      if (first === undefined) return await work(noFiles);
+      let hasBegun = false;
+      const begin = (files: InputFiles) => {
+        hasBegun = true;
+        return work(files);
+      };
+      try {
+        return await readPlaces({ places, caller, request }, begin);
+      } catch (error) {
+        const result = error instanceof Problem ? error.code.toLowerCase() : 'failed';
+        if (!hasBegun) passed.inc({ kind: first.reference.kind, result });
+        throw error;
+      }
+    },
+  };
+}
+
+interface FilledPlaces {
+  readonly places: readonly ReferencePlace[];
+  readonly caller: FileCaller;
+  readonly request: PluginCall;
+}
+
+function checkPermission([first, ...others]: readonly ReferencePlace[], caller: FileCaller): void {
+  if (first === undefined) return;
+  // The key of a run that was accepted earlier had the scope then.
+  if (caller.resumes === undefined) {
+    if (caller.keyId == null) throw keyNeededForFile(first.path);
+    if (caller.scopes?.has('files') !== true) throw scopeNeededForFile(first.path);
+  }
+  const { references } = fileInputLimits;
+  const excess = others[references - 1];
+  if (excess !== undefined) throw tooManyFileInputs(excess.path, references);
+}
+
+/** @throws Problem before anything is read */
+function sumOf(places: readonly ReferencePlace[], contents: readonly Content[]): number {
+  const { inputBytes: limit } = fileInputLimits;
+  let found = 0;
+  for (const [index, { path, minLength, maxLength }] of places.entries()) {
+    const bytes = contents[index]?.bytes ?? 0;
+    const characters = 4 * Math.ceil(bytes / 3);
+    if (characters < minLength) throw fileLengthRefused(path, characters, `at least ${minLength}`);
+    if (characters > maxLength) throw fileLengthRefused(path, characters, `at most ${maxLength}`);
+    found += bytes;
+    if (found > limit) throw fileInputsTooLarge(path, { limit, found });
+  }
+  return found;
+}
+
+async function readAsBase64({ path, reference, mediaType }: ReferencePlace, { open }: Content): Promise<string> {
+  const bytes = await readAll(reference, open);
+  const found = mediaType === undefined ? undefined : findOtherType(mediaType, bytes);
+  if (mediaType !== undefined && found !== undefined) throw fileTypeRefused(path, { wanted: mediaType, found });
+  return bytes.toString('base64');
+}
+
+/** A file that is deleted while it is read results in the same error as one that was deleted before. */
+async function readAll({ kind, id }: FileReference, open: Content['open']): Promise<Buffer> {
+  try {
+    return Buffer.concat(await Array.fromAsync(open()));
+  } catch (error) {
+    if (error instanceof BlobMissing) throw objectNotFound(kind, id);
+    throw error;
+  }
+}
+
+/** The event: which key passed which files to which plugin. */
+function describe({ places, caller, request }: FilledPlaces, bytes: number): Record<string, unknown> {
+  const idsOf = (kind: FileReference['kind']) =>
+    places.flatMap(({ reference }) => (reference.kind === kind ? [reference.id] : []));
+  return {
+    event: 'files_passed_to_plugin',
+    ...{ project: caller.projectId, key: caller.keyId, bundle: request.bundle_id, plugin: request.plugin_id },
+    ...{ files: idsOf('file'), artifacts: idsOf('artifact'), bytes },
+  };
+}

@@ -1,0 +1,264 @@
+import {
+  Acknowledgement,
+  ExecuteRequest,
+  ExecuteResult,
+  IdempotencyKey,
+  type PluginCall,
+  PluginIds,
+  Run,
+  type RunOrigin,
+  SuccessWithWarnings,
+  VerifyCredentialsRequest,
+  Warnings,
+} from '@quartermaster/contract';
+import { executionOperations } from '@quartermaster/contract/operations';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
+import type { Caller } from '../../platform/caller.ts';
+import { abortedWhenGone } from '../../platform/client-gone.ts';
+import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import { readIdempotencyKey } from '../../platform/idempotency/idempotency.ts';
+import { isJsonObject } from '../../platform/json/json-object.ts';
+import { warningsOf } from '../../platform/validation/ignored-members.ts';
+import { fieldInvalid } from '../../platform/validation/validation-error.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
+import { getPluginOfTool } from '../catalogue/tool-names.ts';
+import { resultOf } from './answers.ts';
+import { type BackgroundRuns, wantsBackground } from './background.ts';
+import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
+import type { Executor } from './executor.ts';
+import type { Execution } from './outcome.ts';
+import { idsMissing, outcomeProblem } from './problems.ts';
+import type { RunOnce } from './run-once.ts';
+
+export interface ExecutionRoutesDeps {
+  /** Returns the active catalogue, which resolves the names of tools. */
+  readonly catalogue: () => Pick<Catalogue, 'bundles' | 'loading'>;
+  readonly executor: Executor;
+  /** Authentication of the plugins address. */
+  readonly onRequest: onRequestHookHandler;
+  /** The project of the key that was sent, null without one. */
+  readonly projectOf: (request: FastifyRequest) => string | null;
+  readonly once: RunOnce;
+  readonly resolveCredentials: ResolveCredentials;
+  /** The id of the key that was sent, null without one. */
+  readonly keyOf: (request: FastifyRequest) => string | null;
+  /** The caller whose key was sent. */
+  readonly findCaller: (request: FastifyRequest) => Caller | undefined;
+  /**
+   * Checks that the key may run a plugin, or verify the credentials of a bundle.
+   * @throws Problem PERMISSION_DENIED
+   */
+  readonly checkTool: (request: FastifyRequest, bundleId: string, pluginId?: string) => void;
+  readonly background: BackgroundRuns;
+  /** The path below which the client of a request reaches `/v1`; empty when there is none. */
+  readonly basePathOf: (request: FastifyRequest) => string;
+}
+
+/** Running plugins over HTTP. Source: docs/contract.md "Execution"; docs/contract.md "Bundles and plugins". */
+export function executionRoutes(app: App, deps: ExecutionRoutesDeps): void {
+  executeRoute(app, deps);
+  executeDirectlyRoute(app, deps);
+  verifyRoute(app, deps);
+}
+
+function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
+  app.post(
+    '/v1/execute',
+    {
+      onRequest: deps.onRequest,
+      schema: {
+        ...executionOperations.execute,
+        headers: Type.Object({
+          'idempotency-key': Type.Optional(IdempotencyKey),
+          prefer: Type.Optional(
+            Type.String({
+              maxLength: 1024,
+              description: '`respond-async`: the run is stored, answered with 202, and goes on by itself.',
+            }),
+          ),
+        }),
+        body: ExecuteRequest,
+        response: { 200: SuccessWithWarnings(ExecuteResult), 202: SuccessWithWarnings(Run) },
+      },
+      attachValidation: true,
+    },
+    async (request, reply) => {
+      if (request.validationError !== undefined) throw withMissingIds(request.validationError, request.body);
+      checkCredentialBounds(request.body.credentials);
+      const wanted = toPluginCall(deps.catalogue(), request.body);
+      deps.checkTool(request, wanted.bundle_id, wanted.plugin_id);
+      if (wantsBackground(request.headers.prefer)) {
+        const run = await acceptFor(deps, request, wanted);
+        const location = `${deps.basePathOf(request)}/v1/runs/${run.run_id}`;
+        reply.code(202).header('Location', location).header('Preference-Applied', 'respond-async');
+        return { ...successEnvelope(run), ...ignoredOf(ExecuteRequest, request.body) };
+      }
+      const data = await runFor({ request, reply, deps, origin: 'execute' }, wanted);
+      if (data === null) return reply.hijack();
+      return { ...successEnvelope(data), ...ignoredOf(ExecuteRequest, request.body) };
+    },
+  );
+}
+
+/** Returns `warnings` of an answer. `project_id` is not named, because clients of the ancestor always send it. */
+function ignoredOf(schema: Parameters<typeof warningsOf>[0], body: object) {
+  const { project_id: _unused, ...members } = body as Readonly<Record<string, unknown>>; // a JSON object
+  return warningsOf(schema, members);
+}
+
+/** Adds the missing ids to the errors of a body. Its schema cannot require them, because a tool name can replace them. */
+function withMissingIds(error: NonNullable<FastifyRequest['validationError']>, body: unknown): Error {
+  if (error.validationContext !== 'body' || !isJsonObject(body) || body.tool_name !== undefined) return error;
+  const names = ['bundle_id', 'plugin_id'].filter((name) => body[name] === undefined);
+  error.validation.unshift(
+    ...names.map((name) => ({
+      keyword: 'required',
+      instancePath: '',
+      schemaPath: '',
+      params: { missingProperty: name },
+    })),
+  );
+  return error;
+}
+
+/**
+ * Finds the plugin that a body names: by its ids, or as the tool that a model called.
+ * @throws Problem when ids are missing, and when the name is unknown or ambiguous
+ */
+function toPluginCall(catalogue: ReturnType<ExecutionRoutesDeps['catalogue']>, body: ExecuteRequest): PluginCall {
+  const { bundle_id, plugin_id, tool_name, input_params, credentials } = body;
+  if (tool_name !== undefined) {
+    if (plugin_id !== undefined) throw fieldInvalid('body/plugin_id', 'a name', 'absent beside tool_name');
+    const { bundle, id } = getPluginOfTool(catalogue, tool_name, bundle_id);
+    return { bundle_id: bundle.id, plugin_id: id, input_params, credentials };
+  }
+  if (bundle_id === undefined) throw idsMissing(plugin_id === undefined ? ['bundle_id', 'plugin_id'] : ['bundle_id']);
+  if (plugin_id === undefined) throw idsMissing(['plugin_id']);
+  return { bundle_id, plugin_id, input_params, credentials };
+}
+
+/** The form of a bundle's OpenAPI document: the body is the input, the answer the output. */
+function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
+  app.post(
+    '/v1/bundles/:bundle_id/plugins/:plugin_id/execute',
+    {
+      onRequest: deps.onRequest,
+      schema: {
+        ...executionOperations.executeDirectly,
+        params: PluginIds,
+        headers: Type.Object({
+          'idempotency-key': Type.Optional(IdempotencyKey),
+          [credentialsHeader]: Type.Optional(
+            Type.String({ maxLength: 16_384, description: 'Credentials: base64url of the JSON object.' }),
+          ),
+          [profileHeader]: Type.Optional(
+            Type.String({ maxLength: 256, description: 'Or the name of a credential profile.' }),
+          ),
+        }),
+        body: ExecuteRequest.properties.input_params,
+        response: { 200: Type.Unknown({ description: "The plugin's output, by its output_schema." }) },
+      },
+    },
+    async (request, reply) => {
+      const credentials = readCredentialsHeaders((name) => request.headers[name]);
+      const wanted = { ...request.params, input_params: request.body, credentials };
+      deps.checkTool(request, wanted.bundle_id, wanted.plugin_id);
+      try {
+        checkCredentialBounds(credentials);
+        const result = await runFor({ request, reply, deps, origin: 'direct' }, wanted);
+        if (result === null) return reply.hijack();
+        reply.header('X-Run-Id', result.run_id).type('application/json; charset=utf-8');
+        if (result.output_violations !== undefined)
+          reply.header('X-Output-Violations', result.output_violations.length);
+        return reply.send(JSON.stringify(result.data));
+      } catch (error) {
+        throw asDirectCall(error);
+      }
+    },
+  );
+}
+
+interface RunContext {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly deps: ExecutionRoutesDeps;
+  readonly origin: RunOrigin;
+}
+
+/** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
+async function runFor({ request, reply, deps, origin }: RunContext, wanted: PluginCall): Promise<ExecuteResult | null> {
+  const { executor, once, projectOf, keyOf, resolveCredentials } = deps;
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  const projectId = projectOf(request) ?? '-';
+  const keyId = keyOf(request) ?? undefined;
+  const scopes = deps.findCaller(request)?.scopes;
+  const resolved = () => resolveRequest(resolveCredentials, projectId, wanted);
+  if (key !== undefined) {
+    // It continues after the client has disconnected, so that a retry gets its response.
+    const running = new AbortController();
+    const caller = { projectId, keyId, scopes, origin, cancel: () => running.abort() };
+    const run = async () => await executor.execute(await resolved(), running.signal, caller);
+    return await once.runOnce({ projectId, key, keyId }, wanted, run);
+  }
+  const running = abortedWhenGone(reply);
+  const caller = { projectId, keyId, scopes, origin, cancel: () => running.abort() };
+  const execution = await executor.execute(await resolved(), running.signal, caller);
+  return succeeded(execution, reply) ? resultOf(execution) : null;
+}
+
+/** Accepts an asynchronous run, once for an `Idempotency-Key`. */
+async function acceptFor(
+  { background, once, projectOf, keyOf, findCaller }: ExecutionRoutesDeps,
+  request: FastifyRequest,
+  wanted: PluginCall,
+): Promise<Run> {
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  const { scopes } = findCaller(request) ?? {};
+  const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), scopes };
+  const { projectId } = caller;
+  const runId =
+    key === undefined
+      ? await background.accept(wanted, caller)
+      : await once.acceptOnce({ projectId, key, keyId: caller.keyId ?? undefined }, wanted, (claim) =>
+          background.accept(wanted, { ...caller, claim }),
+        );
+  return await background.get(projectId, runId);
+}
+
+function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
+  const { executor, onRequest, projectOf, keyOf, checkTool, resolveCredentials } = deps;
+  app.post(
+    '/v1/verify_credentials',
+    {
+      onRequest,
+      schema: {
+        ...executionOperations.verifyCredentials,
+        body: VerifyCredentialsRequest,
+        response: { 200: Type.Object({ ...Acknowledgement.properties, ...Warnings }) },
+      },
+    },
+    async (request, reply) => {
+      checkCredentialBounds(request.body.credentials);
+      checkTool(request, request.body.bundle_id);
+      const running = abortedWhenGone(reply);
+      const projectId = projectOf(request) ?? '-';
+      const keyId = keyOf(request) ?? undefined;
+      const caller = { projectId, keyId, origin: 'verify', cancel: () => running.abort() } as const;
+      const wanted = await resolveRequest(resolveCredentials, projectId, request.body);
+      const execution = await executor.verifyCredentials(wanted, running.signal, caller);
+      if (!succeeded(execution, reply)) return reply.hijack();
+      return { ...acknowledgement, ...ignoredOf(VerifyCredentialsRequest, request.body) };
+    },
+  );
+}
+
+/** @returns false when the client has disconnected @throws Problem for every outcome except success */
+function succeeded({ outcome, runId }: Execution, reply: FastifyReply): boolean {
+  if (outcome.kind === 'succeeded') return true;
+  if (outcome.kind === 'cancelled' && reply.raw.destroyed) return false;
+  throw outcomeProblem(outcome, runId);
+}

@@ -1,0 +1,135 @@
+import type { Injection } from '@quartermaster/plugin-kit';
+import type { StoredRefreshToken } from '../../access/credential-profiles/resolve-credentials.ts';
+import { Secret } from '../../platform/secret.ts';
+import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import { valueInvalid } from '../catalogue/problems.ts';
+import type { EgressPolicy, ReceiveLarge } from '../egress/broker.ts';
+import type { CallTimings } from '../egress/call-timings.ts';
+import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
+import { createGrowingRedactor, createRedactor, noSecrets, type Redactor } from '../egress/redact/redactor.ts';
+import { prepareInjection } from '../egress/signing/inject.ts';
+import type { ExecutionLimits } from './executor.ts';
+
+/** The network permissions and limits of one run, and the redactor for every text about it. */
+export interface RunPolicy {
+  readonly egress: EgressPolicy & { readonly redactor: Redactor };
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  readonly cpuMs: number;
+  readonly maxRequests: number;
+}
+
+export interface RunPolicyOptions {
+  readonly limits: ExecutionLimits;
+  /** The injections that the request adds to those of the bundle. */
+  readonly own?: readonly Injection[] | undefined;
+  readonly trace?: CallTimings | undefined;
+  /** Requests a new access token instead of a cached one. */
+  readonly wantsFreshToken?: boolean | undefined;
+  /** Whether running the plugin twice has the same effect as running it once. */
+  readonly isRepeatable?: boolean;
+  /** Set when the credentials come from a profile. */
+  readonly storedRefreshToken?: StoredRefreshToken | undefined;
+  readonly receiveLarge?: ReceiveLarge;
+}
+
+const https = new Set(['https'] as const);
+const bothSchemes = new Set(['https', 'http'] as const);
+const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
+
+/**
+ * Checks that the credentials can be sent as the bundle and the request (`own`) declare. Throws a Problem (422) that names
+ * the credential that cannot.
+ */
+export function createRunPolicy(
+  bundle: CompiledBundle,
+  credentials: Readonly<Record<string, unknown>>,
+  {
+    limits,
+    own = [],
+    trace,
+    wantsFreshToken = false,
+    isRepeatable = false,
+    storedRefreshToken,
+    receiveLarge,
+  }: RunPolicyOptions,
+): RunPolicy {
+  const declared = bundle.manifest.limits;
+  const inject = [...(bundle.manifest.inject ?? []), ...own];
+  const secrets = readCredentials(credentials);
+  const prepared = prepareInjection(inject, secrets);
+  if ('refusal' in prepared) {
+    const { credential, message } = prepared.refusal;
+    const error = {
+      path: `/${credential}`,
+      found: `a value that ${message}`,
+      expected: 'a value that can be sent',
+    };
+    throw valueInvalid('credentials', [error]);
+  }
+  const { credentialsHost: host } = bundle;
+  const timeoutMs = Math.min(limits.timeoutMs, declared?.timeout_ms ?? limits.timeoutMs);
+  return {
+    timeoutMs,
+    memoryMb: Math.min(limits.memoryMb, declared?.memory_mb ?? limits.memoryMb),
+    cpuMs: Math.min(limits.cpuMs, declared?.cpu_ms ?? limits.cpuMs),
+    maxRequests: Math.min(limits.maxRequests, declared?.max_requests ?? limits.maxRequests),
+    egress: {
+      hosts: hostsOf(bundle),
+      hostsBy: bundle.hostsBy,
+      ...(host === undefined ? {} : { credentialsHost: secrets.get(host)?.reveal() ?? null }),
+      // Credentials are sent over https only. A call without credentials may use an upstream that offers only http.
+      schemes: inject.length > 0 && (bundle.hostsBy === 'bundle' || secrets.size > 0) ? https : bothSchemes,
+      credentials: secrets,
+      inject,
+      injected: prepared.injected,
+      wantsFreshToken,
+      storedRefreshToken,
+      redactor: createRunRedactor(bundle, {
+        credentials: secrets,
+        inject,
+        superseded: storedRefreshToken?.superseded ?? [],
+      }),
+      maxResponseBytes: Math.min(limits.maxResponseBytes, declared?.max_response_bytes ?? limits.maxResponseBytes),
+      maxRedirects: limits.maxRedirects,
+      maxRetries: limits.maxRetries,
+      isRepeatable,
+      timeoutMs,
+      trace,
+      ...(receiveLarge === undefined ? {} : { receiveLarge }),
+    },
+  };
+}
+
+function hostsOf(bundle: CompiledBundle): ReadonlySet<string> {
+  const hosts = hostSets.get(bundle) ?? new Set(bundle.hosts);
+  hostSets.set(bundle, hosts);
+  return hosts;
+}
+
+function readCredentials(credentials: Readonly<Record<string, unknown>>): ReadonlyMap<string, Secret> {
+  const present = Object.entries(credentials).filter(([, value]) => value !== null && value !== undefined);
+  return new Map(
+    present.map(([name, value]) => [name, new Secret(typeof value === 'string' ? value : JSON.stringify(value))]),
+  );
+}
+
+interface SecretsOfRun {
+  readonly credentials: ReadonlyMap<string, Secret>;
+  readonly inject: readonly Injection[];
+  /** Refresh tokens that newer ones have replaced. */
+  readonly superseded: readonly string[];
+}
+
+/**
+ * Redacts the credentials that `x-secret` marks, or all of them when the bundle marks none. A region or an account id is no
+ * secret.
+ */
+function createRunRedactor(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Redactor {
+  if (credentials.size === 0) return noSecrets;
+  const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
+  const values = marked.map(([, secret]) => secret.reveal());
+  const secrets = [...values, ...superseded, ...derivedSecrets(inject, credentials)];
+  const getsTokens = inject.some((injection) => injection.in === 'oauth2');
+  return getsTokens ? createGrowingRedactor(secrets) : createRedactor(secrets);
+}

@@ -1,0 +1,141 @@
+import { frameKinds } from '../../../platform/processes/frames.ts';
+import type { IsolatedChild } from '../../../platform/processes/isolation/spawn-isolated.ts';
+import { superviseProcess } from '../../../platform/processes/supervised-process.ts';
+import type { UsageWatch, Watched } from '../../../platform/processes/usage-watch.ts';
+import { describeExit } from './describe-exit.ts';
+import { createInbox } from './inbox.ts';
+import type { FromChild, ToChild } from './protocol.ts';
+import { createRun, type Run, type RunEnded } from './run.ts';
+import { newRunKey } from './run-key.ts';
+import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
+import { createUsageCheck } from './usage-limits.ts';
+
+/**
+ * One child process. It executes its runs one at a time, in the order in which they were sent. It is killed when it breaks a rule
+ * of the protocol.
+ */
+export interface Host {
+  /** The id of the process that runs handlers; undefined when it could not be started. */
+  pid(): number | undefined;
+  /** Resolves with true when the child can take a run, and with false when it exited before. */
+  readonly ready: Promise<boolean>;
+  /** Resolves when the process has exited, with its stderr tail. */
+  readonly ended: Promise<string>;
+  isAlive(): boolean;
+  /** Whether a further run may be sent behind the pending ones. */
+  isOpen(): boolean;
+  /**
+   * Never rejects. Resolves when the run was answered, when the process has exited, or when the child returned the run without
+   * beginning it.
+   */
+  run(assignment: Assignment): Promise<RunEnded>;
+  /** Makes the child return all runs that it has not begun. The host is not open until the first run has ended. */
+  requeuePending(): void;
+  /** Kills the process. `outcome` becomes the outcome of the run in progress, unless that run already has one. */
+  kill(outcome?: SandboxOutcome): void;
+}
+
+export interface Assignment {
+  readonly task: SandboxTask;
+  readonly handlerUrl: string;
+  readonly signal: AbortSignal;
+  readonly hiddenFolders: readonly string[];
+}
+
+export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
+  const inbox = createInbox({ onMessage: receive, onRuleBroken: breakRule });
+  const child = superviseProcess(spawned, {
+    onFrame: inbox.receive,
+    maxFrameBytes: inbox.maxFrameBytes,
+    onFrameTooLong: inbox.refuseFrame,
+  });
+  const { pid, ready, isAlive, output } = child;
+  /** The runs in the order of the child. Only the first can have begun, because the child answers a run before it begins the next. */
+  const runs: Run[] = [];
+  /** The first run, or the last one that was first. The resource usage of the process counts for it. */
+  let latest: Run | undefined;
+  let isDroppingPending = false;
+  /** The first run waits or is slow, so nothing may be pipelined behind it. */
+  let isHeld = false;
+  let watched: Watched | undefined;
+  const check = createUsageCheck({ run: () => latest, onExceeded: kill });
+
+  function kill(outcome?: SandboxOutcome): void {
+    if (outcome !== undefined) runs[0]?.setOutcome(outcome);
+    child.kill();
+  }
+
+  function send(message: ToChild): void {
+    child.send(frameKinds.message, JSON.stringify(message));
+  }
+
+  function breakRule(what: string): void {
+    kill({ kind: 'crashed', message: `The plugin's process was stopped because it ${what}.` });
+  }
+
+  function receive(message: FromChild): void {
+    const [first] = runs;
+    if (message.type === 'pending_dropped') requeueOthers();
+    // A message for another run is late or forged. It counts against the limits and has no other effect.
+    else if (first !== undefined && 'run' in message && message.run === first.id && first.receive(message)) next();
+  }
+
+  /** Removes the first run, which has ended. The child begins the next one. */
+  function next(): void {
+    redactOutput(runs.shift());
+    isHeld = false;
+    inbox.allowOnly(runs.map(({ limits }) => limits));
+    begin(runs[0]);
+  }
+
+  function begin(run: Run | undefined): void {
+    run?.begin();
+    latest = run ?? latest;
+  }
+
+  function requeueOthers(): void {
+    isDroppingPending = false;
+    for (const run of runs.splice(1)) run.requeue();
+  }
+
+  function run({ task, handlerUrl, signal, hiddenFolders }: Assignment): Promise<RunEnded> {
+    const { maxOutputBytes, maxRequests } = task.limits;
+    const id = newRunKey();
+    const run = createRun({ id, task, send, kill: () => kill(), signal, onWaiting: requeuePending, hiddenFolders });
+    runs.push(run);
+    inbox.allow(task.limits);
+    // Watches until the process exits: usage after a run counts for that run until the next one begins.
+    watched ??= usage.watch({ pid, isBusy: () => runs.length > 0, check });
+    watched.wake();
+    if (runs.length === 1) begin(run);
+    const { input, pluginId: plugin = '' } = task;
+    send({ type: 'run', run: id, handler: handlerUrl, plugin, input, maxOutputBytes, maxRequests });
+    return run.ended;
+  }
+
+  function requeuePending(): void {
+    if (runs.length === 0) return;
+    isHeld = true;
+    if (isDroppingPending || runs.length === 1) return;
+    isDroppingPending = true;
+    send({ type: 'drop_pending' });
+  }
+
+  function redactOutput(run: Run | undefined): void {
+    if (run !== undefined) output.redact(run.redact);
+  }
+
+  async function finish(): Promise<string> {
+    const exit = await child.exited;
+    watched?.end();
+    requeueOthers();
+    const last = runs.shift();
+    redactOutput(last);
+    last?.end(describeExit({ ...exit, printed: output.text() }, latest?.limits.memoryMb ?? 0));
+    return output.text();
+  }
+
+  const ended = finish();
+  const isOpen = (): boolean => isAlive() && !isDroppingPending && !isHeld;
+  return { pid, ready, ended, isAlive, isOpen, run, requeuePending, kill };
+}

@@ -1,0 +1,72 @@
+import { profileMember } from '@quartermaster/contract';
+import { isJsonObject } from '../../../platform/json/json-object.ts';
+import { Problem } from '../../../platform/problem.ts';
+import type { CompiledBundle } from '../../catalogue/catalogue.ts';
+import { declaredCredentials } from '../../catalogue/credential-bounds.ts';
+import { readCredentialsHeaders } from '../../execution/credentials-header.ts';
+import { pickCredentials, type ReadHeader } from '../credentials.ts';
+
+/** Returns the bundle ids of those credential profiles of a project that exist, by name, with one query. */
+export type FindProfiles = (projectId: string, names: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+
+/** The request that asks for tools. */
+export interface AvailabilityRequest {
+  readonly headerOf: ReadHeader;
+  /** `-` when the caller has no project. */
+  readonly projectId: string;
+}
+
+/** Returns why the plugins of a bundle cannot work for the caller now, for the model; null when they can. */
+export type FindObstacle = (bundle: CompiledBundle) => string | null;
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** Reads the credentials in the headers of a request, and compares them with bundles on demand. */
+export async function openAvailability(
+  { headerOf, projectId }: AvailabilityRequest,
+  findProfiles: FindProfiles,
+): Promise<FindObstacle> {
+  const sent = readSent(headerOf);
+  const names = profileNamesIn(sent);
+  const profiles = names.length === 0 || projectId === '-' ? new Map() : await findProfiles(projectId, names);
+  const findObstacle: FindObstacle = (bundle) => {
+    const { refusal, callsOut, hosts } = bundle;
+    if (refusal !== undefined) return 'This service cannot run it on its machine.';
+    if (callsOut && hosts.length === 0) return 'The operator of this service has allowed no host for it.';
+    const credentials = pickCredentials(bundle, headerOf, [sent]);
+    const profile = credentials[profileMember];
+    if (typeof profile === 'string') {
+      return profiles.get(profile) === bundle.id ? null : 'The credential profile of this request is not one for it.';
+    }
+    if (bundle.checkCredentials(declaredCredentials(bundle, credentials)).length === 0) return null;
+    return `It needs the credentials ${[...bundle.credentialNames].join(', ')}. The person who configures this client must send them as headers.`;
+  };
+  const known = new Map<CompiledBundle, string | null>();
+  return (bundle) => {
+    const found = known.get(bundle);
+    if (found !== undefined) return found;
+    const obstacle = findObstacle(bundle);
+    known.set(bundle, obstacle);
+    return obstacle;
+  };
+}
+
+/** A malformed header is ignored. A call that sends it gets an error with the reason. */
+function readSent(headerOf: ReadHeader): Named {
+  try {
+    return readCredentialsHeaders(headerOf);
+  } catch (error) {
+    if (error instanceof Problem) return {};
+    throw error;
+  }
+}
+
+/** The maximum number of profile names of one request. Credentials have at most 32 members, each with one name, and one for all bundles. */
+const maxProfileNames = 33;
+
+/** The names of profiles, for all bundles or below the id of a bundle. */
+function profileNamesIn(sent: Named): string[] {
+  const places = [sent, ...Object.values(sent).filter(isJsonObject)];
+  const names = places.map((place) => place[profileMember]).filter((name) => typeof name === 'string');
+  return [...new Set(names)].slice(0, maxProfileNames);
+}

@@ -1,0 +1,117 @@
+import { Readable } from 'node:stream';
+import { CountedList, Run, RunItem, RunQuery, Success } from '@quartermaster/contract';
+import { runOperations } from '@quartermaster/contract/operations';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import { listEnvelope, successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { RunEvents } from './run-events.ts';
+import type { Runs } from './runs.ts';
+
+export interface RunRoutesDeps {
+  readonly runs: Runs;
+  readonly events: RunEvents;
+  /** Authentication of the plugins address. */
+  readonly onRequest: onRequestHookHandler;
+  /** The project of the key that was sent, null without one. */
+  readonly projectOf: (request: FastifyRequest) => string | null;
+  /** The id of the key that was sent, null without one. */
+  readonly keyOf: (request: FastifyRequest) => string | null;
+}
+
+const RunParams = Type.Object({ run_id: Type.String({ maxLength: 256, description: 'Id.' }) });
+
+/**
+ * Runs over HTTP, on the plugins address. A key sees the runs of its project. Where no key is required, a caller
+ * without one sees the runs that were started without one. Source: ADR 0026.
+ */
+export function runRoutes(app: App, deps: RunRoutesDeps): void {
+  readRoutes(app, deps);
+  cancelRoute(app, deps);
+  eventsRoute(app, deps);
+}
+
+function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
+  const projectIdOf = (request: FastifyRequest) => projectOf(request) ?? '-';
+  app.get(
+    '/v1/runs',
+    {
+      onRequest,
+      schema: {
+        ...runOperations.listRuns,
+        querystring: RunQuery,
+        response: { 200: CountedList(RunItem) },
+      },
+    },
+    async (request) => {
+      return listEnvelope(await runs.list(projectIdOf(request), request.query));
+    },
+  );
+  app.get(
+    '/v1/runs/:run_id',
+    {
+      onRequest,
+      schema: {
+        ...runOperations.getRun,
+        params: RunParams,
+        response: { 200: Success(Run) },
+      },
+    },
+    async (request) => {
+      const data = await runs.get(projectIdOf(request), request.params.run_id);
+      return successEnvelope(data);
+    },
+  );
+}
+
+function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
+  app.post(
+    '/v1/runs/:run_id/cancel',
+    {
+      onRequest,
+      schema: {
+        ...runOperations.cancelRun,
+        params: RunParams,
+        response: { 200: Success(Run) },
+      },
+    },
+    async (request) => {
+      const data = await runs.cancel(projectOf(request) ?? '-', request.params.run_id);
+      return successEnvelope(data);
+    },
+  );
+}
+
+function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoutesDeps): void {
+  app.get(
+    '/v1/runs/:run_id/events',
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: {
+        ...runOperations.followRun,
+        params: RunParams,
+        headers: Type.Object({
+          'last-event-id': Type.Optional(
+            Type.String({ maxLength: 64, description: 'Of the last event that came: it is not sent again.' }),
+          ),
+        }),
+        response: {
+          200: { content: { 'text/event-stream': { schema: Type.String() } } },
+          204: Type.Null({ description: 'The run has ended, and its last event has come already.' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const selection = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), runId: request.params.run_id };
+      const lastEventId = request.headers['last-event-id'];
+      const stream = await events.follow({ ...selection, lastEventId }, gone.signal);
+      if (stream === null) return reply.code(204).send(null);
+      reply.header('Content-Type', 'text/event-stream; charset=utf-8');
+      // The schema describes the body as text; the body is sent as a stream.
+      return reply.send(Readable.from(stream) as unknown as string);
+    },
+  );
+}

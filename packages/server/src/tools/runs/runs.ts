@@ -1,0 +1,92 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
+import type { Clock } from '../../platform/clock.ts';
+import { checkCursor } from '../../platform/list-cursors.ts';
+import type { Page } from '../../platform/page.ts';
+import { objectNotFound } from '../../platform/problem.ts';
+import type { BackgroundRuns } from '../execution/background.ts';
+import type { AsyncRuns } from './async-runs.ts';
+import { toRun, toRunItem } from './run-items.ts';
+import type { RunRepository, StoredRun } from './run-repository.ts';
+import type { RunStore } from './run-store.ts';
+
+/** Lists, reads and cancels the runs of a project. */
+export interface Runs extends BackgroundRuns {
+  list(projectId: string, query: RunQuery): Promise<Page<RunItem>>;
+  /** @throws OBJECT_NOT_FOUND */
+  get(projectId: string, runId: string): Promise<Run>;
+  /** Cancels a run in progress. A run that has ended stays unchanged. @returns the run after that. @throws OBJECT_NOT_FOUND */
+  cancel(projectId: string, runId: string): Promise<Run>;
+}
+
+export interface RunsDeps {
+  readonly repository: RunRepository;
+  readonly store: RunStore;
+  readonly asyncRuns: Pick<AsyncRuns, 'accept' | 'find'>;
+  readonly clock: Clock;
+}
+
+/** Milliseconds that a cancellation request waits for the end of the run, which usually comes immediately. */
+const cancelWaitMs = 5_000;
+
+export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {
+  async function find(projectId: string, runId: string): Promise<StoredRun> {
+    const recent = store.findRecent(projectId, runId);
+    const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
+    if (run === undefined) throw objectNotFound('run', runId);
+    return run;
+  }
+
+  async function get(projectId: string, runId: string): Promise<Run> {
+    const run = await find(projectId, runId);
+    const hasResult = run.asynchronous && run.end !== null;
+    const result = hasResult ? await repository.findResult(projectId, runId, clock.now()) : undefined;
+    const progress = run.end === null ? toProgress(store.progressOf(runId)) : null;
+    return toRun(run, { result, progress });
+  }
+
+  /** @returns false when this process does not have the run */
+  async function cancelHere(projectId: string, runId: string): Promise<boolean> {
+    const accepted = asyncRuns.find(projectId, runId);
+    if (accepted !== undefined) {
+      accepted.cancel();
+      await withTimeout(accepted.done);
+      return true;
+    }
+    const live = store.findLive(projectId, runId);
+    if (live?.caller.cancel === undefined) return false;
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const watch = store.watch(runId, { changed: resolve, progressed: () => {} });
+    live.caller.cancel();
+    await withTimeout(ended);
+    watch.stop();
+    return true;
+  }
+
+  return {
+    accept: async (request, caller) => (await asyncRuns.accept(request, caller)).id,
+    get,
+    list: async (projectId, query) => {
+      checkCursor(query, 'run');
+      // Read before the database, so that a run that is stored in between is found there.
+      const recent = store.recent(projectId);
+      const page = await repository.list(projectId, query, recent);
+      return { ...page, items: page.items.map((run) => toRunItem(run)) };
+    },
+    cancel: async (projectId, runId) => {
+      // Otherwise its process learns of the cancellation at its next heartbeat.
+      if (!(await cancelHere(projectId, runId))) await repository.askToCancel(projectId, runId);
+      return await get(projectId, runId);
+    },
+  };
+}
+
+async function withTimeout(done: Promise<void>): Promise<void> {
+  const enough = new AbortController();
+  await Promise.race([done, setTimeout(cancelWaitMs, undefined, { signal: enough.signal }).catch(() => {})]);
+  enough.abort();
+}
+
+function toProgress(stored: ReturnType<RunStore['progressOf']>): RunProgress | null {
+  return stored === null ? null : { fraction: stored.fraction, message: stored.message ?? null };
+}
