@@ -62,7 +62,7 @@ export function createUsageWatch(): UsageWatch {
   };
 }
 
-const memoryWatch = createUsageWatch();
+const usageWatch = createUsageWatch();
 
 /**
  * Calls `onExceeded` once when a process holds more memory of its own than the limit.
@@ -74,7 +74,23 @@ export function watchMemory(pid: () => number | undefined, limitMb: number, onEx
     if (isExceeded) onExceeded();
     return isExceeded;
   };
-  return memoryWatch.watch({ pid, isBusy: () => true, check }).end;
+  return usageWatch.watch({ pid, isBusy: () => true, check }).end;
+}
+
+/**
+ * Calls `onExceeded` once when a process has used more than `limitMs` of processor time since the call.
+ * @returns a function that ends the watch
+ */
+export function watchProcessorTime(pid: () => number | undefined, limitMs: number, onExceeded: () => void): () => void {
+  let before: number | undefined;
+  const check = (known: number): boolean => {
+    const used = readProcessorMs(known) ?? 0;
+    before ??= used;
+    const isExceeded = used - before > limitMs;
+    if (isExceeded) onExceeded();
+    return isExceeded;
+  };
+  return usageWatch.watch({ pid, isBusy: () => true, check }).end;
 }
 
 /**

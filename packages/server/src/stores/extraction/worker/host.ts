@@ -3,7 +3,7 @@ import { frameKinds } from '../../../platform/processes/frames.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import { lowerPriority } from '../../../platform/processes/lower-priority.ts';
 import { type SupervisedProcess, superviseProcess } from '../../../platform/processes/supervised-process.ts';
-import { watchMemory } from '../../../platform/processes/usage-watch.ts';
+import { watchMemory, watchProcessorTime } from '../../../platform/processes/usage-watch.ts';
 import type { ExtractionOutcome, ExtractionTask } from '../extraction.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import type { OcrEngine } from '../ocr/open-ocr.ts';
@@ -45,7 +45,7 @@ export interface Host {
 }
 
 const mostDocuments = 100;
-/** Milliseconds after which a document yields the processors to requests and to documents that have just begun. */
+/** Milliseconds of processor time after which a document yields to requests and to documents that have just begun. */
 const yieldsAfterMs = 1_000;
 
 export function startHost(options: HostOptions): Host {
@@ -64,7 +64,7 @@ export function startHost(options: HostOptions): Host {
     if (signal.aborted) return { kind: 'cancelled' };
     documents += 1;
     let done: Done | undefined;
-    const yielding = setTimeout(yieldProcessors, yieldsAfterMs);
+    const unwatch = watchProcessorTime(child.process.pid, yieldsAfterMs, yieldProcessors);
     try {
       const ended = await converse(child, { task, signal, options });
       if (!('result' in ended)) return ended;
@@ -72,7 +72,7 @@ export function startHost(options: HostOptions): Host {
       cpuSeconds = ended.cpuSeconds;
       return toOutcome(ended.result);
     } finally {
-      clearTimeout(yielding);
+      unwatch();
       if (done === undefined || (done.result.kind === 'failed' && done.result.unexpected)) await child.kill();
     }
   }
