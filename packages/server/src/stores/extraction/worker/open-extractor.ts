@@ -1,5 +1,6 @@
 import type { Admission } from '../../../platform/admission/admission.ts';
 import { keptPlaces } from '../../../platform/admission/admission-queue.ts';
+import type { Owner } from '../../../platform/admission/owner.ts';
 import { onceRetried } from '../../../platform/concurrency/once-retried.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
@@ -34,7 +35,8 @@ export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1
 
 /**
  * Starts processes on demand. Further documents wait. Projects and keys are served in turn, because
- * one document may take minutes. A process reads for one project only. If the limit is reached, the process that has been idle longest ends.
+ * one document may take minutes. A process reads for one key of one project only, so that another key finds its
+ * own process when long documents occupy the others. If the limit is reached, the process that has been idle longest ends.
  */
 export function openExtractor(requested: ExtractorOptions): Extractor {
   const options = { ...extractorDefaults, ...requested };
@@ -46,7 +48,7 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
 
   async function read(task: ExtractionTask, signal: AbortSignal): Promise<ExtractionOutcome> {
     const start = { ...options, isolation: await isolation(), ocr: (await options.ocr?.()) ?? noOcr };
-    const worker = await pool.take(task.projectId, () => (signal.aborted ? undefined : startHost(start)));
+    const worker = await pool.take(ownerOf(task), () => (signal.aborted ? undefined : startHost(start)));
     if (worker === undefined) return { kind: 'cancelled' };
     try {
       return await worker.host.run(task, signal);
@@ -58,9 +60,8 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
   return {
     extract: async (task, signal) => {
       const stop = AbortSignal.any([signal, closing.signal]);
-      const owner = { projectId: task.projectId, keyId: task.keyId ?? null };
       const wait = { signal: stop, isAccepted: task.isAccepted === true };
-      return (await queue.run(owner, () => read(task, stop), wait)) ?? { kind: 'cancelled' };
+      return (await queue.run(ownerOf(task), () => read(task, stop), wait)) ?? { kind: 'cancelled' };
     },
     close: async () => {
       closing.abort();
@@ -69,18 +70,21 @@ export function openExtractor(requested: ExtractorOptions): Extractor {
   };
 }
 
-/** A process with its project. */
-interface Worker {
-  readonly projectId: string;
+function ownerOf({ projectId, keyId }: ExtractionTask): Owner {
+  return { projectId, keyId: keyId ?? null };
+}
+
+/** A process with the project and the key that it reads for. */
+interface Worker extends Owner {
   readonly host: Host;
 }
 
 interface Hosts {
   /**
-   * Returns the project's most recently used idle process that is fit, or starts a new one if the limit allows.
+   * Returns the owner's most recently used idle process that is fit, or starts a new one if the limit allows.
    * @returns undefined when `start` starts none
    */
-  take(projectId: string, start: () => Host | undefined): Promise<Worker | undefined>;
+  take(owner: Owner, start: () => Host | undefined): Promise<Worker | undefined>;
   release(worker: Worker): Promise<void>;
   /** Resolves when all processes have ended. */
   close(): Promise<void>;
@@ -112,9 +116,9 @@ function createHosts({ processes, idleMs }: { readonly processes: number; readon
     leaving.delete(worker);
   }
 
-  function takeIdle(projectId: string): Worker | undefined {
+  function takeIdle({ projectId, keyId }: Owner): Worker | undefined {
     for (const worker of [...idle.keys()].reverse()) {
-      if (worker.projectId !== projectId) continue;
+      if (worker.projectId !== projectId || worker.keyId !== keyId) continue;
       if (worker.host.isFit()) {
         clearTimeout(idle.get(worker));
         idle.delete(worker);
@@ -125,19 +129,19 @@ function createHosts({ processes, idleMs }: { readonly processes: number; readon
     return undefined;
   }
 
-  function add(projectId: string, host: Host | undefined): Worker | undefined {
+  function add(owner: Owner, host: Host | undefined): Worker | undefined {
     if (host === undefined) return undefined;
-    const worker = { projectId, host };
+    const worker = { ...owner, host };
     all.add(worker);
     return worker;
   }
 
   return {
-    take: async (projectId, start) => {
+    take: async (owner, start) => {
       for (;;) {
-        const found = takeIdle(projectId);
+        const found = takeIdle(owner);
         if (found !== undefined) return found;
-        if (all.size < most) return add(projectId, start());
+        if (all.size < most) return add(owner, start());
         const [longest] = idle.keys();
         await (longest === undefined ? Promise.race(leaving.values()) : retire(longest));
       }
