@@ -63,7 +63,8 @@ test('no code of the server limits concurrent work or keeps a waiting list witho
   assert.ok(files.length > 500);
   const found = files
     .filter(
-      ({ path, text }) => !/^platform\/admission\/|\bproblems\.ts$|^stores\/extraction\/formats\//.test(path) && finds(text),
+      ({ path, text }) =>
+        !/^platform\/admission\/|\bproblems\.ts$|^stores\/extraction\/formats\//.test(path) && finds(text),
     )
     .map(({ path }) => path);
   assert.deepEqual(
@@ -91,9 +92,9 @@ test('each program opens one admission, and no other part has counts of its own'
       .filter(({ path, text }) => !path.startsWith('platform/admission/') && pattern.test(text))
       .map(({ path }) => path);
   assert.deepEqual(opens(/createAdmission\(/).toSorted(), [
+    'app/authoring/bundle-runtime.ts',
     'app/service/administration.ts',
     'app/service/compose.ts',
-    'tools/authoring/bundle-runtime.ts',
   ]);
   assert.deepEqual(opens(/openMemoryCounts/), []);
 });

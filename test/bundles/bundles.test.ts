@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
-import { bytesOf, readCassette } from '../../packages/server/src/tools/authoring/cassette.ts';
+import { bytesOf, readCassette } from '../../packages/server/src/app/authoring/cassette.ts';
 import type { Outcome } from '../../packages/server/src/tools/execution/outcome.ts';
 import { readAbsentPlugins } from '../../scripts/reference/bundles-page.ts';
 import { bundleFile, bundlesFolder, mediaTypeOf, openWorld } from './bundle-fixture.ts';

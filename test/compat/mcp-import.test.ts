@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
 import { importFromServer, type McpArguments } from '../../packages/cli/src/mcp-import/import-from-server.ts';
-import { recordExamples, runExamples } from '../../packages/server/src/tools/authoring/authoring.ts';
+import { recordExamples, runExamples } from '../../packages/server/src/app/authoring/authoring.ts';
 import { openWorld } from '../bundles/bundle-fixture.ts';
 import { startToolServer, token } from './mcp-server.fixture.ts';
 

@@ -15,9 +15,9 @@ export const connectors: ReadonlySet<string> = new Set(['storage', 'app']);
 
 export const modules: Readonly<Record<string, ModuleRule>> = {
   platform: { uses: [], entries: [] },
-  access: { uses: ['tools'], entries: ['credential-profiles/resolve-credentials'] },
+  access: { uses: [], entries: ['credential-profiles/resolve-credentials'] },
   stores: {
-    uses: ['tools'],
+    uses: [],
     entries: [
       'files/blob-store',
       'files/commit-files',
@@ -30,13 +30,7 @@ export const modules: Readonly<Record<string, ModuleRule>> = {
       'search/short-texts/short-text-index',
     ],
   },
-  tools: {
-    uses: ['access', 'app', 'stores'],
-    entries: ['catalogue/catalogue', 'catalogue/credential-bounds', 'catalogue/problems', 'egress/broker'],
-  },
-  storage: { uses: ['access', 'app', 'stores', 'tools'], entries: [] },
-  app: { uses: ['access', 'storage', 'stores', 'tools'], entries: ['settings/config'] },
+  tools: { uses: ['access', 'stores'], entries: [] },
+  storage: { uses: ['access', 'stores', 'tools'], entries: [] },
+  app: { uses: ['access', 'storage', 'stores', 'tools'], entries: [] },
 };
-
-/** Imports against the direction, which the next change removes. */
-export const backArrows: ReadonlySet<string> = new Set(['access → tools', 'stores → tools', 'storage → app', 'tools → app']);

@@ -11,9 +11,6 @@ import { parseJson } from '../../platform/json/parse-json.ts';
 import { checkCursors } from '../../platform/list-cursors.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { Page } from '../../platform/page.ts';
-import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
-import { checkCredentialBounds, declaredCredentials } from '../../tools/catalogue/credential-bounds.ts';
-import { bundleNotFound, valueInvalid } from '../../tools/catalogue/problems.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import type { Encrypter } from './encryption.ts';
@@ -34,7 +31,12 @@ export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
   /** Null when the operator has configured no key. Profiles are unavailable then. */
   readonly encrypter: Encrypter | null;
-  readonly catalogue: () => Pick<Catalogue, 'findBundle'>;
+  /**
+   * Reads credentials by the schema of a bundle, because every run with wrong ones would fail.
+   * @returns the declared members only
+   * @throws Problem 404 when the bundle is not installed, 422 when the credentials are wrong or too large
+   */
+  readonly readCredentials: (bundleId: string, credentials: Named) => Named;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
@@ -72,22 +74,13 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return found;
   }
 
-  /** Refuses credentials that violate the schema of the bundle, because every run with them would fail. */
-  function check(bundleId: string, received: Named): string {
-    const bundle = deps.catalogue().findBundle(bundleId);
-    if (bundle === undefined) throw bundleNotFound(bundleId);
-    checkCredentialBounds(received);
-    const credentials = declaredCredentials(bundle, received);
-    const violations = bundle.checkCredentials(credentials);
-    if (violations.length > 0) throw valueInvalid('credentials', violations);
-    return JSON.stringify(credentials);
-  }
+  const read = (bundleId: string, received: Named) => JSON.stringify(deps.readCredentials(bundleId, received));
 
   function open(profile: StoredProfile): Named {
     const plain = encrypter().decrypt(profile.encrypted, placeOf(profile));
     if (plain === null && !encrypter().knows(profile.keyId)) throw profileKeyMissing(profile.name, profile.keyId);
     if (plain === null) throw profileUnreadable(profile.name);
-    // The text was encrypted from the result of `check`, which is an object.
+    // The text was encrypted from the result of `readCredentials`, which is an object.
     return parseJson(plain) as Named;
   }
 
@@ -118,7 +111,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
 
   return {
     async create(projectId, { name, bundle_id: bundleId, credentials }) {
-      const text = check(bundleId, credentials);
+      const text = read(bundleId, credentials);
       const place = { projectId, bundleId, name };
       const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(place));
       const now = clock.now();
@@ -134,7 +127,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     async update(projectId, name, credentials) {
       const current = encrypter();
       const profile = await find(projectId, name);
-      const { text: encrypted, keyId } = current.encrypt(check(profile.bundleId, credentials), placeOf(profile));
+      const { text: encrypted, keyId } = current.encrypt(read(profile.bundleId, credentials), placeOf(profile));
       const changed = { encrypted, keyId, updatedAt: clock.now() };
       if (!(await repository.replace(profile, changed))) throw profileBusy(name);
       return toWire({ ...profile, ...changed });

@@ -13,8 +13,6 @@ import { createCredentialProfiles } from './credential-profiles.ts';
 import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
 import { storedRefreshTokenOf } from './resolve-credentials.ts';
 
-const bundle = { checkCredentials: () => [], credentialNames: new Set(['CLIENT', 'REFRESH']) };
-
 /** Opens a store with one profile for several processes. */
 async function open(t: TestContext) {
   const { database, folder, close } = await openTemporaryDatabase();
@@ -31,9 +29,9 @@ async function open(t: TestContext) {
   const logger = createLogger('warn', { write: (line) => lines.push(JSON.parse(line).msg) });
   /** Simulates another process, or a restart. */
   const process = (changes: Partial<CredentialProfileRepository> = {}) => {
-    const catalogue = () => ({ findBundle: () => bundle }) as never;
+    const readCredentials = (_: string, credentials: Readonly<Record<string, unknown>>) => ({ ...credentials });
     const seen = { ...repository, ...changes };
-    return createCredentialProfiles({ repository: seen, encrypter, catalogue, clock, newId, logger });
+    return createCredentialProfiles({ repository: seen, encrypter, readCredentials, clock, newId, logger });
   };
   const profiles = process();
   const credentials = { CLIENT: 'client', REFRESH: 'refresh-1' };

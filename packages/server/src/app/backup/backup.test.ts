@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { SnapshotBlob } from '../../platform/database-snapshot.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { type BlobFolder, openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
@@ -11,7 +12,6 @@ import { BlobUnreadable } from '../../stores/files/blob-store.ts';
 import { type CopyProgress, copyStore } from './backup.ts';
 import { copyBundles } from './copy-bundles.ts';
 import { createFolder } from './new-folder.ts';
-import type { SnapshotBlob } from './snapshot-port.ts';
 
 const newId = createNewId();
 

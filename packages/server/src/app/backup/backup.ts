@@ -1,8 +1,8 @@
 import { mapWithConcurrency } from '../../platform/concurrency/map-with-concurrency.ts';
+import type { DatabaseSnapshot, NamedFile, SnapshotBlob } from '../../platform/database-snapshot.ts';
 import { type BlobDigest, BlobMissing, BlobUnreadable } from '../../stores/files/blob-store.ts';
 import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
 import { deletedTooFast } from './problems.ts';
-import type { DatabaseSnapshot, NamedFile, SnapshotBlob } from './snapshot-port.ts';
 
 export interface CopyDeps {
   readonly source: { open(blobId: string): Promise<AsyncIterable<Uint8Array>> };

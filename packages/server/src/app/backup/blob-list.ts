@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { DatabaseSnapshot, SnapshotBlob } from './snapshot-port.ts';
+import type { DatabaseSnapshot, SnapshotBlob } from '../../platform/database-snapshot.ts';
 
 /** The file of a backup that lists the blobs of its database, one JSON object per line. */
 export const blobListFile = 'blobs.jsonl';

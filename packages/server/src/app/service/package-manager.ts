@@ -1,7 +1,6 @@
 import { realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exists } from '../../platform/disk/exists.ts';
-import { type BundleCheck, checkBundle, formatBundleFailure } from '../../tools/authoring/authoring.ts';
 import { ownBundles } from '../../tools/catalogue/load/own-bundles.ts';
 import { findChangedFiles } from '../../tools/packaging/changed-files.ts';
 import { type Installation, type InstallOptions, installBundle } from '../../tools/packaging/install-bundle.ts';
@@ -10,6 +9,7 @@ import { type PackedBundle, packBundle } from '../../tools/packaging/pack-bundle
 import { bundleInvalid, idTaken } from '../../tools/packaging/problems.ts';
 import { newKeyPair, type PublicKeyText, readPublicKey } from '../../tools/packaging/signatures.ts';
 import { createTrustedPublishers, type Publisher } from '../../tools/packaging/trusted-publishers.ts';
+import { type BundleCheck, checkBundle, formatBundleFailure } from '../authoring/authoring.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 
 export { replaceFile } from '../../platform/disk/replace-file.ts';

@@ -2,6 +2,7 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { encryptionKeyFile } from '../../access/credential-profiles/encryption-key.ts';
 import { systemClock } from '../../platform/clock.ts';
+import type { DatabaseSnapshot } from '../../platform/database-snapshot.ts';
 import { exists } from '../../platform/disk/exists.ts';
 import { version } from '../../platform/version.ts';
 import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
@@ -16,7 +17,6 @@ import { checkApart } from '../backup/check-apart.ts';
 import { copyBundles } from '../backup/copy-bundles.ts';
 import { createFolder } from '../backup/new-folder.ts';
 import { noEncryptionKey, noStore } from '../backup/problems.ts';
-import type { DatabaseSnapshot } from '../backup/snapshot-port.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 
 export interface Backup extends CopyReport {

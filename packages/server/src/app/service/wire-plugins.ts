@@ -18,7 +18,9 @@ import { createArtifactStore } from '../../tools/artifacts/artifact-store.ts';
 import { type ArtifactUrls, createArtifactUrls } from '../../tools/artifacts/artifact-urls.ts';
 import { artifactRoutes } from '../../tools/artifacts/routes.ts';
 import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
+import { readCredentials } from '../../tools/catalogue/credential-bounds.ts';
 import { catalogueRoutes } from '../../tools/catalogue/listing/routes.ts';
+import { bundleNotFound } from '../../tools/catalogue/problems.ts';
 import { executionRoutes } from '../../tools/execution/routes.ts';
 import { createRunOnce } from '../../tools/execution/run-once.ts';
 import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
@@ -186,7 +188,13 @@ function openProfiles(
   { catalogue, encrypter }: { catalogue: () => Catalogue; encrypter: Encrypter | null },
 ) {
   const repository = createCredentialProfileRepository(database);
-  return createCredentialProfiles({ repository, encrypter, catalogue, clock, newId, logger, countExceeded });
+  const read = (bundleId: string, credentials: Readonly<Record<string, unknown>>) => {
+    const bundle = catalogue().findBundle(bundleId);
+    if (bundle === undefined) throw bundleNotFound(bundleId);
+    return readCredentials(bundle, credentials);
+  };
+  const deps = { repository, encrypter, readCredentials: read, clock, newId, logger, countExceeded };
+  return createCredentialProfiles(deps);
 }
 
 function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catalogue) {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { type DatabaseSnapshot, mostNamedFiles } from '../../app/backup/snapshot-port.ts';
+import { type DatabaseSnapshot, mostNamedFiles } from '../../platform/database-snapshot.ts';
 import { assertKnownStore, migrationsFor } from '../database/migrations.ts';
 import { noPostgresStore } from '../database/problems.ts';
 import { tableNames } from '../database/table-names.ts';

@@ -1,7 +1,7 @@
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { type DatabaseSnapshot, mostNamedFiles, type SnapshotBlob } from '../../app/backup/snapshot-port.ts';
+import { type DatabaseSnapshot, mostNamedFiles, type SnapshotBlob } from '../../platform/database-snapshot.ts';
 import { databaseDamaged } from '../database/problems.ts';
 import { assertSqliteStore, sqliteFile } from './sqlite-database.ts';
 

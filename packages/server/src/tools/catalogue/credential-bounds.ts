@@ -3,6 +3,7 @@ import { jsonSize } from '../../platform/json/json-size.ts';
 import type { Problem } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { CompiledBundle } from './catalogue.ts';
+import { valueInvalid } from './problems.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -37,6 +38,18 @@ export function declaredCredentials(
 ): Record<string, unknown> {
   const declared = [...credentialNames].filter((name) => Object.hasOwn(received, name));
   return Object.fromEntries(declared.map((name) => [name, received[name]]));
+}
+
+/**
+ * Returns the declared members of credentials, checked by the schema of their bundle.
+ * @throws Problem 422 when they are too large or wrong
+ */
+export function readCredentials(bundle: CompiledBundle, received: Named): Record<string, unknown> {
+  checkCredentialBounds(received);
+  const credentials = declaredCredentials(bundle, received);
+  const violations = bundle.checkCredentials(credentials);
+  if (violations.length > 0) throw valueInvalid('credentials', violations);
+  return credentials;
 }
 
 function sizeOf(value: unknown): number {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Injection } from '@quartermaster/plugin-kit';
-import type { EgressRequest } from './broker.ts';
+import type { EgressRequest } from '../../platform/outbound.ts';
 import { apiHost, apiOrigin, never, policyFor, secretsOf, startBroker, startServer } from './testing/broker.suite.ts';
 
 const key = 'k3y+/=&ü "x"-0123456789';

@@ -1,4 +1,5 @@
-import type { EgressPolicy, EgressResult } from './broker.ts';
+import type { EgressResult } from '../../platform/outbound.ts';
+import type { EgressPolicy } from './broker.ts';
 import { isAddressRefusal } from './connections.ts';
 import type { ExchangeFailure } from './exchange.ts';
 import type { Redactor } from './redact/redactor.ts';

@@ -1,4 +1,5 @@
-import type { Broker, EgressPolicy, EgressResult } from './broker.ts';
+import type { EgressResult } from '../../platform/outbound.ts';
+import type { Broker, EgressPolicy } from './broker.ts';
 
 /** A web page, or why it could not be fetched. */
 export type FetchedPage =

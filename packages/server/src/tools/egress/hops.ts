@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
+import type { EgressRequest, EgressResult } from '../../platform/outbound.ts';
 import { quoteText } from '../../platform/quote-text.ts';
-import type { EgressPolicy, EgressRequest, EgressResult } from './broker.ts';
+import type { EgressPolicy } from './broker.ts';
 import type { Call } from './call.ts';
 import { timeCall, timeRefusal } from './call-timings.ts';
 import { redactCharset } from './charset.ts';

@@ -1,5 +1,6 @@
 import { PassThrough, pipeline, Readable, type Transform } from 'node:stream';
-import type { EgressPolicy, LargeAnswer } from './broker.ts';
+import type { LargeAnswer } from '../../platform/outbound.ts';
+import type { EgressPolicy } from './broker.ts';
 import { decoderFor } from './charset.ts';
 import { createDecoders } from './decode.ts';
 import type { AnswerHead, Overflow } from './exchange.ts';

@@ -1,7 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import { type RetryPolicy, retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
+import type { EgressResult } from '../../platform/outbound.ts';
 import { readRetryAfter } from '../../platform/retry-after.ts';
-import type { EgressPolicy, EgressResult } from './broker.ts';
+import type { EgressPolicy } from './broker.ts';
 import type { Call } from './call.ts';
 import { timeWait } from './call-timings.ts';
 

@@ -9,7 +9,7 @@ import type { Logger } from '../../platform/log/logger.ts';
 import type { Registry } from '../../platform/metrics.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
-import { checkCredentialBounds, declaredCredentials } from '../catalogue/credential-bounds.ts';
+import { readCredentials } from '../catalogue/credential-bounds.ts';
 import { bundleLoading, bundleNotFound, pluginNotFound, valueInvalid } from '../catalogue/problems.ts';
 import type { Broker } from '../egress/broker.ts';
 import { RedactionRefused, redactedOr } from '../egress/redact/redaction-budget.ts';
@@ -172,10 +172,7 @@ function begin(
   { bundle, credentials: received, signal, caller, own, ...options }: RunStart,
 ): Begun {
   const trace = createRunTimings();
-  checkCredentialBounds(received);
-  const credentials = declaredCredentials(bundle, received);
-  const violations = bundle.checkCredentials(credentials);
-  if (violations.length > 0) throw valueInvalid('credentials', violations);
+  const credentials = readCredentials(bundle, received);
   const storedRefreshToken = storedRefreshTokenOf(received);
   const largeAnswers = openLargeAnswers(ownerOf(caller));
   const { receive: receiveLarge } = largeAnswers;

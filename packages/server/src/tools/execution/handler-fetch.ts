@@ -1,5 +1,6 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
-import type { Broker, EgressRequest, EgressResult } from '../egress/broker.ts';
+import type { EgressRequest, EgressResult } from '../../platform/outbound.ts';
+import type { Broker } from '../egress/broker.ts';
 import type { Answer } from './declarative/answer.ts';
 import { decodeText, isText } from './declarative/body.ts';
 import { outcomeWithoutAnswer } from './declarative/declarative.ts';

@@ -1,9 +1,10 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { StoredRefreshToken } from '../../access/credential-profiles/resolve-credentials.ts';
+import type { ReceiveLarge } from '../../platform/outbound.ts';
 import { Secret } from '../../platform/secret.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { valueInvalid } from '../catalogue/problems.ts';
-import type { EgressPolicy, ReceiveLarge } from '../egress/broker.ts';
+import type { EgressPolicy } from '../egress/broker.ts';
 import type { CallTimings } from '../egress/call-timings.ts';
 import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
 import { createGrowingRedactor, createRedactor, noSecrets, type Redactor } from '../egress/redact/redactor.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { withoutTrailingSlashes } from '@quartermaster/contract';
+import type { EgressResult, Outbound, OutboundPolicy } from '../../../platform/outbound.ts';
 import { readRetryAfter } from '../../../platform/retry-after.ts';
 import type { Secret } from '../../../platform/secret.ts';
-import type { Broker, EgressPolicy, EgressResult } from '../../../tools/egress/broker.ts';
 import type { CountTokens } from '../query/measure-text.ts';
 import { type Embedder, EmbedderUnavailable, type OnTokens, type TextFailure } from './embedder.ts';
 import type { EmbeddingProvider, TextUse } from './providers/embedding-provider.ts';
@@ -14,7 +14,7 @@ import { type Answer, createRetryBackoff } from './retry-backoff.ts';
 export interface HttpEmbedderDeps {
   readonly provider: EmbeddingProviderName;
   /** Connects to the endpoint, as the operator has configured it. */
-  readonly broker: Broker;
+  readonly broker: Outbound;
   /** The base URL, for example `https://api.openai.com/v1`. The provider's path follows. */
   readonly url: string;
   readonly model: string;
@@ -149,7 +149,7 @@ function createAsk(deps: HttpEmbedderDeps, provider: EmbeddingProvider): Ask {
   const path = provider.path.replace('{model}', encodeURIComponent(model));
   const target = new URL(`${withoutTrailingSlashes(url)}${path}`);
   const { header, template } = provider.key;
-  const policy: EgressPolicy = {
+  const policy: OutboundPolicy = {
     hosts: new Set([target.host]),
     schemes: new Set(['https', 'http']),
     credentials: new Map(key === null ? [] : [['key', key]]),

@@ -1,8 +1,8 @@
 import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
+import type { EgressResult, Outbound, OutboundPolicy } from '../../../platform/outbound.ts';
 import type { Secret } from '../../../platform/secret.ts';
-import type { Broker, EgressPolicy, EgressResult } from '../../../tools/egress/broker.ts';
 import { type Reranker, RerankerUnavailable } from './reranker.ts';
 
 /**
@@ -18,7 +18,7 @@ export const rerankingProviders = {
 export interface HttpRerankerDeps {
   readonly provider: keyof typeof rerankingProviders;
   /** Connects to the endpoint, as the operator has configured it. */
-  readonly broker: Broker;
+  readonly broker: Outbound;
   /** The base URL; `/rerank` follows. */
   readonly url: string;
   readonly model: string;
@@ -34,7 +34,7 @@ const maxAnswerBytes = 1024 * 1024;
 export function createHttpReranker({ provider, broker, url, model, key, timeoutMs }: HttpRerankerDeps): Reranker {
   const { more } = rerankingProviders[provider];
   const target = new URL(`${withoutTrailingSlashes(url)}/rerank`);
-  const policy: EgressPolicy = {
+  const policy: OutboundPolicy = {
     hosts: new Set([target.host]),
     schemes: new Set(['https', 'http']),
     credentials: new Map(key === null ? [] : [['key', key]]),

@@ -1,4 +1,5 @@
-import type { Broker, EgressPolicy, EgressRequest, EgressResult } from '../broker.ts';
+import type { EgressRequest, EgressResult } from '../../../platform/outbound.ts';
+import type { Broker, EgressPolicy } from '../broker.ts';
 import type { Call } from '../call.ts';
 import { noSecrets, type Redactor } from '../redact/redactor.ts';
 import { type Injected, nothingInjected } from './inject.ts';

@@ -1,6 +1,6 @@
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi';
+import type { EgressRequest, EgressResult } from '../../../platform/outbound.ts';
 import { credentialLimits } from '../../catalogue/credential-bounds.ts';
-import type { EgressRequest, EgressResult } from '../broker.ts';
 import { formEncoded, type TokenNeed } from './token-need.ts';
 import type { Granted } from './tokens.ts';
 

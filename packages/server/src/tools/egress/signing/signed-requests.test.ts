@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import type { Injection } from '@quartermaster/plugin-kit';
-import type { EgressRequest } from '../broker.ts';
+import type { EgressRequest } from '../../../platform/outbound.ts';
 import {
   apiOrigin,
   never,

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { StoredRefreshToken } from '../../../access/credential-profiles/resolve-credentials.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import type { EgressResult } from '../../../platform/outbound.ts';
 import { Problem } from '../../../platform/problem.ts';
-import type { EgressResult } from '../broker.ts';
 import type { TokenNeed } from './token-need.ts';
 
 /** The token that an endpoint granted. */

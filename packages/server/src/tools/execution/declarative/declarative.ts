@@ -1,6 +1,7 @@
 import type { RequestTemplate, ResponseMapping } from '@quartermaster/plugin-kit';
 import type { Owner } from '../../../platform/admission/owner.ts';
-import type { Broker, EgressPolicy, EgressResult } from '../../egress/broker.ts';
+import type { EgressResult } from '../../../platform/outbound.ts';
+import type { Broker, EgressPolicy } from '../../egress/broker.ts';
 import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
 import { compileErrorRules, type ErrorRules } from '../upstream-errors/error-rules.ts';
 import { failureOf, failureOfStatus, noUpstreamAnswer } from '../upstream-errors/upstream-failure.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RequestTemplate } from '@quartermaster/plugin-kit';
 import fc from 'fast-check';
-import type { EgressRequest } from '../../egress/broker.ts';
+import type { EgressRequest } from '../../../platform/outbound.ts';
 import { compileRequest } from './request.ts';
 
 const template = (members: Partial<RequestTemplate>): RequestTemplate => ({

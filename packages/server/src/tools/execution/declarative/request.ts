@@ -1,5 +1,5 @@
 import type { RequestTemplate } from '@quartermaster/plugin-kit';
-import type { EgressRequest } from '../../egress/broker.ts';
+import type { EgressRequest } from '../../../platform/outbound.ts';
 import { isHeaderValue } from '../../egress/header-text.ts';
 import { compileContent } from './content.ts';
 import { namedPairs, type Styles, styleOf, styleText } from './styles.ts';

@@ -1,4 +1,4 @@
-import type { EgressRequest, EgressResult } from '../../egress/broker.ts';
+import type { EgressRequest, EgressResult } from '../../../platform/outbound.ts';
 import { type Answer, excerptOf } from '../declarative/answer.ts';
 import type { RunProgress } from '../run-observer.ts';
 import { findReply, type McpError, type McpReply } from './mcp-messages.ts';

@@ -1,7 +1,7 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
-import type { EgressResult } from '../../egress/broker.ts';
+import type { EgressResult } from '../../../platform/outbound.ts';
 import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarative.ts';
 import type { CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';

@@ -1,8 +1,8 @@
 import type { Admission } from '../../../platform/admission/admission.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
 import { queues } from '../../../platform/admission/queues.ts';
+import type { LargeAnswer, ReceiveLarge } from '../../../platform/outbound.ts';
 import type { ArtifactStore, ReceivedBytes } from '../../artifacts/artifact-store.ts';
-import type { LargeAnswer, ReceiveLarge } from '../../egress/broker.ts';
 
 /** The bytes of a large answer that are stored. More are not read. */
 const maxLargeAnswerBytes = 64 * 1024 * 1024;

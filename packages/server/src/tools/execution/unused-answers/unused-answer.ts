@@ -1,4 +1,4 @@
-import type { EgressResult } from '../../egress/broker.ts';
+import type { EgressResult } from '../../../platform/outbound.ts';
 
 /** A successful answer of a third party that a run could not use, because of the size or the form of the answer or the output. */
 export interface UnusedAnswer {

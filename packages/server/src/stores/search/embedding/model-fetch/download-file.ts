@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDiskFull } from '../../../../platform/disk/is-disk-full.ts';
+import type { EgressResult, Outbound, OutboundPolicy } from '../../../../platform/outbound.ts';
 import { OperatorError } from '../../../../platform/server-process/operator-error.ts';
-import type { Broker, EgressPolicy, EgressResult } from '../../../../tools/egress/broker.ts';
 
 export interface Download {
-  readonly broker: Broker;
+  readonly broker: Outbound;
   readonly url: string;
-  readonly policy: EgressPolicy;
+  readonly policy: OutboundPolicy;
   /** The path below the address, for messages. */
   readonly name: string;
   readonly file: string;
@@ -26,7 +26,7 @@ export const idleMs = 60_000;
 const timeoutMs = 24 * 3_600_000;
 
 /** The hosts that the operator has named: that of the address, and those to which its redirects may lead. */
-export function downloadPolicy(url: string, allowedHosts: readonly string[]): EgressPolicy {
+export function downloadPolicy(url: string, allowedHosts: readonly string[]): OutboundPolicy {
   return {
     hosts: new Set([new URL(url).host, ...allowedHosts.map((host) => host.toLowerCase())]),
     hostsBy: 'command',
@@ -52,7 +52,7 @@ export async function downloadFile(download: Download, signal: AbortSignal): Pro
   let failure: unknown;
   let isReceived = false;
   try {
-    const receiveLarge: EgressPolicy['receiveLarge'] = async ({ body }) => {
+    const receiveLarge: OutboundPolicy['receiveLarge'] = async ({ body }) => {
       isReceived = true;
       try {
         for await (const chunk of body) {

@@ -6,8 +6,8 @@ import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { exists } from '../../../../platform/disk/exists.ts';
 import { isDiskFull } from '../../../../platform/disk/is-disk-full.ts';
 import { syncToDisk, syncTreeToDisk } from '../../../../platform/disk/sync-to-disk.ts';
+import type { Outbound, OutboundPolicy } from '../../../../platform/outbound.ts';
 import { OperatorError } from '../../../../platform/server-process/operator-error.ts';
-import type { Broker, EgressPolicy } from '../../../../tools/egress/broker.ts';
 import { readModelFolder } from '../onnx/model-folder.ts';
 import { type Checksums, checksumListName, maxListBytes, parseChecksumList } from './checksum-list.ts';
 import { bodyOf, downloadFile, downloadPolicy } from './download-file.ts';
@@ -40,7 +40,7 @@ export interface FetchedModel {
  * temporary folder beside the target, which is renamed when all files are complete.
  * @throws OperatorError, or the reason of the aborted signal. Nothing is installed then.
  */
-export async function fetchModel(broker: Broker, request: ModelRequest, signal: AbortSignal): Promise<FetchedModel> {
+export async function fetchModel(broker: Outbound, request: ModelRequest, signal: AbortSignal): Promise<FetchedModel> {
   const base = withoutTrailingSlashes(request.url);
   const folder = resolve(request.folder);
   const policy = downloadPolicy(base, request.allowedHosts);
@@ -84,7 +84,7 @@ function createProgress(report: (received: number) => void): (bytes: number) => 
 const listTimeoutMs = 60_000;
 
 async function readChecksums(
-  { broker, base, policy }: { readonly broker: Broker; readonly base: string; readonly policy: EgressPolicy },
+  { broker, base, policy }: { readonly broker: Outbound; readonly base: string; readonly policy: OutboundPolicy },
   from: ModelRequest['checksums'],
 ): Promise<Checksums> {
   if ('list' in from) return parseChecksumList(from.list);

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { Broker, EgressRequest } from '../egress/broker.ts';
+import type { EgressRequest } from '../../platform/outbound.ts';
+import type { Broker } from '../../tools/egress/broker.ts';
 import { bytesOf, isRequest, type RecordedCall, recordRequest } from './cassette.ts';
 
 /** The answers of every host: one payload for every call, the calls of a cassette, or null for none. */

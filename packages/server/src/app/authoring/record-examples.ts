@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Environment, parseConfig } from '../../app/settings/config.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { Secret } from '../../platform/secret.ts';
-import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
-import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
-import { createRedactor, type Redactor } from '../egress/redact/redactor.ts';
+import type { CompiledBundle, CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
+import { derivedSecrets } from '../../tools/egress/redact/derived-secrets.ts';
+import { createRedactor, type Redactor } from '../../tools/egress/redact/redactor.ts';
+import { type Environment, parseConfig } from '../settings/config.ts';
 import { openBundleRuntime } from './bundle-runtime.ts';
 import { readCassette } from './cassette.ts';
 import { cassetteOf, examplesOf, type PlacedExample } from './example-recordings.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Example } from '@quartermaster/plugin-kit';
-import type { CompiledPlugin } from '../catalogue/catalogue.ts';
+import type { CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
 import { readCassette } from './cassette.ts';
 import type { Recording } from './upstream-stage.ts';
 

@@ -1,18 +1,18 @@
 import type { Injection } from '@quartermaster/plugin-kit';
-import { type Environment, parseConfig } from '../../app/settings/config.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { Secret } from '../../platform/secret.ts';
 import { version } from '../../platform/version.ts';
-import type { EgressPolicy } from '../egress/broker.ts';
-import { createBroker } from '../egress/create-broker.ts';
-import { defaultLimits } from '../execution/executor.ts';
+import type { EgressPolicy } from '../../tools/egress/broker.ts';
+import { createBroker } from '../../tools/egress/create-broker.ts';
+import { defaultLimits } from '../../tools/execution/executor.ts';
 import {
   type Answered,
   type McpFailure,
   type McpServerFacts,
   openMcpSession,
-} from '../execution/remote-tools/mcp-session.ts';
-import type { ToolDefinition } from '../execution/remote-tools/tool-definition.ts';
+} from '../../tools/execution/remote-tools/mcp-session.ts';
+import type { ToolDefinition } from '../../tools/execution/remote-tools/tool-definition.ts';
+import { type Environment, parseConfig } from '../settings/config.ts';
 
 /** The description of an MCP server and its tools at one moment. */
 export interface McpSnapshot {

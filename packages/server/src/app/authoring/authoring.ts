@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { type DefinitionFormat, type DefinitionLoss, definitionFormats } from '@quartermaster/contract';
-import type { BundleFailure, CompiledBundle } from '../catalogue/catalogue.ts';
-import { loadFolder } from '../catalogue/load/load-folder.ts';
-import { createErrorCollector, wholeFile } from '../catalogue/manifest/error-collector.ts';
-import { checkSchema } from '../catalogue/schema/check-schema.ts';
-import { compileLinearRegExp } from '../catalogue/schema/linear-regexp.ts';
+import type { BundleFailure, CompiledBundle } from '../../tools/catalogue/catalogue.ts';
+import { loadFolder } from '../../tools/catalogue/load/load-folder.ts';
+import { createErrorCollector, wholeFile } from '../../tools/catalogue/manifest/error-collector.ts';
+import { checkSchema } from '../../tools/catalogue/schema/check-schema.ts';
+import { compileLinearRegExp } from '../../tools/catalogue/schema/linear-regexp.ts';
 
-export { digestOf, type ToolDefinition } from '../execution/remote-tools/tool-definition.ts';
+export { digestOf, type ToolDefinition } from '../../tools/execution/remote-tools/tool-definition.ts';
 export { type McpSnapshot, readMcpServer } from './read-mcp-server.ts';
 export { type ExampleRecording, type RecordOptions, recordExamples } from './record-examples.ts';
 export { type ExampleResult, runExamples } from './run-examples.ts';

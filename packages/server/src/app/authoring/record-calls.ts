@@ -1,5 +1,5 @@
-import type { Broker } from '../egress/broker.ts';
-import type { Redactor } from '../egress/redact/redactor.ts';
+import type { Broker } from '../../tools/egress/broker.ts';
+import type { Redactor } from '../../tools/egress/redact/redactor.ts';
 import { type Cassette, type RecordedCall, recordRequest, recordResponse, writeCassette } from './cassette.ts';
 
 /** Records the requests of plugins to a broker and its answers. */

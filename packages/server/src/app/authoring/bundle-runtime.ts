@@ -3,12 +3,12 @@ import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { version } from '../../platform/version.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Broker } from '../egress/broker.ts';
-import { createBroker } from '../egress/create-broker.ts';
-import { createExecutor } from '../execution/create-executor.ts';
-import type { Executor } from '../execution/executor.ts';
-import { openSandbox } from '../execution/sandbox/open-sandbox.ts';
+import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
+import type { Broker } from '../../tools/egress/broker.ts';
+import { createBroker } from '../../tools/egress/create-broker.ts';
+import { createExecutor } from '../../tools/execution/create-executor.ts';
+import type { Executor } from '../../tools/execution/executor.ts';
+import { openSandbox } from '../../tools/execution/sandbox/open-sandbox.ts';
 
 /** The broker, sandbox and executor of the service, for one bundle at a time. */
 export interface BundleRuntime {
