@@ -4,7 +4,7 @@ import { createAdmission } from '../../packages/server/src/platform/admission/ad
 import { createNewId } from '../../packages/server/src/platform/identifier.ts';
 import { createLogger } from '../../packages/server/src/platform/log/logger.ts';
 import type { Database } from '../../packages/server/src/storage/database/database.ts';
-import { openDatabase } from '../../packages/server/src/storage/database/open-database.ts';
+import { openDatabase } from '../../packages/server/src/storage/open-database.ts';
 import { startService } from '../processes.ts';
 import type { Row } from '../table.ts';
 import { describeFigures } from './search-engine.ts';

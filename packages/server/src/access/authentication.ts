@@ -7,7 +7,7 @@ import { mayRun, mayUseBundle } from '../platform/key-tools.ts';
 import { identify } from '../platform/log/request-identity.ts';
 import { quoteText } from '../platform/quote-text.ts';
 import { createAuthenticatedRequests } from './authenticated-requests.ts';
-import type { KeyRing } from './keys/key-ring.ts';
+import type { KeyRing } from './projects/key-ring.ts';
 import { scopeMissing, toolNotPermitted } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 

@@ -2,7 +2,7 @@ import { scopes } from '@quartermaster/contract';
 import type { Manager, ManagerGuard } from '../platform/http/guard.ts';
 import { createAuthenticatedRequests } from './authenticated-requests.ts';
 import { authenticateKey } from './authentication.ts';
-import type { KeyRing } from './keys/key-ring.ts';
+import type { KeyRing } from './projects/key-ring.ts';
 import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 

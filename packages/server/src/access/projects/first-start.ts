@@ -4,7 +4,7 @@ import { scopes } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
 import { Secret } from '../../platform/secret.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
-import { hashApiKey, looksLikeApiKey } from '../keys/api-key.ts';
+import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 import { maxProjects, newKey, type ProjectsDeps } from './projects.ts';
 
 /** The name of the project of a new installation. */

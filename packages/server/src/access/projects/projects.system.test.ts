@@ -12,9 +12,9 @@ import { Secret } from '../../platform/secret.ts';
 import type { Database } from '../../storage/database/database.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
-import { createApiKey, looksLikeApiKey } from '../keys/api-key.ts';
-import { type KeyRing, openKeyRing } from '../keys/key-ring.ts';
+import { createApiKey, looksLikeApiKey } from './api-key.ts';
 import { createFirstKey, findUnusedFirstKey } from './first-start.ts';
+import { type KeyRing, openKeyRing } from './key-ring.ts';
 import type { ProjectRepository, StoredKey } from './project-repository.ts';
 import { createProjects, maxProjects } from './projects.ts';
 

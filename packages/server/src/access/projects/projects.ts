@@ -9,7 +9,7 @@ import type { Page } from '../../platform/page.ts';
 import { objectNotFound, type Problem } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { Secret } from '../../platform/secret.ts';
-import { createApiKey, hashApiKey } from '../keys/api-key.ts';
+import { createApiKey, hashApiKey } from './api-key.ts';
 import {
   apiKeyRejected,
   keyOutlivesItsMaker,

@@ -11,7 +11,7 @@ import { listReachableUrls } from '../../platform/http/reachable-urls.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { quoteText } from '../../platform/quote-text.ts';
-import { openDatabase } from '../../storage/database/open-database.ts';
+import { openDatabase } from '../../storage/open-database.ts';
 import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
@@ -120,4 +120,4 @@ function keyNotUsable(keyId: string, reason: string): Error {
 }
 
 export { createEncryptionKey } from '../../access/credential-profiles/encryption.ts';
-export { createApiKey } from '../../access/keys/api-key.ts';
+export { createApiKey } from '../../access/projects/api-key.ts';

@@ -7,13 +7,13 @@ import { type ChunkItems, createChunkItems } from '../../stores/collections/chun
 import { type Chunks, createChunks } from '../../stores/collections/chunks/chunks.ts';
 import { type Collections, createCollections } from '../../stores/collections/collections.ts';
 import { createEmbeddingFailures, type EmbeddingFailures } from '../../stores/collections/embedding-failures.ts';
+import { createRecordPages, type RecordPages } from '../../stores/collections/pages/record-pages.ts';
 import type { DryRuns } from '../../stores/collections/records/dry-runs.ts';
 import {
   createRecordEvents,
   eventDefaults,
   type RecordEvents,
 } from '../../stores/collections/records/record-events.ts';
-import { createRecordPages, type RecordPages } from '../../stores/collections/records/record-pages.ts';
 import { createRecordPasswords } from '../../stores/collections/records/record-passwords.ts';
 import { createRecordRows, type RecordRows } from '../../stores/collections/records/record-rows.ts';
 import { createRecordTexts, type RecordTexts } from '../../stores/collections/records/record-text.ts';

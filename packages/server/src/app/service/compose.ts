@@ -1,8 +1,8 @@
 import { createConfiguredAdministrator } from '../../access/administrator/configured-administrator.ts';
 import { createSetUpLink, type SetUpLink } from '../../access/administrator/set-up-link.ts';
 import { openStoreEncrypter } from '../../access/credential-profiles/encryption-key.ts';
-import { openKeyRing } from '../../access/keys/key-ring.ts';
 import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../../access/projects/first-start.ts';
+import { openKeyRing } from '../../access/projects/key-ring.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createStreamShares } from '../../platform/admission/stream-shares.ts';
 import { createLimitCounter } from '../../platform/concurrency/limit-counter.ts';

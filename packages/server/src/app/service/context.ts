@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { KeyRing } from '../../access/keys/key-ring.ts';
+import type { KeyRing } from '../../access/projects/key-ring.ts';
 import type { Admission } from '../../platform/admission/admission.ts';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
 import type { Caller } from '../../platform/caller.ts';

@@ -1,8 +1,8 @@
 import { systemClock } from '../../platform/clock.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { checkCollection, checkDatabase, repairIndex } from '../../storage/database/check-database.ts';
-import { correctCounts } from '../../storage/database/check-vectors.ts';
+import { checkCollection, checkDatabase, repairIndex } from '../../storage/check/check-database.ts';
+import { correctCounts } from '../../storage/check/check-vectors.ts';
 import type { Database } from '../../storage/database/database.ts';
 import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
 import { createBlobRepository } from '../../storage/repositories/blob-repository.ts';

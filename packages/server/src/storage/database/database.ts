@@ -5,9 +5,8 @@ import type { Logger } from '../../platform/log/logger.ts';
 import type { Registry } from '../../platform/metrics.ts';
 import type { ChangeFence } from '../../platform/nodes/open-node.ts';
 import type { SearchIndex } from '../../stores/search/search-index.ts';
-import type { Durability, SessionTimeouts } from '../postgres/postgres-session.ts';
-import type { ChunkTexts } from '../search-index/analyse-chunk.ts';
 import type { chunkColumns } from './chunk-columns.ts';
+import type { ChunkTexts } from './chunk-texts.ts';
 import type { ChunkTable } from './collection-tables.ts';
 import type { Tables } from './tables.ts';
 
@@ -58,6 +57,17 @@ export interface Database {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Limits of a session in milliseconds; 0 means no limit. */
+export interface SessionTimeouts {
+  /** The server stops a longer statement, and the client stops waiting for its answer. */
+  readonly statement: number;
+  readonly lock: number;
+  readonly idleInTransaction: number;
+}
+
+/** With `standby`, a commit is acknowledged only after a standby has stored it as well. */
+export type Durability = 'local' | 'standby';
 
 export interface DatabaseSettings {
   /** A PostgreSQL URL; null selects the SQLite file in the data folder. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Kysely, type TransactionBuilder } from 'kysely';
-import { explainPostgresError } from '../postgres/postgres-errors.ts';
+import { explainPostgresError } from './postgres-errors.ts';
 
 /** The number of retries of a statement or transaction after a serialization failure or a deadlock. */
 export const retriesOfStatement = 3;

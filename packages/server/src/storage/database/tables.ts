@@ -1,5 +1,4 @@
 import type { Generated } from 'kysely';
-import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from '../repositories/run-tables.ts';
 import type {
   ChunkTable,
   ChunkVectorTable,
@@ -14,6 +13,7 @@ import type {
   SimilarityScaleTable,
 } from './collection-tables.ts';
 import type { CredentialProfileTable } from './credential-profile-table.ts';
+import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
 
 /**
  * The tables, alike in SQLite and PostgreSQL. Ids are text and times are milliseconds (bigint). There are no booleans.

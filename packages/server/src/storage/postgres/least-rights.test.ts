@@ -5,7 +5,7 @@ import pg from 'pg';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { openDatabase } from '../open-database.ts';
 import { createAdministratorRepository } from '../repositories/administrator-repository.ts';
 
 test('the service runs with a role that owns nothing and may only create tables in one schema', async (t) => {

@@ -7,6 +7,7 @@ import { Problem } from '../../platform/problem.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
 import { migrate, migrationTable } from '../database/migrations.ts';
+import { explainFailedConnection } from '../database/postgres-errors.ts';
 import { noPostgresStore } from '../database/problems.ts';
 import { RetryingKysely } from '../database/retry-transaction.ts';
 import type { Tables } from '../database/tables.ts';
@@ -21,7 +22,6 @@ import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
 import { createChangeFence } from './change-fence.ts';
 import { createAvailability } from './postgres-availability.ts';
 import { openPostgresClock, type PostgresClock } from './postgres-clock.ts';
-import { explainFailedConnection } from './postgres-errors.ts';
 import { type CountedPool, openPostgresPool, type PoolOptions } from './postgres-pool.ts';
 import { createPostgresServer } from './postgres-server.ts';
 import {

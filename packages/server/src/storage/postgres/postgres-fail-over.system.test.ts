@@ -8,7 +8,7 @@ import { startTcpProxy, type TcpProxy } from '../../../../../test/support/tcp-pr
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import type { Database } from '../database/database.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { openDatabase } from '../open-database.ts';
 
 const logger = createLogger('silent');
 const write = sql`update schema_migration_lock set is_locked = is_locked`;

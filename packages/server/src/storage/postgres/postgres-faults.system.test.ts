@@ -9,7 +9,7 @@ import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { openDatabase } from '../open-database.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string, more: Partial<DatabaseSettings> = {}) =>

@@ -2,13 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../../platform/log/logger.ts';
+import type { SessionTimeouts } from '../database/database.ts';
+import { explainPostgresError, type PostgresFailure } from '../database/postgres-errors.ts';
 import { databaseUnreachable } from '../database/problems.ts';
 import { retriesOfStatement, retryPause } from '../database/retry-transaction.ts';
 import { isChange } from './change-fence.ts';
 import type { Availability } from './postgres-availability.ts';
-import { explainPostgresError, type PostgresFailure } from './postgres-errors.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { localSettings, type SessionTimeouts } from './postgres-session.ts';
+import { localSettings } from './postgres-session.ts';
 
 /**
  * Seconds after which a connection is replaced, which frees the memory of its server process and follows a moved

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { explainFailedConnection } from '../database/postgres-errors.ts';
 import { programFailed, programMissing, sessionsShared } from '../database/problems.ts';
-import { explainFailedConnection } from './postgres-errors.ts';
 
 /** Milliseconds until a server that does not answer counts as unreachable. */
 const connectTimeout = 10_000;

@@ -1,13 +1,7 @@
 import pg from 'pg';
-import { explainPostgresError } from './postgres-errors.ts';
-import {
-  checkSession,
-  type Durability,
-  refusesOptions,
-  type SessionTimeouts,
-  servingTimeouts,
-  startupOptions,
-} from './postgres-session.ts';
+import type { Durability, SessionTimeouts } from '../database/database.ts';
+import { explainPostgresError } from '../database/postgres-errors.ts';
+import { checkSession, refusesOptions, servingTimeouts, startupOptions } from './postgres-session.ts';
 
 /** Milliseconds until a server that does not answer counts as unreachable. */
 const connectTimeout = 10_000;

@@ -1,21 +1,11 @@
 import pg from 'pg';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
-
-/** Limits of a session in milliseconds; 0 means no limit. */
-export interface SessionTimeouts {
-  /** The server stops a longer statement, and the client stops waiting for its answer. */
-  readonly statement: number;
-  readonly lock: number;
-  readonly idleInTransaction: number;
-}
+import type { Durability, SessionTimeouts } from '../database/database.ts';
 
 /** The event loop counts words inside a transaction, so a session may be idle for longer than a statement may run. */
 export const servingTimeouts: SessionTimeouts = { statement: 15_000, lock: 10_000, idleInTransaction: 60_000 };
 /** A migration may rewrite tables of any size, and may wait for a backup that reads them. */
 export const migrationTimeouts: SessionTimeouts = { statement: 0, lock: 0, idleInTransaction: 0 };
-
-/** With `standby`, a commit is acknowledged only after a standby has stored it as well. */
-export type Durability = 'local' | 'standby';
 
 function settingsOf({ statement, lock, idleInTransaction }: SessionTimeouts) {
   return {

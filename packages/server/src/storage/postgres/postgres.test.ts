@@ -6,9 +6,9 @@ import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
-import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { openDatabase } from '../open-database.ts';
 
 const logger = createLogger('silent');
 const openAt = (url: string) => openDatabase({ admission: createAdmission(), url, dataFolder: '/unused', logger });

@@ -15,7 +15,7 @@ import { checkStore } from '../../stores/files/maintenance/fsck.ts';
 import { createArtifactStore } from '../../tools/artifacts/artifact-store.ts';
 import { createArtifactUrls } from '../../tools/artifacts/artifact-urls.ts';
 import { createArtifactSweep } from '../../tools/artifacts/sweep-artifacts.ts';
-import { checkDatabase, repairIndex } from '../database/check-database.ts';
+import { checkDatabase, repairIndex } from '../check/check-database.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
 import { createArtifactRepository } from './artifact-repository.ts';

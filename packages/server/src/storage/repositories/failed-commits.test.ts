@@ -17,7 +17,7 @@ import { createQuota } from '../../stores/files/quota.ts';
 import { createUploads } from '../../stores/files/upload/upload.ts';
 import { createArtifactStore } from '../../tools/artifacts/artifact-store.ts';
 import { createArtifactUrls } from '../../tools/artifacts/artifact-urls.ts';
-import { checkDatabase, repairIndex } from '../database/check-database.ts';
+import { checkDatabase, repairIndex } from '../check/check-database.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { createArtifactRepository } from './artifact-repository.ts';
 import { createBlobRepository } from './blob-repository.ts';

@@ -10,7 +10,7 @@ import { noFileLimits } from '../../stores/files/file-repository.ts';
 import { checkStore, type StoreReport } from '../../stores/files/maintenance/fsck.ts';
 import { describeBlobRepository } from '../../stores/files/testing/blob-repository.suite.ts';
 import { describeFileRepository } from '../../stores/files/testing/file-repository.suite.ts';
-import { checkDatabase, repairIndex } from '../database/check-database.ts';
+import { checkDatabase, repairIndex } from '../check/check-database.ts';
 import type { Database } from '../database/database.ts';
 import { insertCollection, insertRecord } from '../database/testing/insert-rows.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';

@@ -1,10 +1,10 @@
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { OrphanClaim, OrphanedRun, RunLease } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
+import type { RunRequestTable, RunTable } from '../database/run-tables.ts';
 import type { Tables } from '../database/tables.ts';
 import { isOrphaned, writeHeartbeat } from '../postgres/process-heartbeats.ts';
 import { toRun } from './run-rows.ts';
-import type { RunRequestTable, RunTable } from './run-tables.ts';
 
 type OrphanedRow = Selectable<RunTable> & Selectable<Omit<RunRequestTable, 'project_id' | 'run_id'>>;
 

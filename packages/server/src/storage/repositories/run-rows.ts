@@ -3,9 +3,9 @@ import { type Selectable, sql, type Transaction } from 'kysely';
 import { parseExactJson } from '../../platform/json/exact-json.ts';
 import type { PackedRun, RunEnd, StoredRun } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
+import type { RunTable } from '../database/run-tables.ts';
+import { askThread } from '../database/sqlite-insert-many.ts';
 import type { Tables } from '../database/tables.ts';
-import { askThread } from '../sqlite/sqlite-insert-many.ts';
-import type { RunTable } from './run-tables.ts';
 
 /** The parts of a run's end that no query uses. */
 type Detail = Omit<RunEnd, 'outcome'>;

@@ -4,24 +4,7 @@ import { countFieldTerms } from '../../stores/search/analysis/field-terms.ts';
 import { type FilteredChunk, listFilterTerms } from '../../stores/search/filter-terms.ts';
 import type { IndexedChunk } from '../../stores/search/search-index.ts';
 import { contentOf, headingOf } from '../database/chunk-content.ts';
-
-/** A chunk as a step of a rebuild reads it. */
-export interface ChunkTexts {
-  readonly seq: number;
-  readonly id: string;
-  readonly content: string;
-  readonly question: string | null;
-  readonly answer: string | null;
-  readonly record_id: string | null;
-  /** JSON, as that of the record. */
-  readonly metadata: string;
-  readonly record_metadata: string | null;
-  /** JSON. */
-  readonly locator: string | null;
-  readonly record_title: string | null;
-  /** The JSON of the file of the record. */
-  readonly record_file: string | null;
-}
+import type { ChunkTexts } from '../database/chunk-texts.ts';
 
 /** Returns what the index needs of a chunk. It takes long, so that it runs in a thread. */
 export function analyseChunk({ seq, question, record_id: recordId, ...row }: ChunkTexts): IndexedChunk {

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ChunkTexts } from '../database/chunk-texts.ts';
 import type { Tables } from '../database/tables.ts';
-import type { ChunkTexts } from './analyse-chunk.ts';
 
 /**
  * The maximum number of chunks that one step reads, and of characters except those of its first chunk, so that other

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ChunkTexts } from '../database/chunk-texts.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
-import type { ChunkTexts } from './analyse-chunk.ts';
 import type { RebuildSome } from './index-rebuilder.ts';
 import type { RefreshMetrics } from './merge-metrics.ts';
 

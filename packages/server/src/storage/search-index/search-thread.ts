@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Statistics } from '../../stores/search/search-index.ts';
+import { askThread } from '../database/sqlite-insert-many.ts';
 import type { Tables } from '../database/tables.ts';
-import { askThread } from '../sqlite/sqlite-insert-many.ts';
 import type { ThreadCompared, ThreadComparison } from './compare-vectors.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import type { SegmentAnswer, SegmentQuestion } from './questions.ts';

@@ -1,4 +1,5 @@
-import { analyseChunk, type ChunkTexts } from './analyse-chunk.ts';
+import type { ChunkTexts } from '../database/chunk-texts.ts';
+import { analyseChunk } from './analyse-chunk.ts';
 import { checkIndex } from './check-index.ts';
 import { compareVectors, type ThreadComparison } from './compare-vectors.ts';
 import { createMergeSteps, type MergeParts } from './merge-steps.ts';

@@ -10,15 +10,15 @@ import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
 import { assertReadableStore, migrate, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
+import { insertInto, runMany } from '../database/sqlite-insert-many.ts';
 import type { Tables } from '../database/tables.ts';
 import { createIndexMerger } from '../search-index/index-merger.ts';
 import { createIndexRenewal } from '../search-index/index-renewal.ts';
 import { createMergeMetrics } from '../search-index/merge-metrics.ts';
-import { createSqliteMergeThread } from '../search-index/sqlite-merge-thread.ts';
 import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
 import { startReclaiming } from './reclaim-space.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
-import { insertInto, runMany } from './sqlite-insert-many.ts';
+import { createSqliteMergeThread } from './sqlite-merge-thread.ts';
 import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
 import { measureWrites } from './sqlite-write-times.ts';
 

@@ -8,8 +8,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { isThreadQuery } from './sqlite-insert-many.ts';
-import type { Place } from './sqlite-protocol.ts';
+import { isThreadQuery } from '../database/sqlite-insert-many.ts';
+import type { Place } from '../database/sqlite-protocol.ts';
 import type { SqliteThread } from './sqlite-thread.ts';
 
 /** A connection that one query or transaction uses exclusively until it releases it. */

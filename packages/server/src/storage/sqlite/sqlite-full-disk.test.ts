@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import type { Database } from '../database/database.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { openDatabase } from '../open-database.ts';
 
 const run = promisify(execFile);
 const logger = createLogger('silent');

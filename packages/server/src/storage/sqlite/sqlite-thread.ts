@@ -16,7 +16,7 @@ import {
   type WorkerAnswer,
   type WorkerRequest,
   type WorkerStart,
-} from './sqlite-protocol.ts';
+} from '../database/sqlite-protocol.ts';
 
 /**
  * An error of SQLite. `code` is the name of the result code when the service uses it; otherwise the number, for example

@@ -2,9 +2,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { isDiskFull } from '../../platform/disk/is-disk-full.ts';
-import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
-import type { ThreadStatements, ThreadValue } from '../search-index/thread-statements.ts';
-import { readableJson } from './readable-json.ts';
 import type {
   PlacedRequest,
   ProcedureCall,
@@ -13,8 +10,11 @@ import type {
   WorkerAnswer,
   WorkerRequest,
   WorkerStart,
-} from './sqlite-protocol.ts';
-import { isFailedSync } from './sqlite-protocol.ts';
+} from '../database/sqlite-protocol.ts';
+import { isFailedSync } from '../database/sqlite-protocol.ts';
+import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
+import type { ThreadStatements, ThreadValue } from '../search-index/thread-statements.ts';
+import { readableJson } from './readable-json.ts';
 
 /** Milliseconds that a statement waits for a lock of another process. */
 const busyTimeout = 10_000;

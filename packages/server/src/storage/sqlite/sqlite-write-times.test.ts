@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
-import { openDatabase } from '../database/open-database.ts';
+import { openDatabase } from '../open-database.ts';
 
 test('each transaction and each single statement of the writing connection is measured once', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-write-times-'));

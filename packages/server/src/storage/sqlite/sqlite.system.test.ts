@@ -10,9 +10,9 @@ import { sql } from 'kysely';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import type { Database } from '../database/database.ts';
-import { openDatabase } from '../database/open-database.ts';
 import { testDatabase } from '../database/testing/database.suite.ts';
 import { openTemporaryDatabase } from '../database/testing/open-temporary-database.ts';
+import { openDatabase } from '../open-database.ts';
 import { openSqliteThread, type SqliteThread } from './sqlite-thread.ts';
 
 const logger = createLogger('silent');

@@ -17,7 +17,6 @@ import type { Page } from '../../platform/page.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import { isModelId, toModelId } from '../search/embedding/model-id.ts';
 import type { ModelTrial } from '../search/embedding/try-model.ts';
-import { checkWeights, readMetadata, readText } from './chunks/read-fields.ts';
 import {
   type CollectionChange,
   type CollectionRepository,
@@ -34,6 +33,7 @@ import {
   vectorStateOf,
 } from './describe-embedding.ts';
 import { collectionNotFound, modelFailed, noEmbeddingModel, tooManyCollections, unknownModel } from './problems.ts';
+import { checkWeights, readMetadata, readText } from './read-fields.ts';
 
 /** The configured models, and whether the collections without their vectors are known yet. */
 export interface EmbeddingOfCollections {

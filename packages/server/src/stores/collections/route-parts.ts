@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { withoutNulls } from './chunks/read-fields.ts';
+import { withoutNulls } from './read-fields.ts';
 
 /** The router returns 404 for longer parts of a path. */
 const maxPathIdLength = 256;

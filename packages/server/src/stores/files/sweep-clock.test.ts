@@ -12,8 +12,8 @@ import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { closeAll } from '../../platform/server-process/close-all.ts';
 import { until } from '../../platform/testing/until.ts';
-import { openDatabase } from '../../storage/database/open-database.ts';
 import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
+import { openDatabase } from '../../storage/open-database.ts';
 
 const hour = 3_600_000;
 

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { repeatsKills } from '../../../../../test/support/kill-depth.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
-import { openDatabase } from '../../storage/database/open-database.ts';
+import { openDatabase } from '../../storage/open-database.ts';
 import { createCollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
 import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
 import { newCollection } from '../collections/testing/fixtures.suite.ts';

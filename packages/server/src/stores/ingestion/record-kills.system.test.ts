@@ -10,7 +10,7 @@ import type { RecordCreate } from '@quartermaster/contract';
 import { repeatsKills } from '../../../../../test/support/kill-depth.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import type { Database } from '../../storage/database/database.ts';
-import { openDatabase } from '../../storage/database/open-database.ts';
+import { openDatabase } from '../../storage/open-database.ts';
 import { createCollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
 import { contentOf, countStored } from '../collections/records/testing/record-contents.suite.ts';
 import { newCollection } from '../collections/testing/fixtures.suite.ts';

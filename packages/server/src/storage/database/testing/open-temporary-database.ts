@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { TestDatabase } from '../../../../../../test/support/postgres.ts';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
+import { openDatabase } from '../../open-database.ts';
 import { sqliteFile } from '../../sqlite/sqlite-database.ts';
 import type { Database } from '../database.ts';
-import { openDatabase } from '../open-database.ts';
 
 /** An empty database for tests. */
 export interface TemporaryDatabase {

@@ -1,7 +1,7 @@
 import { createTestDatabase } from '../../../../../../test/support/postgres.ts';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
-import { openDatabase } from '../open-database.ts';
+import { openDatabase } from '../../open-database.ts';
 import { openTemporaryDatabase } from './open-temporary-database.ts';
 
 /** Opens an empty database of each kind. A test that needs SQLite only imports `openTemporaryDatabase`, so that it needs no server. */

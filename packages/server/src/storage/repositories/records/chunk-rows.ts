@@ -7,8 +7,8 @@ import { listFilterTerms } from '../../../stores/search/filter-terms.ts';
 import { contentOf, toStoredContent } from '../../database/chunk-content.ts';
 import { countBytes } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
+import { insertInto, runMany } from '../../database/sqlite-insert-many.ts';
 import type { Tables } from '../../database/tables.ts';
-import { insertInto, runMany } from '../../sqlite/sqlite-insert-many.ts';
 import { fileOfRecord } from './source-columns.ts';
 
 /** The owner of new chunks. */

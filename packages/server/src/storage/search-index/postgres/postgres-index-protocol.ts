@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { RankedChunk } from '../../../stores/search/chunk-index.ts';
 import type { Restriction } from '../../../stores/search/restriction.ts';
 import type { IndexedChunk, Statistics } from '../../../stores/search/search-index.ts';
-import type { ChunkTexts } from '../analyse-chunk.ts';
+import type { ChunkTexts } from '../../database/chunk-texts.ts';
 import type { MergeParts, MergeStep } from '../merge-steps.ts';
 import type { MissingPages } from './prefetched-store.ts';
 

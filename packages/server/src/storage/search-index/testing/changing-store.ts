@@ -2,7 +2,7 @@ import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { until } from '../../../platform/testing/until.ts';
 import type { Database } from '../../database/database.ts';
-import { openDatabase } from '../../database/open-database.ts';
+import { openDatabase } from '../../open-database.ts';
 import { createCollectionRepository } from '../../repositories/records/collection-repository.ts';
 import { findWork, passMinutes } from './background-work.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
-import { repairIndex } from '../../database/check-database.ts';
+import { repairIndex } from '../../check/check-database.ts';
 import type { Database } from '../../database/database.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { sweepCollection } from '../../repositories/records/sweep-collection.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { checkDatabase } from '../../database/check-database.ts';
+import { checkDatabase } from '../../check/check-database.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { sweepCollection } from '../../repositories/records/sweep-collection.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
-import { openDatabase } from '../../database/open-database.ts';
+import { openDatabase } from '../../open-database.ts';
 
 /** Runs as a second process on the same file; `sqlite.system.test.ts` starts it. */
 const [dataFolder = '', name = ''] = process.argv.slice(2);

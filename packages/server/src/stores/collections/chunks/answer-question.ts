@@ -20,9 +20,9 @@ import { measureText } from '../../search/query/measure-text.ts';
 import { type SelectedHits, selectHits } from '../../search/query/select-hits.ts';
 import { type RerankDeps, type RerankedHit, rerankHits } from '../../search/reranking/rerank-hits.ts';
 import { chunkNotFound, collectionNotFound } from '../problems.ts';
+import { checkWeights } from '../read-fields.ts';
 import type { ChunkItems } from './chunk-items.ts';
 import type { ChunkRepository, StoredChunk } from './chunk-repository.ts';
-import { checkWeights } from './read-fields.ts';
 import { type SelectedNeighbours, selectNeighbours } from './select-neighbours.ts';
 
 /** A query of the API whose filter may have conditions on dates. */

@@ -9,11 +9,11 @@ import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type CountTokens, measureText } from '../../search/query/measure-text.ts';
 import type { Collections } from '../collections.ts';
 import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
+import { readMetadata, readText } from '../read-fields.ts';
 import type { Records } from '../records/records.ts';
 import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } from './answer-question.ts';
 import type { ChunkItems } from './chunk-items.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
-import { readMetadata, readText } from './read-fields.ts';
 
 export interface ChunksDeps {
   readonly collections: Pick<Collections, 'find' | 'findCounted'>;

@@ -12,8 +12,8 @@ import { quoteText } from '../../../platform/quote-text.ts';
 import { fieldInvalid, fieldMissing } from '../../../platform/validation/validation-error.ts';
 import { checkSplitter } from '../../extraction/chunking/check-splitter.ts';
 import type { FileAccess } from '../../files/file-access.ts';
-import { readText } from '../chunks/read-fields.ts';
 import { collectionTypeMismatch, fileNotFound, purposeMismatch, splitterRefused } from '../problems.ts';
+import { readText } from '../read-fields.ts';
 import type { RecordSource } from './record-repository.ts';
 
 /** The fields of a create or update request that determine the source of the record. */

@@ -8,7 +8,7 @@ import { createStreamShares } from '../../../platform/admission/stream-shares.ts
 import { systemClock } from '../../../platform/clock.ts';
 import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
-import { openDatabase } from '../../../storage/database/open-database.ts';
+import { openDatabase } from '../../../storage/open-database.ts';
 import { createCollectionRepositories } from '../../../storage/repositories/records/collection-repositories.ts';
 import { countTokens } from '../../extraction/chunking/tokens.ts';
 import type { Extractor } from '../../extraction/extraction.ts';

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { Database } from '../database/database.ts';
+import { checkUnfinished } from '../database/problems.ts';
 import { checkVectors } from './check-vectors.ts';
-import type { Database } from './database.ts';
-import { checkUnfinished } from './problems.ts';
 
 export interface DatabaseCheck {
   /** Describes the check in one sentence. */

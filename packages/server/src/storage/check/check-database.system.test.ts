@@ -7,10 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
+import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { openDatabase } from '../open-database.ts';
 import { createProjectRepository } from '../repositories/project-repository.ts';
 import { checkDatabase } from './check-database.ts';
-import { openDatabase } from './open-database.ts';
-import { temporaryDatabases } from './testing/temporary-databases.ts';
 
 const logger = createLogger('silent');
 

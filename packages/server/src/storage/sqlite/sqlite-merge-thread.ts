@@ -1,9 +1,9 @@
 import { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
-import { createSqliteDialect } from '../sqlite/sqlite-dialect.ts';
-import type { SqliteThread } from '../sqlite/sqlite-thread.ts';
-import type { MergeThread } from './index-merger.ts';
-import { continueMerge, startMerge } from './search-thread.ts';
+import type { MergeThread } from '../search-index/index-merger.ts';
+import { continueMerge, startMerge } from '../search-index/search-thread.ts';
+import { createSqliteDialect } from './sqlite-dialect.ts';
+import type { SqliteThread } from './sqlite-thread.ts';
 
 /** Merges in the thread of a read connection of its own. */
 export function createSqliteMergeThread(thread: SqliteThread): MergeThread {

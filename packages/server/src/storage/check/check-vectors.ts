@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { VectorSetKey } from '../../stores/search/vector-repository.ts';
+import type { Database } from '../database/database.ts';
 import { lockCounts, recount } from '../repositories/records/vector-counts.ts';
 import { setId, slots } from '../repositories/records/vector-sets.ts';
-import type { Database } from './database.ts';
 
 /** Compares the stored counts of a collection with its vectors. @returns one sentence for each error */
 export async function checkVectors(database: Database, collectionId: string): Promise<readonly string[]> {

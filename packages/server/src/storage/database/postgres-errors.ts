@@ -7,7 +7,7 @@ import {
   databaseUnreachable,
   postgresLoginRefused,
   postgresUnreachable,
-} from '../database/problems.ts';
+} from './problems.ts';
 
 /** The meaning of a PostgreSQL failure for the caller, the connection and the pool. */
 export interface PostgresFailure {

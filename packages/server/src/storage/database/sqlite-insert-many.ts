@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely';
-import type { Tables } from '../database/tables.ts';
 import type { Request } from './sqlite-protocol.ts';
+import type { Tables } from './tables.ts';
 
 /** A query that carries the request for its thread. */
 export interface ThreadQuery extends CompiledQuery {

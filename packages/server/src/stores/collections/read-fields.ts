@@ -1,8 +1,8 @@
 import type { RankingWeights } from '@quartermaster/contract';
-import { isJsonObject } from '../../../platform/json/json-object.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
-import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
-import { holdsNul } from '../problems.ts';
+import { isJsonObject } from '../../platform/json/json-object.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import { fieldInvalid } from '../../platform/validation/validation-error.ts';
+import { holdsNul } from './problems.ts';
 
 /**
  * Returns a text that can be stored: an unpaired surrogate is replaced.

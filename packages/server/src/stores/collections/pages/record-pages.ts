@@ -15,8 +15,8 @@ import {
   pagesBusy,
   rendererMissing,
 } from '../problems.ts';
-import type { RecordKey } from './record-repository.ts';
-import type { Records } from './records.ts';
+import type { RecordKey } from '../records/record-repository.ts';
+import type { Records } from '../records/records.ts';
 
 export interface RecordPagesDeps {
   readonly records: Pick<Records, 'get' | 'name'>;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import type { ProjectRepository } from '../projects/project-repository.ts';
 import { openKeyRing } from './key-ring.ts';
+import type { ProjectRepository } from './project-repository.ts';
 
 test('a failure of every refresh, such as a full disk causes, is logged once a minute', async () => {
   const lines: unknown[] = [];

@@ -7,9 +7,9 @@ import { successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
 import { matchesAny } from '../../files/byte-range.ts';
+import { keyOf, ofRecord } from '../records/record-routes.ts';
 import { pathId } from '../route-parts.ts';
 import type { RecordPages } from './record-pages.ts';
-import { keyOf, ofRecord } from './record-routes.ts';
 
 const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
 const PageParams = Type.Object({

@@ -4,9 +4,9 @@ import type { Caller } from '../../platform/caller.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createBoundedLog } from '../../platform/log/bounded-log.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { apiKeyRejected } from '../projects/problems.ts';
-import type { ProjectRepository, StoredKey } from '../projects/project-repository.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
+import { apiKeyRejected } from './problems.ts';
+import type { ProjectRepository, StoredKey } from './project-repository.ts';
 
 /**
  * Keeps the usable keys in memory, so that a request with a valid key needs no query. Each load reads only the keys

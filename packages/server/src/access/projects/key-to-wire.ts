@@ -1,5 +1,5 @@
 import type { ApiKey } from '@quartermaster/contract';
-import type { StoredKey } from '../projects/project-repository.ts';
+import type { StoredKey } from './project-repository.ts';
 
 /** Converts a key for lists, which show only the last characters of its text. */
 export function keyToWire(key: StoredKey, now: number): ApiKey {
