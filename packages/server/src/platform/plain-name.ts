@@ -7,8 +7,8 @@ export function plainName(text: string): string {
 }
 
 /**
- * Replaces the characters of a text from outside that nobody sees, but that change its reading order or hide words in it. Texts in
- * Arabic and Hebrew keep their marks, and emoji and Persian their joiners.
+ * Replaces invisible characters of a text from outside that change its reading order or hide words in it. Texts in Arabic and
+ * Hebrew keep their marks, and emoji and Persian keep their joiners.
  */
 export function withoutHiddenCharacters(text: string): string {
   return text.replace(hidden, '\ufffd');

@@ -143,7 +143,7 @@ export async function readZipEntry(source: ZipSource, name: string, limit: numbe
   }
 }
 
-/** After so many entries, the event loop runs other work. */
+/** The number of entries after which the reader lets the event loop run other work. */
 const entriesAtOnce = 100;
 
 async function findEntry(zip: ZipFile, name: string): Promise<Entry | undefined> {

@@ -120,7 +120,7 @@ test('a question does not wait for a long reading, which goes on', async (t) => 
   assert.deepEqual(source.reads, { c: 3000 });
 });
 
-test('a collection takes the memory of one that nobody asks, and otherwise the operator reads which setting to raise', async (t) => {
+test('a new collection replaces one without recent questions in memory; without such a collection, a log line names the setting to raise', async (t) => {
   const { vectors, queries } = createVectors('topics', { count: 2048, dimensions: 64 });
   const source = createSource({ a: vectors, b: vectors });
   const [query = new Float32Array()] = queries(1);

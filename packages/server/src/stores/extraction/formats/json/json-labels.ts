@@ -1,7 +1,10 @@
 import { unpackedLimit } from '../../extraction-error.ts';
 import type { JsonValue } from './json-values.ts';
 
-/** A document may repeat its names for each value: at most so many characters, plus some for each character of its text. */
+/**
+ * A document may repeat its names for each value. These bound the repeated characters: a constant, plus a number for each
+ * character of the text of the document.
+ */
 export const jsonLabelLimits = { characters: 4 * 2 ** 20, perCharacter: 16 } as const;
 
 /** @param itemAt the position of an index that is left out */
