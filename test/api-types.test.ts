@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiDocument, describeApiTypes } from '../scripts/reference/api-types.ts';
+import { type ApiDocument, describeApiTypes } from '../scripts/client-types/api-types.ts';
 
 /** Returns the generated type of one schema. */
 function typeOf(schema: object): string {

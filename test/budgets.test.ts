@@ -35,7 +35,7 @@ function countLines(file: string): number {
 function findSources(): string[] {
   const folders = ['packages', 'bundles', 'clients', 'bench', 'proof', 'scripts', 'test'];
   // What the set-up and the wheel of the Python client build is no source.
-  const built = /(?:^|\/)(?:node_modules|dist|build|_sync)$/;
+  const built = /(?:^|\/)(?:node_modules|dist|build|generated|_sync|quartermaster\/(?:_operations|types)\.py)$/;
   return folders.flatMap((folder) =>
     globSync(`${folder}/**/*.{ts,tsx,js,mjs,mts,py,css}`, { exclude: (path) => built.test(path) }),
   );

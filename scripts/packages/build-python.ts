@@ -13,11 +13,16 @@ const offline = ['--no-index', '--no-build-isolation', '--no-deps', '--quiet'];
  * @returns the paths of the wheel, of the source archive and of the copied project
  */
 export async function buildPython(root: string, folder: string) {
-  const project = join(folder, 'project');
+  const project = join(folder, 'clone/clients/python');
   const out = join(folder, 'out');
   await mkdir(out, { recursive: true });
-  const isSource = (path: string) => !/\/(?:__pycache__|\.mypy_cache|build|_sync|[^/]+\.egg-info)(?:\/|$)/.test(path);
+  const isSource = (path: string) =>
+    !/\/(?:__pycache__|\.mypy_cache|build|_sync|_operations\.py|types\.py|[^/]+\.egg-info)(?:\/|$)/.test(path);
   await cp(join(root, 'clients/python'), project, { recursive: true, filter: isSource });
+  for (const name of ['files', 'plugins']) {
+    const document = `docs/reference/openapi-${name}.json`;
+    await cp(join(root, document), join(folder, 'clone', document));
+  }
   const build = 'import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])';
   await run(python, ['-c', build, out], { cwd: project, env });
   const source = await findFile(out, '.tar.gz');

@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 
 /** Compiles the packages and their types into `out`, with their folders as in the checkout, so that relative paths between them stay true. */
 export function compile(root: string, out: string): void {
+  execFileSync('node', ['scripts/client-types.ts'], { cwd: root, stdio: 'inherit' });
   execFileSync('tsc', ['-p', 'tsconfig.build.json', '--outDir', join(out, 'packages')], {
     cwd: root,
     stdio: 'inherit',

@@ -29,6 +29,8 @@ await buildConsole();
 // The packages that build the console are removed first, which keeps the most that is installed at a time small.
 if (group === 'test' || group === 'all') await installPackages('all');
 if (group === 'all') await installBiome();
+// Only the compiler and editors read the types of the client.
+if (group !== 'run') execFileSync('node', ['scripts/client-types.ts'], { stdio: ['ignore', 'ignore', 'inherit'] });
 
 /** Builds the console from its sources, with the Node.js that was just installed. */
 async function buildConsole() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -100,7 +100,6 @@ test('[client] an editable install builds the synchronous client into the source
   const folder = await temporaryFolder(t);
   const { project } = await buildPython(resolve('.'), folder);
   const editable = join(project, 'src/quartermaster/_sync');
-  await mkdir(editable);
   await writeFile(join(editable, 'removed.py'), '');
   const target = join(folder, 'installed');
   await installPython(['--config-settings', 'editable_mode=strict', '--editable', project], target);
@@ -223,13 +222,14 @@ test('[client] mypy --strict accepts the Python package and every sample of its 
   const samples = join(cwd, 'samples.py');
   await writeFile(samples, (await readSamples()).join('\n'));
   const wrong = join(cwd, 'wrong.py');
-  await writeFile(wrong, 'import quartermaster\nquartermaster.Quartermaster("http://a").files.upload(3)\n');
+  const calls = ['qm.files.upload(3)', 'qm.files.list(limit="3")', 'qm.records.create("c", titel="a")'];
+  await writeFile(wrong, ['import quartermaster', 'qm = quartermaster.Quartermaster("http://a")', ...calls].join('\n'));
   const check = async (...args: string[]) => {
     const env = { PATH: '/usr/bin:/bin', HOME: cwd, MYPYPATH: installation.modules };
     const options = { cwd, env };
     return await promisify(execFile)(
       '/usr/bin/mypy',
-      ['--strict', '--python-executable', python, ...args],
+      ['--strict', '--enable-incomplete-feature=Unpack', '--python-executable', python, ...args],
       options,
     ).then(
       ({ stdout }) => ({ code: 0, stdout }),
@@ -239,7 +239,8 @@ test('[client] mypy --strict accepts the Python package and every sample of its 
   const whole = await check('--package', 'quartermaster');
   assert.match(whole.stdout, /^Success: no issues found in \d+ source files/, whole.stdout);
   assert.equal((await check(samples)).code, 0, (await check(samples)).stdout);
-  assert.match((await check(wrong)).stdout, /"upload".*incompatible type/);
+  const { stdout } = await check(wrong);
+  assert.match(stdout, /:3: .*"upload".*incompatible type[\s\S]*:4: .*"limit".*incompatible type[\s\S]*:5: .*"titel"/);
 });
 
 test('[client] a request of the Python client whose response was lost has only one effect', async (t) => {

@@ -6,6 +6,7 @@ import inspect
 import re
 import typing
 import unittest
+from collections.abc import Iterator
 
 from quartermaster import Quartermaster, types
 from quartermaster._operations import OPERATIONS, OperationId
@@ -37,6 +38,12 @@ def methods_by_operation() -> dict[str, list[inspect.Signature]]:
     return found
 
 
+def names_of(signature: inspect.Signature) -> Iterator[str]:
+    for name, parameter in signature.parameters.items():
+        options = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))
+        yield from [name] if options is None else typing.get_type_hints(getattr(types, options[1]))
+
+
 class Operations(unittest.TestCase):
     def test_every_operation_has_a_method_and_every_method_calls_an_operation(self) -> None:
         found = methods_by_operation()
@@ -51,13 +58,25 @@ class Operations(unittest.TestCase):
             expected = {*operation.query, *re.findall(r"\{(\w+)\}", operation.path)}
             if operation.body is not None:
                 expected |= set(typing.get_type_hints(getattr(types, operation.body)))
-            given = {name for signature in signatures for name in signature.parameters}
+            given = {name for signature in signatures for name in names_of(signature)}
             if "plugin" in given:
                 expected -= {"bundle_id", "plugin_id"}
             with self.subTest(operation_id):
                 self.assertEqual(expected - given - OWN_WAYS.get(operation_id, set()), set())
             compared += len(expected)
         self.assertGreater(compared, 150)
+
+    def test_a_name_that_an_operation_does_not_have_is_a_type_error_and_nothing_is_sent(self) -> None:
+        client = Quartermaster("http://127.0.0.1:1")
+        calls: list[typing.Callable[[typing.Any], object]] = [
+            lambda wrong: client.files.list(**wrong),
+            lambda wrong: client.collections.create(**wrong),
+            lambda wrong: client.records.create("c", **wrong),
+            lambda wrong: client.search(["c"], "a", **wrong),
+        ]
+        for call in calls:
+            with self.assertRaisesRegex(TypeError, "has no parameter 'titel'. Allowed: "):
+                call({"titel": "a"})
 
     def test_every_type_can_be_read_at_run_time(self) -> None:
         read = 0

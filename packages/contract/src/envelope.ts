@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { errorCodes } from './codes.ts';
 
 /** One violation of a schema by a value: an input, credentials, a field or an output. */
 export const ErrorDetail = Type.Object({
@@ -15,7 +16,11 @@ export const ErrorAnswer = Type.Object(
   {
     status: Type.Literal('error'),
     error: Type.Object({
-      code: Type.String({ description: 'Error code; docs/reference/errors.md lists all codes.' }),
+      // A list that later versions extend, which a client must expect.
+      code: Type.String({
+        description: 'Error code; docs/reference/errors.md lists all codes.',
+        'x-extensible-enum': Object.keys(errorCodes),
+      }),
       message: Type.String({ description: 'Message that says what failed and what to do.' }),
       details: Type.Optional(
         Type.Array(Type.Record(Type.String(), Type.Unknown()), {

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union
 from urllib.parse import quote, urlencode
 
+from . import types
 from ._configuration import VERSION, Configuration
 from ._operations import OPERATIONS, OperationId
 from ._uploads import Upload
-
-QueryValue = Union[str, int, float, bool, None]
 
 
 @dataclass
@@ -22,8 +20,8 @@ class Call:
 
     operation_id: OperationId
     path: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, QueryValue] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
+    query: Mapping[str, object] = field(default_factory=dict)
+    body: Mapping[str, object] | None = None
     """The JSON body."""
     keeps_null: bool = False
     """Whether members of the body that are `None` are sent as null. Default: they are left out."""
@@ -40,10 +38,19 @@ class Call:
 
     def __post_init__(self) -> None:
         self.operation = OPERATIONS[self.operation_id]
+        self._check_names(self.query, self.operation.query)
+        if self.operation.body is not None:
+            self._check_names(self.body or {}, getattr(types, self.operation.body).__annotations__)
         if self.idempotency_key is None:
             self.idempotency_key = str(uuid.uuid4()) if self.operation.method == "POST" else None
         elif not self.idempotency_key.isascii() or not self.idempotency_key.isprintable():
             raise ValueError("idempotency_key must consist of printable ASCII characters.")
+
+    def _check_names(self, given: Iterable[str], allowed: Iterable[str]) -> None:
+        """Raise `TypeError` for a name that the operation does not have."""
+        unknown = [name for name in given if name not in allowed]
+        if unknown:
+            raise TypeError(f"{self.operation_id} has no parameter {unknown[0]!r}. Allowed: {', '.join(allowed)}.")
 
     @property
     def can_repeat(self) -> bool:
@@ -89,7 +96,7 @@ def fill_path(template: str, values: Mapping[str, str]) -> str:
     return path
 
 
-def encode_query(query: Mapping[str, QueryValue]) -> str:
+def encode_query(query: Mapping[str, object]) -> str:
     given = {name: value for name, value in query.items() if value is not None}
     texts = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
     return f"?{urlencode(texts, quote_via=quote, safe='')}" if texts else ""

@@ -18,6 +18,8 @@ export const releaseList = 'hashes.json';
 /** The list of hashes that the set-up writes after npm has compared each package with the lockfile. */
 export const installedList = 'node_modules/.hashes.json';
 export const builtConsole = 'packages/console/dist';
+/** The types of the client, which the set-up generates. They are never executed. */
+const generatedTypes = 'packages/client/src/generated';
 
 /** The folders and files of the product that are executed, without the installed packages. */
 export const shippedPaths = ['bundles', 'packages', 'scripts', 'package.json', 'package-lock.json', '.npmrc'];
@@ -40,9 +42,9 @@ export async function filesBelow(root: string, path: string, skip: (path: string
   return found;
 }
 
-/** Lists source files and bundles, without installed packages and the built console. */
+/** Lists source files and bundles, without installed packages and what is built. */
 export async function listShipped(root: string): Promise<string[]> {
-  const skip = (path: string) => path.endsWith('/node_modules') || path === builtConsole;
+  const skip = (path: string) => path.endsWith('/node_modules') || [builtConsole, generatedTypes].includes(path);
   const lists = await Promise.all(shippedPaths.map((path) => filesBelow(root, path, skip)));
   return lists.flat().sort();
 }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import httpx
 
 from .._configuration import configure
-from ..types import MetadataFilter, ScoredChunk
+from ..types import QueryChunksOptions, ScoredChunk
 from .artifacts import AsyncArtifacts
 from .collections import AsyncChunks, AsyncCollections
 from .connection import AsyncConnection
@@ -18,6 +19,9 @@ from .projects import AsyncKeys, AsyncProjects
 from .records import AsyncRecords
 from .runs import AsyncRuns
 from .service import AsyncService
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncQuartermaster:
@@ -59,32 +63,10 @@ class AsyncQuartermaster:
         self.service = AsyncService(self._connection)
 
     async def search(
-        self,
-        collection_id: str | Sequence[str],
-        query_text: str,
-        *,
-        top_k: int | None = None,
-        after: str | None = None,
-        max_tokens: int | None = None,
-        score_threshold: float | None = None,
-        filters: MetadataFilter | None = None,
-        expand: int | None = None,
-        rerank: bool | None = None,
-        explain: bool | None = None,
+        self, collection_id: str | Sequence[str], query_text: str, **options: Unpack[QueryChunksOptions]
     ) -> list[ScoredChunk]:
         """Return the chunks of one or more collections that match the query best, the best first."""
-        return await self.collections.search(
-            collection_id,
-            query_text,
-            top_k=top_k,
-            after=after,
-            max_tokens=max_tokens,
-            score_threshold=score_threshold,
-            filters=filters,
-            expand=expand,
-            rerank=rerank,
-            explain=explain,
-        )
+        return await self.collections.search(collection_id, query_text, **options)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -3,66 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, List, Literal
+from typing import TYPE_CHECKING, Any, List
 
 from .._call import Call
 from ..types import (
     Chunk,
-    Chunking,
     Collection,
+    CreateCollectionOptions,
     EmbeddingFailure,
-    MetadataFilter,
+    ListChunksOptions,
+    ListCollectionsOptions,
+    ListEmbeddingFailuresOptions,
     PassageBoxes,
-    RankingWeights,
-    RetrievalDefaults,
+    QueryChunksOptions,
+    ReembedCollectionOptions,
     ScoredChunk,
+    UpdateChunkOptions,
+    UpdateCollectionOptions,
 )
 from .connection import AsyncConnection
 from .paging import AsyncPages
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncCollections:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def create(
-        self,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        type: Literal["text", "qa"] | None = None,
-        capacity: int | None = None,
-        embedding_model_id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        retrieval: RetrievalDefaults | None = None,
-        chunking: Chunking | None = None,
-    ) -> Collection:
+    async def create(self, **body: Unpack[CreateCollectionOptions]) -> Collection:
         """Create a collection of documents (`text`, the default) or of question-answer pairs (`qa`)."""
-        body = {
-            "name": name,
-            "description": description,
-            "type": type,
-            "capacity": capacity,
-            "embedding_model_id": embedding_model_id,
-            "metadata": metadata,
-            "retrieval": retrieval,
-            "chunking": chunking,
-        }
         collection: Collection = await self._connection.data(Call("createCollection", body=body))
         return collection
 
-    def list(
-        self,
-        *,
-        name: str | None = None,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
-    ) -> AsyncPages[Collection]:
+    def list(self, **query: Unpack[ListCollectionsOptions]) -> AsyncPages[Collection]:
         """List collections, newest first. `name` selects those whose name contains it."""
-        query = {"name": name, "limit": limit, "order": order, "after": after, "before": before, "count": count}
         return AsyncPages(self._connection, Call("listCollections", query=query), "collection_id")
 
     async def get(self, collection_id: str) -> Collection:
@@ -71,26 +47,8 @@ class AsyncCollections:
         collection: Collection = await self._connection.data(call)
         return collection
 
-    async def update(
-        self,
-        collection_id: str,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        retrieval: RetrievalDefaults | None = None,
-        embedding_paused: bool | None = None,
-        chunking: Chunking | None = None,
-    ) -> Collection:
+    async def update(self, collection_id: str, **body: Unpack[UpdateCollectionOptions]) -> Collection:
         """Change the members that are given. Another `chunking` splits the records again in the background."""
-        body = {
-            "name": name,
-            "description": description,
-            "metadata": metadata,
-            "retrieval": retrieval,
-            "embedding_paused": embedding_paused,
-            "chunking": chunking,
-        }
         call = Call("updateCollection", {"collection_id": collection_id}, body=body)
         collection: Collection = await self._connection.data(call)
         return collection
@@ -99,34 +57,19 @@ class AsyncCollections:
         """Delete a collection with its records and chunks."""
         await self._connection.json(Call("deleteCollection", {"collection_id": collection_id}))
 
-    async def reembed(
-        self,
-        collection_id: str,
-        *,
-        embedding_model_id: str | None = None,
-        dry_run: bool | None = None,
-    ) -> Collection:
+    async def reembed(self, collection_id: str, **query: Unpack[ReembedCollectionOptions]) -> Collection:
         """Build vectors of the first or the named model beside those in use, or return to kept ones.
 
         With ``dry_run``, nothing changes, and ``embedding_estimate`` states chunks, tokens and cost.
         """
-        query = {"embedding_model_id": embedding_model_id, "dry_run": dry_run}
         call = Call("reembedCollection", {"collection_id": collection_id}, query=query)
         collection: Collection = await self._connection.data(call)
         return collection
 
     def embedding_failures(
-        self,
-        collection_id: str,
-        *,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
+        self, collection_id: str, **query: Unpack[ListEmbeddingFailuresOptions]
     ) -> AsyncPages[EmbeddingFailure]:
         """List the chunks whose text has failed to be embedded, and why."""
-        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listEmbeddingFailures", {"collection_id": collection_id}, query=query)
         return AsyncPages(self._connection, call, "chunk_id")
 
@@ -137,42 +80,13 @@ class AsyncCollections:
         return collection
 
     async def search(
-        self,
-        collection_id: str | Sequence[str],
-        query_text: str,
-        *,
-        top_k: int | None = None,
-        after: str | None = None,
-        max_tokens: int | None = None,
-        score_threshold: float | None = None,
-        filters: MetadataFilter | None = None,
-        expand: int | None = None,
-        rerank: bool | None = None,
-        explain: bool | None = None,
-        rerank_model_id: str | None = None,
-        mode: Literal["words", "vectors", "fused"] | None = None,
-        weights: RankingWeights | None = None,
-        min_similarity: float | None = None,
+        self, collection_id: str | Sequence[str], query_text: str, **options: Unpack[QueryChunksOptions]
     ) -> List[ScoredChunk]:
         """Return the chunks of one or more collections that match the query best, the best first.
 
         `after` is the id of the last chunk of the previous page. With `expand`, each chunk has up to that many neighbours.
         """
-        body = {
-            "query_text": query_text,
-            "top_k": top_k,
-            "after": after,
-            "max_tokens": max_tokens,
-            "score_threshold": score_threshold,
-            "filters": filters,
-            "expand": expand,
-            "rerank": rerank,
-            "explain": explain,
-            "rerank_model_id": rerank_model_id,
-            "mode": mode,
-            "weights": weights,
-            "min_similarity": min_similarity,
-        }
+        body: dict[str, object] = {"query_text": query_text, **options}
         if isinstance(collection_id, str):
             call = Call("queryChunks", {"collection_id": collection_id}, body=body)
         else:
@@ -191,18 +105,8 @@ class AsyncChunks:
         chunk: Chunk = await self._connection.data(call)
         return chunk
 
-    def list(
-        self,
-        collection_id: str,
-        *,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
-    ) -> AsyncPages[Chunk]:
+    def list(self, collection_id: str, **query: Unpack[ListChunksOptions]) -> AsyncPages[Chunk]:
         """List the chunks of a collection."""
-        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listChunks", {"collection_id": collection_id}, query=query)
         return AsyncPages(self._connection, call, "chunk_id")
 
@@ -218,17 +122,9 @@ class AsyncChunks:
         boxes: PassageBoxes = await self._connection.data(call)
         return boxes
 
-    async def update(
-        self,
-        collection_id: str,
-        chunk_id: str,
-        *,
-        content: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> Chunk:
+    async def update(self, collection_id: str, chunk_id: str, **body: Unpack[UpdateChunkOptions]) -> Chunk:
         """Change the members that are given."""
-        path = {"collection_id": collection_id, "chunk_id": chunk_id}
-        call = Call("updateChunk", path, body={"content": content, "metadata": metadata})
+        call = Call("updateChunk", {"collection_id": collection_id, "chunk_id": chunk_id}, body=body)
         chunk: Chunk = await self._connection.data(call)
         return chunk
 

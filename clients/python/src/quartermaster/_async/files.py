@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from .._call import Call
 from .._uploads import Progress, Source, Upload
-from ..types import File, FileWithReferences, Limits, PurposeName
+from ..types import File, FileWithReferences, Limits, ListFilesOptions, PurposeName
 from .connection import AsyncConnection
 from .downloads import range_header, save_content
 from .paging import AsyncPages
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncFiles:
@@ -41,29 +44,9 @@ class AsyncFiles:
         stored: File = await self._connection.data(call)
         return stored
 
-    def list(
-        self,
-        *,
-        purpose: PurposeName | None = None,
-        collection_type: Literal["text", "qa"] | None = None,
-        name: str | None = None,
-        sha256: str | None = None,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
-    ) -> AsyncPages[File]:
-        """
-        List files, newest first.
-
-        :param collection_type: files from which records of such a collection can be created
-        :param name: files whose name contains this text
-        :param sha256: files whose content has this SHA-256
-        """
-        query = {"purpose": purpose, "collection_type": collection_type, "name": name, "sha256": sha256}
-        pages = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
-        return AsyncPages(self._connection, Call("listFiles", query={**query, **pages}), "file_id")
+    def list(self, **query: Unpack[ListFilesOptions]) -> AsyncPages[File]:
+        """List files, newest first."""
+        return AsyncPages(self._connection, Call("listFiles", query=query), "file_id")
 
     async def get(self, file_id: str) -> FileWithReferences:
         """Return a file with the records that were created from it."""

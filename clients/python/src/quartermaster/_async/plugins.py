@@ -5,13 +5,24 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from typing import Any, List, Literal
+from typing import TYPE_CHECKING, Any, List, Literal
 
 from .._call import Call
-from ..types import Bundle, CredentialProfile, ExecuteResult, Plugin, PluginDefinition, Run
+from ..types import (
+    Bundle,
+    CredentialProfile,
+    ExecuteResult,
+    ListCredentialProfilesOptions,
+    Plugin,
+    PluginDefinition,
+    Run,
+)
 from .connection import AsyncConnection
 from .paging import AsyncPages
 from .runs import AsyncPendingRun, AsyncRuns
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Format = Literal["openai", "openai-strict", "openai-responses", "anthropic", "gemini", "mcp", "taskingai"]
 
@@ -187,17 +198,8 @@ class AsyncCredentialProfiles:
         profile: CredentialProfile = await self._connection.data(Call("createCredentialProfile", body=body))
         return profile
 
-    def list(
-        self,
-        *,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
-    ) -> AsyncPages[CredentialProfile]:
+    def list(self, **query: Unpack[ListCredentialProfilesOptions]) -> AsyncPages[CredentialProfile]:
         """List the credential profiles of the project."""
-        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         return AsyncPages(self._connection, Call("listCredentialProfiles", query=query), "credential_profile_id")
 
     async def get(self, name: str) -> CredentialProfile:

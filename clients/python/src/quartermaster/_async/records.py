@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._call import Call
 from ..errors import RecordFailedError
-from ..types import Chunk, RecordItem, RecordPreview, RecordRow, RecordText, SheetColumns, TextSplitter
+from ..types import (
+    Chunk,
+    CreateRecordOptions,
+    GetPagePictureOptions,
+    GetRecordTextOptions,
+    ListChunksOfRecordOptions,
+    ListRecordRowsOptions,
+    ListRecordsOptions,
+    RecordItem,
+    RecordPreview,
+    RecordRow,
+    RecordText,
+    UpdateRecordOptions,
+)
 from .connection import AsyncConnection
 from .paging import AsyncPages
 from .waiting import read_events, wait_until_final
 
-RecordType = Literal["text", "file", "web", "qa_sheet"]
-OnDuplicate = Literal["skip", "replace", "keep"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncPendingRecord:
@@ -42,71 +55,19 @@ class AsyncRecords:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def create(
-        self,
-        collection_id: str,
-        *,
-        type: RecordType | None = None,
-        file_id: str | None = None,
-        url: str | None = None,
-        title: str | None = None,
-        content: str | None = None,
-        text_splitter: TextSplitter | None = None,
-        on_duplicate: OnDuplicate | None = None,
-        columns: SheetColumns | None = None,
-        password: str | None = None,
-        metadata: Mapping[str, str] | None = None,
-    ) -> AsyncPendingRecord:
+    async def create(self, collection_id: str, **body: Unpack[CreateRecordOptions]) -> AsyncPendingRecord:
         """Create a record. Its chunks are created in the background; call `wait()` on the result."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, password, metadata)
         call = Call("createRecord", {"collection_id": collection_id}, body=body)
         return AsyncPendingRecord(self, await self._connection.data(call))
 
-    async def preview(
-        self,
-        collection_id: str,
-        *,
-        type: RecordType | None = None,
-        file_id: str | None = None,
-        url: str | None = None,
-        title: str | None = None,
-        content: str | None = None,
-        text_splitter: TextSplitter | None = None,
-        on_duplicate: OnDuplicate | None = None,
-        columns: SheetColumns | None = None,
-        password: str | None = None,
-        metadata: Mapping[str, str] | None = None,
-    ) -> RecordPreview:
+    async def preview(self, collection_id: str, **body: Unpack[CreateRecordOptions]) -> RecordPreview:
         """Return the chunks that `create` would create. Nothing is stored."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, password, metadata)
         call = Call("createRecord", {"collection_id": collection_id}, query={"dry_run": True}, body=body)
         preview: RecordPreview = await self._connection.data(call)
         return preview
 
-    def list(
-        self,
-        collection_id: str,
-        *,
-        status: Literal["creating", "ready", "partial", "error"] | None = None,
-        name: str | None = None,
-        sha256: str | None = None,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
-    ) -> AsyncPages[RecordItem]:
-        """List the records of a collection, newest first. `name` selects those whose name contains it."""
-        query = {
-            "status": status,
-            "name": name,
-            "sha256": sha256,
-            "limit": limit,
-            "order": order,
-            "after": after,
-            "before": before,
-            "count": count,
-        }
+    def list(self, collection_id: str, **query: Unpack[ListRecordsOptions]) -> AsyncPages[RecordItem]:
+        """List records, newest first. `name` selects those whose name contains it."""
         call = Call("listRecords", {"collection_id": collection_id}, query=query)
         return AsyncPages(self._connection, call, "record_id")
 
@@ -115,23 +76,9 @@ class AsyncRecords:
         return await self._data(Call("getRecord", _path(collection_id, record_id)))
 
     async def update(
-        self,
-        collection_id: str,
-        record_id: str,
-        *,
-        type: RecordType | None = None,
-        file_id: str | None = None,
-        url: str | None = None,
-        title: str | None = None,
-        content: str | None = None,
-        text_splitter: TextSplitter | None = None,
-        on_duplicate: OnDuplicate | None = None,
-        columns: SheetColumns | None = None,
-        password: str | None = None,
-        metadata: Mapping[str, str] | None = None,
+        self, collection_id: str, record_id: str, **body: Unpack[UpdateRecordOptions]
     ) -> AsyncPendingRecord:
         """Change the members that are given. Except for metadata, a change creates the chunks again."""
-        body = _body(type, file_id, url, title, content, text_splitter, on_duplicate, columns, password, metadata)
         call = Call("updateRecord", _path(collection_id, record_id), body=body)
         return AsyncPendingRecord(self, await self._data(call))
 
@@ -178,50 +125,25 @@ class AsyncRecords:
                 yield json.loads(event.data)
 
     async def text(
-        self,
-        collection_id: str,
-        record_id: str,
-        *,
-        char_start: int | None = None,
-        max_characters: int | None = None,
+        self, collection_id: str, record_id: str, **query: Unpack[GetRecordTextOptions]
     ) -> RecordText:
         """Return a part of the extracted text. Offsets count UTF-16 code units."""
-        query = {"char_start": char_start, "max_characters": max_characters}
         call = Call("getRecordText", _path(collection_id, record_id), query=query)
         text: RecordText = await self._connection.data(call)
         return text
 
     async def page_picture(
-        self,
-        collection_id: str,
-        record_id: str,
-        page: int,
-        *,
-        width: int | None = None,
-        chunk_id: str | None = None,
+        self, collection_id: str, record_id: str, page: int, **query: Unpack[GetPagePictureOptions]
     ) -> bytes:
         """Return a page of a PDF document as a PNG. `chunk_id` marks a passage."""
         path = {**_path(collection_id, record_id), "page": str(page)}
-        query = {"width": width, "chunk_id": chunk_id}
-        response = await self._connection.send(
-            Call("getPagePicture", path, query=query, headers={"Accept": "image/png"})
-        )
-        return response.content
+        call = Call("getPagePicture", path, query=query, headers={"Accept": "image/png"})
+        return (await self._connection.send(call)).content
 
     def rows(
-        self,
-        collection_id: str,
-        record_id: str,
-        *,
-        status: Literal["rejected", "duplicate"] | None = None,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
+        self, collection_id: str, record_id: str, **query: Unpack[ListRecordRowsOptions]
     ) -> AsyncPages[RecordRow]:
         """List the rows of a sheet that were rejected, with the reasons."""
-        query = {"status": status, "limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listRecordRows", _path(collection_id, record_id), query=query)
         return AsyncPages(self._connection, call, "row_id")
 
@@ -236,18 +158,9 @@ class AsyncRecords:
         return response.content
 
     def chunks(
-        self,
-        collection_id: str,
-        record_id: str,
-        *,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
+        self, collection_id: str, record_id: str, **query: Unpack[ListChunksOfRecordOptions]
     ) -> AsyncPages[Chunk]:
         """List the chunks of a record in order."""
-        query = {"limit": limit, "order": order, "after": after, "before": before, "count": count}
         call = Call("listChunksOfRecord", _path(collection_id, record_id), query=query)
         return AsyncPages(self._connection, call, "chunk_id")
 
@@ -262,29 +175,3 @@ def _has_ended(record: RecordItem) -> bool:
 
 def _path(collection_id: str, record_id: str) -> dict[str, str]:
     return {"collection_id": collection_id, "record_id": record_id}
-
-
-def _body(
-    type: RecordType | None,
-    file_id: str | None,
-    url: str | None,
-    title: str | None,
-    content: str | None,
-    text_splitter: TextSplitter | None,
-    on_duplicate: OnDuplicate | None,
-    columns: SheetColumns | None,
-    password: str | None,
-    metadata: Mapping[str, str] | None,
-) -> dict[str, Any]:
-    return {
-        "type": type,
-        "file_id": file_id,
-        "url": url,
-        "title": title,
-        "content": content,
-        "text_splitter": text_splitter,
-        "on_duplicate": on_duplicate,
-        "columns": columns,
-        "password": password,
-        "metadata": metadata,
-    }

@@ -5,32 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._call import Call
 from ..errors import RunFailedError
-from ..types import ExecuteResult, Run, RunItem
+from ..types import ExecuteResult, ListRunsOptions, Run, RunItem
 from .connection import AsyncConnection
 from .paging import AsyncPages
 from .waiting import read_events, wait_until_final
 
-Outcome = Literal[
-    "succeeded",
-    "input_rejected",
-    "upstream_failed",
-    "upstream_rejected",
-    "upstream_rate_limited",
-    "credentials_rejected",
-    "egress_refused",
-    "timed_out",
-    "failed",
-    "crashed",
-    "out_of_memory",
-    "queue_full",
-    "cancelled",
-    "interrupted",
-    "none",
-]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class RunEvent(NamedTuple):
@@ -66,31 +51,8 @@ class AsyncRuns:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    def list(
-        self,
-        *,
-        bundle_id: str | None = None,
-        plugin_id: str | None = None,
-        outcome: Outcome | None = None,
-        since: int | None = None,
-        limit: int | None = None,
-        order: Literal["asc", "desc"] | None = None,
-        after: str | None = None,
-        before: str | None = None,
-        count: bool | None = None,
-    ) -> AsyncPages[RunItem]:
+    def list(self, **query: Unpack[ListRunsOptions]) -> AsyncPages[RunItem]:
         """List runs, newest first. `since` is in milliseconds since 1970; the outcome `none` selects runs that continue."""
-        query = {
-            "bundle_id": bundle_id,
-            "plugin_id": plugin_id,
-            "outcome": outcome,
-            "since": since,
-            "limit": limit,
-            "order": order,
-            "after": after,
-            "before": before,
-            "count": count,
-        }
         return AsyncPages(self._connection, Call("listRuns", query=query), "run_id")
 
     async def get(self, run_id: str) -> Run:
