@@ -95,7 +95,7 @@ export const queues = {
   svg_pictures: {
     entries: 'SVG pictures of MCP results, each at most 5 s',
     atOnce: 1,
-    waiting: 64,
+    waiting: 128,
     keepsPlaces: true,
     whenFull: 'the result has only the link to the SVG',
   },
