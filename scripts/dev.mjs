@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { formatLogLine } from '../packages/server/src/platform/readable-log.ts';
+import { formatLogLine } from '../packages/server/src/platform/log/log-destination.ts';
 import { refuse } from './set-up/refuse.mjs';
 
 const { values } = parseArgs({ options: { 'console-port': { type: 'string', default: '5173' } } });

@@ -37,7 +37,6 @@ const finds = (text: string) => handmade.some((rule) => (rule instanceof RegExp 
 const allowed: Readonly<Record<string, string>> = {
   'access/administrator/administrators.ts': 'calls the password semaphore, which uses the component',
   'access/administrator/password-policy.ts': 'computes, limits nothing',
-  'access/administrator/password-semaphore.ts': 'uses the component',
   'storage/disk/bucket-folders.ts': 'counts syncs of an open folder, so that it is closed after the last one',
   'storage/postgres/postgres-availability.ts': 'counts probes that hang',
   'storage/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',
@@ -92,7 +91,7 @@ test('each program opens one admission, and no other part has counts of its own'
       .filter(({ path, text }) => !path.startsWith('platform/admission/') && pattern.test(text))
       .map(({ path }) => path);
   assert.deepEqual(opens(/createAdmission\(/).toSorted(), [
-    'app/authoring/bundle-runtime.ts',
+    'app/authoring/example-recordings.ts',
     'app/service/administration.ts',
     'app/service/compose.ts',
   ]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileSerializer } from '../../packages/server/src/platform/http/serialization.ts';
+import { compileSerializer } from '../../packages/server/src/platform/http/create-app.ts';
 import { compileValidator } from '../../packages/server/src/platform/http/validation.ts';
 import { readApiDocument } from '../support/api-document.ts';
 import { startService } from '../support/service.ts';

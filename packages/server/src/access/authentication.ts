@@ -6,7 +6,6 @@ import type { Guard } from '../platform/http/guard.ts';
 import { mayRun, mayUseBundle } from '../platform/key-tools.ts';
 import { identify } from '../platform/log/request-identity.ts';
 import { quoteText } from '../platform/quote-text.ts';
-import { createAuthenticatedRequests } from './authenticated-requests.ts';
 import type { KeyRing } from './projects/key-ring.ts';
 import { scopeMissing, toolNotPermitted } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
@@ -96,6 +95,30 @@ export function createPluginsGuard(
       const { tools = null } = callers.find(request) ?? {};
       const isAllowed = pluginId === undefined ? mayUseBundle(tools, bundleId) : mayRun(tools, bundleId, pluginId);
       if (!isAllowed) throw toolNotPermitted(quoteText(pluginId === undefined ? bundleId : `${bundleId}/${pluginId}`));
+    },
+  };
+}
+
+/** The callers that a guard has authenticated, by request. */
+interface AuthenticatedRequests<T> {
+  add(request: FastifyRequest, who: T): void;
+  /** Returns undefined when the guard lets requests pass without authentication. */
+  find(request: FastifyRequest): T | undefined;
+  /** @throws Error on a route without the guard, which is a defect */
+  get(request: FastifyRequest): T;
+}
+
+export function createAuthenticatedRequests<T extends object>(): AuthenticatedRequests<T> {
+  // A WeakMap is used instead of a decorated request, because the type then says that only authenticated requests have
+  // a caller.
+  const callers = new WeakMap<FastifyRequest, T>();
+  return {
+    add: (request, who) => void callers.set(request, who),
+    find: (request) => callers.get(request),
+    get: (request) => {
+      const who = callers.get(request);
+      if (who === undefined) throw new Error(`no guard on ${request.method} ${request.routeOptions.url}`);
+      return who;
     },
   };
 }

@@ -1,7 +1,6 @@
 import { scopes } from '@quartermaster/contract';
 import type { Manager, ManagerGuard } from '../platform/http/guard.ts';
-import { createAuthenticatedRequests } from './authenticated-requests.ts';
-import { authenticateKey } from './authentication.ts';
+import { authenticateKey, createAuthenticatedRequests } from './authentication.ts';
 import type { KeyRing } from './projects/key-ring.ts';
 import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createReadableDestination, formatLogLine } from './log/log-destination.ts';
 import { createLogger } from './log/logger.ts';
-import { createReadableDestination, formatLogLine } from './readable-log.ts';
 
 function record(colours = false) {
   const lines: string[] = [];

@@ -11,9 +11,8 @@ import { Problem } from '../../platform/problem.ts';
 import { Secret } from '../../platform/secret.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
 import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
-import { createAdministrators } from './administrators.ts';
+import { createAdministrators, createDeviceCookie } from './administrators.ts';
 import { createConfiguredAdministrator } from './configured-administrator.ts';
-import { createDeviceCookie } from './device-cookie.ts';
 import { absoluteMs, createSessions, hashToken, idleMs, type NewSession, type SentTokens } from './sessions.ts';
 import { createSetUpLink } from './set-up-link.ts';
 

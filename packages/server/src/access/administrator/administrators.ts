@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
 import type { Admission } from '../../platform/admission/admission.ts';
+import { checkName } from '../../platform/check-name.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
@@ -8,12 +9,9 @@ import { createBoundedLog } from '../../platform/log/bounded-log.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { isTemporary } from '../../platform/problem.ts';
 import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
-import { readDeviceCookie } from './device-cookie.ts';
-import { newAdministrator } from './new-administrator.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
-import { createPasswordSemaphore } from './password-semaphore.ts';
-import { setUpLinkRefused, setUpOver, signInRefused } from './problems.ts';
+import { setUpLinkRefused, setUpOver, signInRefused, tooManySignIns } from './problems.ts';
 import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type Sessions } from './sessions.ts';
 import { createSignInThrottle } from './sign-in-throttle.ts';
 
@@ -179,4 +177,75 @@ function lineOf(event: string, origin: RequestOrigin, administrator: Administrat
 
 function isSameName(one: string, other: string): boolean {
   return one.normalize('NFKC').toLowerCase() === other.normalize('NFKC').toLowerCase();
+}
+
+/**
+ * Limits the number of concurrent password hashes, because each needs memory. A sign-in waits in the share of its address, so
+ * that guesses from one address do not delay others; work of a signed-in administrator is never refused.
+ */
+interface PasswordSemaphore {
+  /**
+   * @param address of the client that signs in
+   * @throws Problem TOO_MANY_REQUESTS
+   */
+  run<T>(task: () => Promise<T>, address?: string): Promise<T>;
+}
+
+export function createPasswordSemaphore(admission: Admission): PasswordSemaphore {
+  const queue = admission.queue('passwords', { refuse: () => tooManySignIns(1) });
+  return {
+    async run(task, address) {
+      const owner = { projectId: address ?? '-', keyId: null };
+      const end = await queue.acquire(owner, { isAccepted: address === undefined });
+      try {
+        return await task();
+      } finally {
+        end?.();
+      }
+    },
+  };
+}
+
+/**
+ * Creates the device cookie of a browser that signed in: a random name and a signature with the administrator's secret.
+ * It grants no access and only gives the browser a separate attempt counter. A new password invalidates every device
+ * cookie.
+ */
+export function createDeviceCookie(administrator: Administrator): string {
+  const name = randomBytes(16).toString('base64url');
+  return `${name}.${sign(administrator, name)}`;
+}
+
+/** Returns the name in a valid device cookie of this administrator, otherwise null. */
+function readDeviceCookie(cookie: string | undefined, administrator: Administrator | undefined): string | null {
+  const [name = '', signature = ''] = (cookie ?? '').split('.', 2);
+  if (administrator === undefined || !/^[\w-]{22}$/.test(name)) return null;
+  const expected = Buffer.from(sign(administrator, name));
+  const found = Buffer.from(signature);
+  return found.length === expected.length && timingSafeEqual(found, expected) ? name : null;
+}
+
+function sign(administrator: Administrator, name: string): string {
+  return createHmac('sha256', administrator.browserSecret).update(name).digest('base64url');
+}
+
+/**
+ * Checks the name and the password and returns an administrator that is not stored yet.
+ * @throws Problem REQUEST_VALIDATION_ERROR, which never contains the password
+ */
+export async function newAdministrator(
+  { clock, newId }: { readonly clock: Clock; readonly newId: NewId },
+  { name, password }: { readonly name: string; readonly password: string },
+): Promise<Administrator> {
+  checkName(name, 64);
+  await checkPassword(password, name);
+  const at = clock.now();
+  return {
+    id: newId('administrator'),
+    name,
+    passwordHash: await hashPassword(password),
+    browserSecret: randomBytes(32).toString('hex'),
+    createdAt: at,
+    updatedAt: at,
+  };
 }

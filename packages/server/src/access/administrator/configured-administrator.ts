@@ -6,7 +6,7 @@ import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import type { AdministratorRepository } from './administrator-repository.ts';
-import { newAdministrator } from './new-administrator.ts';
+import { newAdministrator } from './administrators.ts';
 import { hashToken } from './sessions.ts';
 
 export interface ConfiguredAdministratorDeps {

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import * as common from '@zxcvbn-ts/language-common';
 import * as english from '@zxcvbn-ts/language-en';
-import type { GuessesQuestion } from './password-guesses.ts';
+import type { GuessesQuestion } from './password-policy.ts';
 
 /** Phrases that are known as examples of good passwords. */
 const examples = ['correcthorsebatterystaple', 'thequickbrownfoxjumpsoverthelazydog', 'tobeornottobethatisthequestion'];

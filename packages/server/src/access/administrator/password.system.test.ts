@@ -4,10 +4,9 @@ import { test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { queues } from '../../platform/admission/queues.ts';
 import { Problem } from '../../platform/problem.ts';
+import { createPasswordSemaphore } from './administrators.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
-import { guessesOf } from './password-guesses.ts';
-import { checkPassword } from './password-policy.ts';
-import { createPasswordSemaphore } from './password-semaphore.ts';
+import { checkPassword, guessesOf } from './password-policy.ts';
 
 test('a password is stored as salted argon2id with the parameters of OWASP, and compared completely', async () => {
   const password = `correct ${'long '.repeat(40)}horse`;

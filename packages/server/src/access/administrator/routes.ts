@@ -16,12 +16,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
+import { pageOf } from '../../platform/list-cursors.ts';
 import { accessEvent, identify } from '../../platform/log/request-identity.ts';
-import { pageOf } from '../../platform/page-of.ts';
 import type { StoredSession } from './administrator-repository.ts';
-import type { Administrators, RequestOrigin } from './administrators.ts';
+import { type Administrators, createDeviceCookie, type RequestOrigin } from './administrators.ts';
 import type { Cookies } from './cookies.ts';
-import { createDeviceCookie } from './device-cookie.ts';
 import type { OriginCheck } from './same-origin.ts';
 import { absoluteMs, endOf, type FoundSession, type NewSession, type Sessions } from './sessions.ts';
 

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { parseConfig } from '../../app/settings/config.ts';
 import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
-import { openEncrypter } from './encryption-key-settings.ts';
+import { openEncrypter } from './encryption-key.ts';
 
 const newKey = () => readEncryptionKey(createEncryptionKey()) ?? assert.fail('a new key can be read');
 const place = ['credential_profile', 'project-1', 'weather', 'one'];

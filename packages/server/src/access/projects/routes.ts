@@ -19,12 +19,11 @@ import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Manager, ManagerGuard } from '../../platform/http/guard.ts';
+import { pageOf } from '../../platform/list-cursors.ts';
 import { accessEvent } from '../../platform/log/request-identity.ts';
-import { pageOf } from '../../platform/page-of.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { KeyRing } from './key-ring.ts';
-import { keyToWire } from './key-to-wire.ts';
 import { onlyAdministrators, scopeNotOwned } from './problems.ts';
 import type { StoredKey, Project as StoredProject } from './project-repository.ts';
 import type { NewKey, Projects } from './projects.ts';
@@ -225,4 +224,24 @@ function projectToWire({ id, name, createdAt }: StoredProject) {
 
 function newKeyToWire({ stored, key }: NewKey, clock: Clock) {
   return { ...keyToWire(stored, clock.now()), key: key.reveal() };
+}
+
+/** Converts a key for lists, which show only the last characters of its text. */
+function keyToWire(key: StoredKey, now: number): ApiKey {
+  const isOver = key.expiresAt !== null && key.expiresAt <= now;
+  return {
+    object: 'ApiKey',
+    key_id: key.id,
+    project_id: key.projectId,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    state: key.revokedAt !== null ? 'revoked' : isOver ? 'expired' : 'active',
+    created_timestamp: key.createdAt,
+    expires_timestamp: key.expiresAt,
+    revoked_timestamp: key.revokedAt,
+    last_used_timestamp: key.lastUsedAt,
+    maker_key_id: key.makerId,
+    tools: key.tools === null ? null : [...key.tools],
+  };
 }

@@ -1,7 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Example } from '@quartermaster/plugin-kit';
-import type { CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
+import { createAdmission } from '../../platform/admission/admission.ts';
+import { createNewId } from '../../platform/identifier.ts';
+import { createLogger } from '../../platform/log/logger.ts';
+import { createMetrics } from '../../platform/metrics.ts';
+import { version } from '../../platform/version.ts';
+import type { Catalogue, CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
+import type { Broker } from '../../tools/egress/broker.ts';
+import { createBroker } from '../../tools/egress/create-broker.ts';
+import { createExecutor } from '../../tools/execution/create-executor.ts';
+import type { Executor } from '../../tools/execution/executor.ts';
+import { openSandbox } from '../../tools/execution/sandbox/open-sandbox.ts';
 import { readCassette } from './cassette.ts';
 import type { Recording } from './upstream-stage.ts';
 
@@ -60,4 +70,49 @@ async function readInside(
 function mediaTypeOf(path: string): string {
   if (path.endsWith('.xml')) return 'application/xml';
   return path.endsWith('.json') ? 'application/json' : 'text/plain';
+}
+
+/** The broker, sandbox and executor of the service, for one bundle at a time. */
+interface BundleRuntime {
+  readonly executor: Executor;
+  close(): Promise<void>;
+}
+
+interface BundleRuntimeOptions {
+  readonly catalogue: Catalogue;
+  readonly overrides: ReadonlyMap<string, string>;
+  readonly allow: readonly string[];
+  /** Wraps the broker that plugins call. */
+  readonly wrap: (broker: Broker) => Broker;
+}
+
+export async function openBundleRuntime(options: BundleRuntimeOptions): Promise<BundleRuntime> {
+  const { catalogue, overrides, allow, wrap } = options;
+  const [logger, metrics] = [createLogger('silent'), createMetrics()];
+  const broker = createBroker({ overrides, allow, logger, version });
+  const admission = createAdmission({ metrics });
+  const sandbox = await openSandbox({
+    admission,
+    ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
+    ...{ logger, metrics },
+  });
+  const executor = createExecutor({
+    admission,
+    catalogue: () => catalogue,
+    broker: wrap(broker),
+    sandbox,
+    newId: createNewId(),
+    logger,
+    metrics,
+    version,
+    // Each recording contains the check of the tool's definition too.
+    limits: { toolBeliefMs: 0 },
+  });
+  return {
+    executor,
+    close: async () => {
+      await sandbox.close();
+      await broker.close();
+    },
+  };
 }

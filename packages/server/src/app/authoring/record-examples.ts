@@ -1,15 +1,23 @@
-import { join } from 'node:path';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { parseDocument } from 'yaml';
 import { systemClock } from '../../platform/clock.ts';
+import { replaceFile } from '../../platform/disk/replace-file.ts';
 import { Secret } from '../../platform/secret.ts';
 import type { CompiledBundle, CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
+import type { Broker } from '../../tools/egress/broker.ts';
 import { derivedSecrets } from '../../tools/egress/redact/derived-secrets.ts';
 import { createRedactor, type Redactor } from '../../tools/egress/redact/redactor.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
-import { openBundleRuntime } from './bundle-runtime.ts';
-import { readCassette } from './cassette.ts';
-import { cassetteOf, examplesOf, type PlacedExample } from './example-recordings.ts';
-import { keepRecording } from './keep-recording.ts';
-import { type CallRecorder, createCallRecorder } from './record-calls.ts';
+import {
+  type Cassette,
+  type RecordedCall,
+  readCassette,
+  recordRequest,
+  recordResponse,
+  writeCassette,
+} from './cassette.ts';
+import { cassetteOf, examplesOf, openBundleRuntime, type PlacedExample } from './example-recordings.ts';
 import {
   choosePlugins,
   compare,
@@ -19,7 +27,6 @@ import {
   readOutcome,
   runExample,
 } from './run-examples.ts';
-import { writeOutputs } from './write-outputs.ts';
 
 export interface RecordOptions {
   readonly folder: string;
@@ -124,4 +131,72 @@ function redactorOf(bundle: CompiledBundle, credentials: Readonly<Record<string,
   const own = [...bundle.plugins.values()].flatMap(({ manifest }) => manifest.request?.inject ?? []);
   const derived = derivedSecrets([...(bundle.manifest.inject ?? []), ...own], secrets);
   return createRedactor([...Object.values(credentials), ...derived]);
+}
+
+/** Sets the `output` of examples in a plugin's file, by their position. Comments and order stay unchanged. */
+export async function writeOutputs(file: string, outputs: ReadonlyMap<number, unknown>): Promise<void> {
+  const document = parseDocument(await readFile(file, 'utf8'));
+  for (const [index, output] of outputs) {
+    document.setIn(['examples', index, 'output'], document.createNode(output, { flow: true }));
+  }
+  await replaceFile(file, document.toString({ lineWidth: 120, flowCollectionPadding: false }));
+}
+
+/**
+ * Writes a file of a bundle. The bundle is untrusted: neither paths in its examples nor links in its folder can lead outside of it.
+ * @param folder an absolute path without links
+ * @returns whether the file is inside the bundle and was written
+ */
+export async function keepRecording(folder: string, file: string, text: string): Promise<boolean> {
+  const path = join(folder, file);
+  if (!path.startsWith(`${folder}${sep}`)) return false;
+  await mkdir(dirname(path), { recursive: true });
+  const place = await realpath(dirname(path));
+  if (place !== folder && !place.startsWith(`${folder}${sep}`)) return false;
+  await replaceFile(path, text);
+  return true;
+}
+
+/** Records the requests of plugins to a broker and its answers. */
+export interface CallRecorder {
+  wrap(broker: Broker): Broker;
+  /** Returns the calls since the last call as a cassette, with all credentials redacted in every encoding. */
+  take(recordedAt: string): { readonly text: string; readonly calls: number };
+}
+
+/**
+ * Creates a recorder. The broker receives requests before credentials are injected, and its answers are redacted only for marked
+ * secrets. Recordings are shared, so the other credentials, such as an account, are redacted here too.
+ * @param credentials redacts every credential of the run, marked or not
+ */
+export function createCallRecorder(credentials: Redactor): CallRecorder {
+  let calls: RecordedCall[] = [];
+  let ofRuns: Redactor[] = [];
+
+  return {
+    wrap: (broker) => ({
+      close: () => broker.close(),
+      send: async (request, policy, signal) => {
+        const result = await broker.send(request, policy, signal);
+        // This redactor also knows the access tokens that the run requested.
+        if (policy.redactor !== undefined) ofRuns.push(policy.redactor);
+        if (result.kind !== 'response') return result;
+        const response = recordResponse({ ...result, body: credentials.bytes(result.body) });
+        calls.push({ request: recordRequest(request), response });
+        return result;
+      },
+    }),
+    take: (recordedAt) => {
+      const redactors = [credentials, ...new Set(ofRuns)];
+      const cassette: Cassette = { recordedAt, calls };
+      const clean = redactors.reduce((value, redactor) => redactor.deep(value), cassette);
+      const recorded = { text: writeCassette(clean), calls: calls.length };
+      [calls, ofRuns] = [[], []];
+      // A final search of the exact text that will be written.
+      if (redactors.some((redactor) => redactor.text(recorded.text) !== recorded.text)) {
+        throw new Error('The recording was not stored because it contains a credential.');
+      }
+      return recorded;
+    },
+  };
 }

@@ -9,8 +9,7 @@ import type { Catalogue, CompiledBundle, CompiledPlugin } from '../../tools/cata
 import { loadFolder } from '../../tools/catalogue/load/load-folder.ts';
 import type { Executor } from '../../tools/execution/executor.ts';
 import type { Outcome } from '../../tools/execution/outcome.ts';
-import { openBundleRuntime } from './bundle-runtime.ts';
-import { examplesOf, findRecording, type PlacedExample } from './example-recordings.ts';
+import { examplesOf, findRecording, openBundleRuntime, type PlacedExample } from './example-recordings.ts';
 import { openUpstreamStage, type Recording, type UpstreamStage } from './upstream-stage.ts';
 
 /** The result of one example. */

@@ -9,8 +9,7 @@ import { createNewId } from '../../platform/identifier.ts';
 import { type BlobFolder, openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
 import { BlobUnreadable } from '../../stores/files/blob-store.ts';
-import { type CopyProgress, copyStore } from './backup.ts';
-import { copyBundles } from './copy-bundles.ts';
+import { type CopyProgress, copyBundles, copyStore } from './backup.ts';
 import { createFolder } from './new-folder.ts';
 
 const newId = createNewId();

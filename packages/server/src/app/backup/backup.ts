@@ -1,8 +1,24 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, cp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
 import { mapWithConcurrency } from '../../platform/concurrency/map-with-concurrency.ts';
 import type { DatabaseSnapshot, NamedFile, SnapshotBlob } from '../../platform/database-snapshot.ts';
+import { exists } from '../../platform/disk/exists.ts';
 import { type BlobDigest, BlobMissing, BlobUnreadable } from '../../stores/files/blob-store.ts';
 import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
-import { deletedTooFast } from './problems.ts';
+import { unfinishedOf } from './new-folder.ts';
+import {
+  backupDamaged,
+  deletedTooFast,
+  earlierBackup,
+  folderInside,
+  folderWouldReplace,
+  noBackupFolder,
+  notABackup,
+} from './problems.ts';
 
 export interface CopyDeps {
   readonly source: { open(blobId: string): Promise<AsyncIterable<Uint8Array>> };
@@ -139,4 +155,117 @@ async function* counted(content: AsyncIterable<Uint8Array>, advance: (bytes: num
  */
 async function removeOthers(copy: CopyDeps['copy'], named: ReadonlySet<string>): Promise<void> {
   for await (const { blobId } of copy.list()) if (!named.has(blobId)) await copy.remove(blobId);
+}
+
+/**
+ * Checks that a new folder and a folder in use do not overlap. `createFolder` empties `<folder>.unfinished`, so the
+ * folder in use must not be inside that one either. Follows symbolic links.
+ * @param used the folder in use and its description, for example "data folder"
+ * @throws BackupError when they overlap; nothing is written
+ */
+export async function checkApart(
+  folder: string,
+  used: { readonly what: string; readonly folder: string },
+): Promise<void> {
+  const [target, unfinished, other] = await Promise.all([folder, unfinishedOf(folder), used.folder].map(resolveLinks));
+  // `createFolder` refuses the folder in use itself, because it exists.
+  if (target !== other && isWithin(target, other)) throw folderInside(folder, used);
+  if (isWithin(other, unfinished)) throw folderWouldReplace(unfinishedOf(folder), used);
+}
+
+/** Returns the real path of a folder. Neither the folder nor its parents need to exist. */
+async function resolveLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const isMissing =
+      error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+    if (!isMissing || dirname(path) === path) throw error;
+    return join(await resolveLinks(dirname(path)), basename(path));
+  }
+}
+
+function isWithin(path = '', folder = ''): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+const format = 3;
+
+/** The content of `backup.json`. */
+const BackupFacts = Type.Object({
+  format: Type.Literal(format),
+  made: Type.String(),
+  version: Type.String(),
+  database: Type.Object({ kind: Type.Enum(['sqlite', 'postgres']), file: Type.String(), schema: Type.String() }),
+  blobs: Type.Integer(),
+  bytes: Type.Integer(),
+  faults: Type.Array(Type.Unknown()),
+  /** SHA-256 of each file other than the blobs, by name. */
+  hashes: Type.Record(Type.String(), Type.String()),
+});
+export type BackupFacts = Static<typeof BackupFacts>;
+
+const factsFile = 'backup.json';
+
+/** Writes `backup.json` with the hashes of these files of the backup. */
+export async function writeBackupFacts(
+  folder: string,
+  facts: Omit<BackupFacts, 'format' | 'hashes'>,
+  files: readonly string[],
+): Promise<void> {
+  const hashes: Record<string, string> = {};
+  for (const file of files) hashes[file] = await hashFile(join(folder, file));
+  const text = JSON.stringify({ format, ...facts, hashes }, null, 2);
+  await writeFile(join(folder, factsFile), `${text}\n`, { mode: 0o600 });
+}
+
+/** Reads `backup.json` and compares the hashes in it. @throws BackupError when the folder is not a backup or is damaged */
+export async function readBackupFacts(folder: string): Promise<BackupFacts> {
+  if (!(await exists(folder))) throw noBackupFolder(folder);
+  let facts: unknown;
+  try {
+    facts = JSON.parse(await readFile(join(folder, factsFile), 'utf8'));
+  } catch (error) {
+    throw notABackup(folder, error);
+  }
+  if (hasEarlierFormat(facts)) throw earlierBackup(folder);
+  if (!Value.Check(BackupFacts, facts)) throw notABackup(folder);
+  for (const [file, hash] of Object.entries(facts.hashes)) {
+    const found = await hashFile(join(folder, file)).catch(() => 'none');
+    if (found !== hash) throw backupDamaged(file);
+  }
+  return facts;
+}
+
+function hasEarlierFormat(facts: unknown): boolean {
+  return Value.Check(Type.Object({ format: Type.Integer({ maximum: format - 1 }) }), facts);
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(piece);
+  return hash.digest('hex');
+}
+
+/** The maximum number of attempts. A copy during the short replacement of a bundle is repeated. */
+const mostAttempts = 10;
+
+/**
+ * Copies the installed bundles: folders of versions, and links to the current version. Does nothing when no bundle was
+ * ever installed.
+ */
+export async function copyBundles(from: string, to: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await cp(from, to, { recursive: true, verbatimSymlinks: true });
+      for (const name of await readdir(to)) await access(join(to, name));
+      return;
+    } catch (error) {
+      await rm(to, { recursive: true, force: true });
+      const isGone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      if (isGone && !(await exists(from))) return;
+      if (!isGone || attempt === mostAttempts) throw error;
+    }
+  }
 }

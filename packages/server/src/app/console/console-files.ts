@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { consoleChanged, consoleNotBuilt } from './problems.ts';
+import { Problem, pathNotFound } from '../../platform/problem.ts';
 
 /** A file of the built console; `name` is its path in the folder, never a text of a request. */
 export interface ConsoleFile {
@@ -71,4 +71,18 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
       return changed;
     },
   };
+}
+
+function consoleNotBuilt(): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', 'The console is not built. Run "npm run build".');
+}
+
+/** @param path in the folder of the console */
+function consoleChanged(path: string): Problem {
+  const message = `The console file ${path} was changed after the build. Delete packages/console/dist and run "npm run build".`;
+  return new Problem('SERVICE_UNAVAILABLE', message);
+}
+
+export function pageNotFound(): Problem {
+  return pathNotFound();
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../platform/http/app.ts';
-import type { ConsoleFile, ConsoleFiles, Encoding } from './console-files.ts';
-import { pageNotFound } from './problems.ts';
+import { type ConsoleFile, type ConsoleFiles, type Encoding, pageNotFound } from './console-files.ts';
 
 /** Paths of the console. Its own code decides what they show. */
 const consolePaths = [

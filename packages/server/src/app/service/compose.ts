@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createConfiguredAdministrator } from '../../access/administrator/configured-administrator.ts';
 import { createSetUpLink, type SetUpLink } from '../../access/administrator/set-up-link.ts';
 import { openStoreEncrypter } from '../../access/credential-profiles/encryption-key.ts';
@@ -19,23 +22,22 @@ import type { Logger } from '../../platform/log/logger.ts';
 import { createMetrics, type Registry } from '../../platform/metrics.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { closeAll } from '../../platform/server-process/close-all.ts';
-import { warnAboutRoot } from '../../platform/server-process/warn-about-root.ts';
+import { warnAboutRoot } from '../../platform/server-process/operator-error.ts';
 import type { Watchdog } from '../../platform/server-process/watchdog.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
 import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
 import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
-import type { Config } from '../settings/config.ts';
-import { startBackupCheck } from './check-backups.ts';
+import { type Config, processEnvironment } from '../settings/config.ts';
 import { openDataFolder } from './check-folder-access.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openStreamAccess } from './wire-access.ts';
 import { openDiskSpace } from './wire-blobs.ts';
+import { encryptionSettingsOf, openSecrets } from './wire-execution.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
 import { openCheckedDatabase, openFilesNode } from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
-import { encryptionSettingsOf, openSecrets } from './wire-secrets.ts';
 
 /** The stored responses of one project for `Idempotency-Key`. */
 const maxKeptAnswerBytes = 64 * 2 ** 20;
@@ -248,4 +250,33 @@ function openLimits(registry: Registry): Pick<ServiceContext, 'countExceeded' | 
 /** The start message omits a key of the settings, because the operator has it. */
 function describeFirstKey(firstKey: Pick<FirstKey, 'key' | 'file'> | undefined): Service['firstKey'] {
   return firstKey === undefined || firstKey.file === null ? undefined : { key: firstKey.key, file: firstKey.file };
+}
+
+/**
+ * Tests once, in the background, whether a backup of the PostgreSQL database would succeed. If not, it logs a warning with the
+ * reason. Otherwise the first backup would find missing programs, versions or rights. Source: ADR 0058.
+ */
+export function startBackupCheck(url: string, logger: Logger): { close(): Promise<void> } {
+  const abort = new AbortController();
+  const check = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-check-'));
+    try {
+      // Loads the driver only when PostgreSQL is used.
+      const { tryDump } = await import('../../storage/postgres/postgres-snapshot.ts');
+      await tryDump({ url, environment: processEnvironment() }, folder, abort.signal);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  const checked = check().catch((error: unknown) => {
+    if (abort.signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn({ reason }, 'backup check failed');
+  });
+  return {
+    async close() {
+      abort.abort();
+      await checked;
+    },
+  };
 }

@@ -1,15 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createLogDestination } from '../../platform/log/log-destination.ts';
+import type { SetUpLink } from '../../access/administrator/set-up-link.ts';
+import { isLoopback } from '../../platform/http/allowed-hosts.ts';
+import { createLogDestination, createReadableDestination } from '../../platform/log/log-destination.ts';
 import { createLogger, type Logger } from '../../platform/log/logger.ts';
-import { createReadableDestination } from '../../platform/readable-log.ts';
+import type { Secret } from '../../platform/secret.ts';
 import { FatalError } from '../../platform/server-process/fatal-error.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { startWatchdog, type Watchdog } from '../../platform/server-process/watchdog.ts';
 import { version } from '../../platform/version.ts';
 import { type Config, ConfigError, parseConfig, processEnvironment } from '../settings/config.ts';
-import { formatAddresses, formatBanner } from './banner.ts';
+import type { ModelConfig } from '../settings/models-file.ts';
 import { openService, type Service } from './compose.ts';
-import { transportWarnings } from './transport-warnings.ts';
 
 /** Seconds between a stop signal and the closing of the addresses, except on a terminal. */
 const unattendedDrainSeconds = 5;
@@ -109,4 +110,123 @@ function endOnDefect(logger: Logger, destination: { flushSync(): void }): void {
   };
   process.on('uncaughtException', end);
   process.on('unhandledRejection', end);
+}
+
+/** Lists the connections that the settings leave unencrypted, each with its remedy. Connections within this machine are not listed. */
+export function transportWarnings(config: Config): string[] {
+  const warnings: string[] = [];
+  const urls = [config.publicFilesUrl, config.publicPluginsUrl];
+  if (!isLoopback(config.host) && !urls.some((url) => url?.startsWith('https:'))) {
+    warnings.push(
+      'QUARTERMASTER_HOST is not a loopback address and no public URL has https: keys and passwords cross the network unencrypted. Put a proxy with TLS in front and set the public URLs.',
+    );
+  }
+  if (config.databaseUrl !== null && !isEncrypted(config.databaseUrl.reveal())) {
+    warnings.push(
+      'The connection to PostgreSQL is unencrypted. Add sslmode=verify-full to QUARTERMASTER_DATABASE_URL.',
+    );
+  }
+  if (isOpen(config)) {
+    warnings.push('The connection to the embedding service is unencrypted. Use https in QUARTERMASTER_EMBEDDING_URL.');
+  }
+  if (config.furtherModels.some(isOpen)) {
+    warnings.push(
+      'The connection to an embedding service is unencrypted. Use https in each url of QUARTERMASTER_EMBEDDING_MODELS_FILE.',
+    );
+  }
+  if (config.rerankerProvider !== 'none' && config.rerankerUrl !== null && isOpenUrl(config.rerankerUrl)) {
+    warnings.push('The connection to the reranking service is unencrypted. Use https in QUARTERMASTER_RERANKER_URL.');
+  }
+  return warnings;
+}
+
+/** Whether texts for the model cross a network unencrypted. */
+function isOpen({ embeddingProvider, embeddingUrl }: ModelConfig): boolean {
+  const usesService = !['none', 'onnx'].includes(embeddingProvider);
+  return usesService && embeddingUrl !== null && isOpenUrl(embeddingUrl);
+}
+
+function isOpenUrl(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** Whether the URL requires TLS or leads to this machine: a loopback address or a Unix socket. */
+function isEncrypted(databaseUrl: string): boolean {
+  if (!URL.canParse(databaseUrl)) return true;
+  const { hostname, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get('host') ?? hostname;
+  if (host === '' || host.startsWith('/') || isLoopback(host)) return true;
+  const mode = searchParams.get('sslmode');
+  return (mode !== null && mode !== 'disable') || searchParams.get('ssl') === 'true';
+}
+
+/** The information that people need to use a started service. */
+export interface Started {
+  readonly version: string;
+  /** The preferred URL first; empty when this process does not serve that address. */
+  readonly filesUrls: readonly string[];
+  readonly pluginsUrls: readonly string[];
+  /** Set until a request uses the key. */
+  readonly firstKey: { readonly key: Secret; readonly file: string } | undefined;
+  /** Set while there is no administrator. */
+  readonly setUpLink: SetUpLink | undefined;
+}
+
+export interface TerminalOptions {
+  /** The public URL of the console behind a proxy. */
+  readonly publicFilesUrl: string | null;
+  /** One sentence for each unencrypted connection. */
+  readonly warnings: readonly string[];
+}
+
+/** Formats the start message for a terminal, with the first key, the setup link and the URL to open. */
+export function formatBanner(started: Started, { publicFilesUrl, warnings }: TerminalOptions): string {
+  const { firstKey, setUpLink } = started;
+  const consoleUrl = started.filesUrls.length === 0 ? undefined : (publicFilesUrl ?? started.filesUrls[0]);
+  const lines = [
+    '',
+    `Quartermaster ${started.version} is ready. Press Ctrl-C to stop it.`,
+    '',
+    ...addressLines(started),
+  ];
+  if (firstKey !== undefined) {
+    lines.push(
+      row('first API key', `${firstKey.key.reveal()}   (shown until its first use; also in ${firstKey.file})`),
+    );
+  }
+  for (const warning of warnings) lines.push(row('warning', warning));
+  if (setUpLink !== undefined) {
+    lines.push(
+      '',
+      `  Open this link to create the console administrator (once, within an hour; also in ${setUpLink.file}):`,
+      `  ${setUpLink.link.reveal()}`,
+    );
+  } else if (consoleUrl !== undefined) lines.push('', '  Open the console:', `  ${consoleUrl}`);
+  return [...lines, ''].join('\n');
+}
+
+/**
+ * Formats the start message for other outputs, which are often stored where others can read them. Secrets appear only as file
+ * names.
+ */
+export function formatAddresses(started: Started): string {
+  const { firstKey, setUpLink } = started;
+  return [
+    `Quartermaster ${started.version}`,
+    ...addressLines(started),
+    ...(firstKey === undefined ? [] : [row('first API key', `in ${firstKey.file}`)]),
+    ...(setUpLink === undefined ? [] : [row('set up console', `link in ${setUpLink.file}`)]),
+  ].join('\n');
+}
+
+function addressLines({ filesUrls, pluginsUrls }: Started): string[] {
+  return [
+    ...(filesUrls.length === 0 ? [] : [row('files address', `${filesUrls.join('  ')}   (API and console)`)]),
+    ...(pluginsUrls.length === 0 ? [] : [row('plugins address', `${pluginsUrls.join('  ')}   (API and MCP)`)]),
+  ];
+}
+
+function row(name: string, text: string): string {
+  return `  ${name.padEnd(17)}${text}`;
 }

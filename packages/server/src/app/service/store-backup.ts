@@ -10,11 +10,16 @@ import { lockFolder } from '../../storage/disk/folder-lock.ts';
 import { sqliteFile } from '../../storage/sqlite/sqlite-database.ts';
 import { takeSqliteSnapshot } from '../../storage/sqlite/sqlite-snapshot.ts';
 import { assertFolderId, identityFile } from '../../stores/files/store-identity.ts';
-import { type CopyProgress, type CopyReport, copyStore } from '../backup/backup.ts';
-import { type BackupFacts, writeBackupFacts } from '../backup/backup-facts.ts';
+import {
+  type BackupFacts,
+  type CopyProgress,
+  type CopyReport,
+  checkApart,
+  copyBundles,
+  copyStore,
+  writeBackupFacts,
+} from '../backup/backup.ts';
 import { blobListFile } from '../backup/blob-list.ts';
-import { checkApart } from '../backup/check-apart.ts';
-import { copyBundles } from '../backup/copy-bundles.ts';
 import { createFolder } from '../backup/new-folder.ts';
 import { noEncryptionKey, noStore } from '../backup/problems.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';

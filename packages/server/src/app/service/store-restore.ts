@@ -6,11 +6,16 @@ import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
 import { takeSqliteSnapshot } from '../../storage/sqlite/sqlite-snapshot.ts';
 import { identityFile } from '../../stores/files/store-identity.ts';
-import { type BackupFault, type CopyProgress, copyBlobs } from '../backup/backup.ts';
-import { type BackupFacts, readBackupFacts } from '../backup/backup-facts.ts';
+import {
+  type BackupFacts,
+  type BackupFault,
+  type CopyProgress,
+  checkApart,
+  copyBlobs,
+  copyBundles,
+  readBackupFacts,
+} from '../backup/backup.ts';
 import { blobListFile } from '../backup/blob-list.ts';
-import { checkApart } from '../backup/check-apart.ts';
-import { copyBundles } from '../backup/copy-bundles.ts';
 import { createFolder } from '../backup/new-folder.ts';
 import { contentDamaged, otherDatabase } from '../backup/problems.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
@@ -76,7 +81,7 @@ async function restoreDatabase({ backup, unfinished, facts, url, environment }: 
     return;
   }
   // Loads the driver only when PostgreSQL is used.
-  const { assertEmpty, restoreDump } = await import('../../storage/postgres/postgres-restore.ts');
+  const { assertEmpty, restoreDump } = await import('../../storage/postgres/postgres-snapshot.ts');
   await assertEmpty({ url });
   await restoreDump({ url, environment }, { backup, place: unfinished, schema: facts.database.schema });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from '../settings/config.ts';
-import { transportWarnings } from './transport-warnings.ts';
+import { transportWarnings } from './run.ts';
 
 const cases: ReadonlyArray<readonly [string, Record<string, string>, RegExp | null]> = [
   ['the default settings', {}, null],

@@ -1,8 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
+import { type EncryptionSettings, openEncryption } from '../../access/credential-profiles/encryption-key.ts';
 import { createFolderPath } from '../../platform/disk/create-folder-path.ts';
 import { version } from '../../platform/version.ts';
+import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
+import { createAnswerKeyRepository, createStoreRepository } from '../../storage/repositories/store-repository.ts';
 import type { ArtifactStore } from '../../tools/artifacts/artifact-store.ts';
 import type { Catalogue, CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
 import { describesFileContent } from '../../tools/catalogue/file-references.ts';
@@ -13,6 +16,7 @@ import { openCatalogue } from '../../tools/catalogue/load/open-catalogue.ts';
 import { ownBundles, ownManifests } from '../../tools/catalogue/load/own-bundles.ts';
 import { createInstalledManifests, createManifestCache } from '../../tools/catalogue/manifest/manifest-cache.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
+import { openAnswerHashes } from '../../tools/execution/answer-hashes.ts';
 import { createExecutor } from '../../tools/execution/create-executor.ts';
 import { createFileInputs, type FileSources } from '../../tools/execution/file-inputs/file-inputs.ts';
 import { openSandbox } from '../../tools/execution/sandbox/open-sandbox.ts';
@@ -141,4 +145,22 @@ function missingIn({ capabilities }: Sandbox): string | null {
 function createIsolationPolicy(wanted: Config['isolation']): (bundleFolder: string) => HandlerIsolation {
   if (wanted !== 'auto') return () => wanted;
   return (bundleFolder) => (bundleFolder.startsWith(ownBundles + sep) ? 'process' : 'sandbox');
+}
+
+export type Secrets = Awaited<ReturnType<typeof openSecrets>>;
+
+/** Opens the encryption of stored credentials, and the keyed hashes of stored answers and signed URLs. */
+export async function openSecrets(context: ServiceContext) {
+  const { database, logger } = context;
+  const encrypter = await openEncryption(encryptionSettingsOf(context), {
+    profiles: createCredentialProfileRepository(database),
+    store: createStoreRepository(database),
+    logger,
+  });
+  const hashes = await openAnswerHashes(encrypter?.hashes ?? null, createAnswerKeyRepository(database));
+  return { encrypter, hashes };
+}
+
+export function encryptionSettingsOf({ config, database }: ServiceContext): EncryptionSettings {
+  return { ...config, isDatabaseInFolder: database.dialect === 'sqlite' };
 }

@@ -29,12 +29,16 @@ import { createUploads } from '../../stores/files/upload/upload.ts';
 import { createRecordMetrics } from '../../stores/ingestion/record-metrics.ts';
 import { createQuestionMetrics } from '../../stores/search/query/limit-questions.ts';
 import { measureText } from '../../stores/search/query/measure-text.ts';
+import { createHttpReranker, rerankingProviders } from '../../stores/search/reranking/http-reranker.ts';
+import { pauseReranker } from '../../stores/search/reranking/pause-reranker.ts';
+import type { RerankDeps } from '../../stores/search/reranking/rerank-hits.ts';
+import { createRerankerMetrics } from '../../stores/search/reranking/reranker-metrics.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { fetchPage } from '../../tools/egress/fetch-page.ts';
 import type { KnowledgeStore } from '../../tools/mcp/knowledge/knowledge-store.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
 import { consoleRoutes, referenceRoutes } from '../console/routes.ts';
-import { createLoaderMetrics } from '../dialects/open-webui/loader-metrics.ts';
+import { createLoaderMetrics } from '../dialects/open-webui/load-document.ts';
 import { dialectRoutes } from '../dialects/routes.ts';
 import type { CollectionContext } from './collection-context.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
@@ -43,7 +47,6 @@ import { listLimits, recordBounds } from './list-limits.ts';
 import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
-import { openReranking } from './wire-reranking.ts';
 
 /** The memory of the process that reads a document, and of OCR. */
 const extractionMemoryMb = 1536;
@@ -260,4 +263,27 @@ async function openPageReading(
   if (config.ocr === 'on' && engine.job.kind === 'missing')
     throw new OperatorError(`QUARTERMASTER_OCR is on, but scanned pages cannot be read. ${engine.job.remedy}`);
   return engine;
+}
+
+/** After this time the answer has the order of the search. */
+const timeoutMs = 5000;
+
+/** Creates the reranker that the settings name. Undefined without one. */
+function openReranking({
+  config,
+  clock,
+  logger,
+  registry,
+  resources,
+}: Pick<ServiceContext, 'config' | 'clock' | 'logger' | 'registry' | 'resources'>): RerankDeps | undefined {
+  const { rerankerProvider: provider, rerankerModel: model, rerankerKey: key } = config;
+  if (provider === 'none' || model === null) return undefined;
+  const url = config.rerankerUrl ?? rerankingProviders[provider].url;
+  // A separate broker for one origin. The operator has named the origin, so it may have a private address.
+  const { origin } = new URL(url);
+  const overrides = new Map([[origin, config.egressOverrides.get(origin) ?? origin]]);
+  const broker = createBroker({ overrides, allow: [], version, logger });
+  const reranker = createHttpReranker({ provider, broker, url, model, key, timeoutMs });
+  resources.defer(() => reranker.close());
+  return { reranker: pauseReranker(reranker, clock), metrics: createRerankerMetrics(registry), logger };
 }

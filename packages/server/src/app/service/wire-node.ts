@@ -8,7 +8,7 @@ import { claimNode } from '../../platform/nodes/claim-node.ts';
 import { leaseMs, openNode } from '../../platform/nodes/open-node.ts';
 import { version } from '../../platform/version.ts';
 import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
-import { folderInstance } from '../../storage/disk/folder-instance.ts';
+import { folderInstance } from '../../storage/disk/folder-lock.ts';
 import { openDatabase } from '../../storage/open-database.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
 import { createNodeRepository } from '../../storage/repositories/node-repository.ts';

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createPluginsGuard } from '../../access/authentication.ts';
 import { createCredentialProfiles } from '../../access/credential-profiles/credential-profiles.ts';
 import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
+import type { ResolveCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
 import { credentialProfileRoutes } from '../../access/credential-profiles/routes.ts';
+import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import { mountPath } from '../../platform/http/mount-plugins.ts';
@@ -13,6 +16,8 @@ import { reservePort } from '../../platform/http/reserve-port.ts';
 import { version } from '../../platform/version.ts';
 import { createArtifactRepository } from '../../storage/repositories/artifact-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
+import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
+import { createRunRepository } from '../../storage/repositories/run-repository.ts';
 import { createFileAccess } from '../../stores/files/create-file-access.ts';
 import { createArtifactStore } from '../../tools/artifacts/artifact-store.ts';
 import { type ArtifactUrls, createArtifactUrls } from '../../tools/artifacts/artifact-urls.ts';
@@ -21,23 +26,29 @@ import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
 import { readCredentials } from '../../tools/catalogue/credential-bounds.ts';
 import { catalogueRoutes } from '../../tools/catalogue/listing/routes.ts';
 import { bundleNotFound } from '../../tools/catalogue/problems.ts';
+import type { Executor } from '../../tools/execution/executor.ts';
 import { executionRoutes } from '../../tools/execution/routes.ts';
 import { createRunOnce } from '../../tools/execution/run-once.ts';
 import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
 import { createCallTool } from '../../tools/mcp/call-tool.ts';
 import { createPluginSearch } from '../../tools/mcp/toolsets/plugin-search.ts';
 import { openSvgConverter } from '../../tools/pictures/svg-converter.ts';
+import type { RequestEncrypter } from '../../tools/runs/async-run.ts';
+import { type AsyncRuns, createAsyncRuns } from '../../tools/runs/async-runs.ts';
 import { runRoutes } from '../../tools/runs/routes.ts';
+import { createRunEvents, eventDefaults, type RunEvents } from '../../tools/runs/run-events.ts';
+import type { RunRepository } from '../../tools/runs/run-repository.ts';
+import { openInputKeepers, retentionTasks } from '../../tools/runs/run-retention.ts';
+import { createRunStore, type RunStore } from '../../tools/runs/run-store.ts';
+import { createRuns, type Runs } from '../../tools/runs/runs.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
 import { referenceRoutes } from '../console/routes.ts';
 import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openSharedContent, type StoredFiles } from './wire-blobs.ts';
-import { openExecution } from './wire-execution.ts';
+import { openExecution, type Secrets } from './wire-execution.ts';
 import type { FilesAddress } from './wire-files.ts';
 import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
-import { openAsyncRuns, openRunServices } from './wire-runs.ts';
-import type { Secrets } from './wire-secrets.ts';
 
 /** The stored outputs of one project. */
 const maxArtifacts = 10_000;
@@ -205,4 +216,63 @@ function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catal
     bundles_kept: kept,
     egress_overrides: config.egressOverrides.size,
   };
+}
+
+/** The runs whose records a project keeps, and the results of asynchronous runs of all projects. */
+const runBounds = { most: 100_000, resultBytes: 256 * 2 ** 20 } as const;
+
+/** The components that observe runs and store their records. */
+interface RunServices {
+  readonly runStore: RunStore;
+  readonly repository: RunRepository;
+  /** Whether the run records of a project include inputs. */
+  readonly keepsInputs: (projectId: string) => boolean;
+}
+
+/** Open it before the components that run plugins, so that it is closed after them. */
+async function openRunServices({
+  config,
+  clock,
+  logger,
+  registry,
+  database,
+  resources,
+  space,
+}: ServiceContext): Promise<RunServices> {
+  const repository = createRunRepository(database);
+  const projects = createProjectRepository(database);
+  const retention = startPeriodicTasks(
+    retentionTasks({ repository, clock, bounds: { ...runBounds, days: config.runDays } }),
+    logger,
+  );
+  resources.defer(() => retention.close());
+  const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
+  resources.defer(() => keepers.close());
+  const keepsInputs = (projectId: string) => keepers.has(projectId);
+  const runStore = createRunStore({ repository, keepsInputs, space, logger, metrics: registry });
+  resources.defer(() => runStore.close());
+  return { runStore, repository, keepsInputs };
+}
+
+interface AsyncRunsOptions extends RunServices {
+  readonly executor: Executor;
+  readonly resolveCredentials: ResolveCredentials;
+  readonly hasBundle: (bundleId: string) => boolean;
+  readonly encrypter: RequestEncrypter | null;
+}
+
+/** Open it after the components that run plugins, so that it is closed before them. */
+function openAsyncRuns(
+  { clock, logger, resources, admission, shares }: ServiceContext,
+  { runStore, repository, ...options }: AsyncRunsOptions,
+): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
+  const asyncRuns = createAsyncRuns({
+    ...{ ...options, repository, admission, clock, logger, owner: randomUUID() },
+    changed: (runId) => runStore.changed(runId),
+  });
+  const recovery = startPeriodicTasks([asyncRuns.leaseTask], logger);
+  resources.defer(() => recovery.close());
+  resources.defer(() => asyncRuns.close());
+  const runs = createRuns({ repository, store: runStore, asyncRuns, clock });
+  return { runs, events: createRunEvents({ ...eventDefaults, runs, store: runStore, shares }), asyncRuns };
 }

@@ -1,17 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { Secret } from '../../platform/secret.ts';
-import { ConfigError } from './config-error.ts';
+import { didYouMean } from '../../platform/validation/field-errors.ts';
 import type { Environment } from './environment.ts';
 import { findMissingFolder, type ModelConfig, readModelsFile } from './models-file.ts';
-import { normalizePublicUrl } from './public-url.ts';
-import { readSettings } from './read-settings.ts';
+import { prefix, readSettings } from './read-settings.ts';
 import type { SettingValues } from './setting.ts';
-import { splitKeys } from './setting-checks.ts';
-import { settings } from './settings.ts';
-import { findUnknownNames } from './unknown-names.ts';
+import { normalizePublicUrl, splitKeys } from './setting-checks.ts';
+import { isSecretFile, settings } from './settings.ts';
 
-export { ConfigError } from './config-error.ts';
 export { type Environment, processEnvironment } from './environment.ts';
 
 type Values = SettingValues<typeof settings>;
@@ -67,4 +64,43 @@ function findContradictions(config: Config): string[] {
   if (rerankerProvider !== 'none' && rerankerModel === null)
     errors.push(`QUARTERMASTER_RERANKER_PROVIDER is ${rerankerProvider}: set QUARTERMASTER_RERANKER_MODEL, too.`);
   return errors;
+}
+
+/** Some settings are invalid. */
+export class ConfigError extends Error {
+  readonly errors: readonly string[];
+  constructor(errors: readonly string[]) {
+    super(`The settings are not valid:\n${errors.map((error) => `  - ${error}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.errors = errors;
+  }
+}
+
+/** Variables of the command line and of the set-up, which may be set where the service starts. */
+const otherNames: readonly string[] = ['URL', 'PLUGINS_URL', 'API_KEY', 'NODE', 'CORPUS'];
+/** More suggestions than this help no more than the list of all settings. */
+const maxSuggestions = 3;
+
+/** Returns an error for each variable with the prefix that is not a setting. */
+export function findUnknownNames(environment: Environment): string[] {
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && !name.startsWith(`${prefix}TEST_`))
+    .map((name) => name.slice(prefix.length))
+    .filter((key) => !otherNames.includes(key) && !Object.hasOwn(settings, key) && !isSecretFile(key))
+    .map(describeUnknownName);
+}
+
+function describeUnknownName(key: string): string {
+  const similar = findSimilar(key).map((each) => prefix + each);
+  const question = similar.length === 0 ? '' : `Did you mean ${similar.join(' or ')}? `;
+  return `${prefix}${key} is not a setting. ${question}docs/reference/settings.md lists all settings.`;
+}
+
+/** Finds the misspelt setting, or those that add words to the written key: FILES_PORT and PLUGINS_PORT for PORT. */
+function findSimilar(key: string): string[] {
+  const known = Object.keys(settings);
+  const misspelt = didYouMean(key, known);
+  if (misspelt !== undefined) return [misspelt];
+  const longer = known.filter((each) => each.startsWith(`${key}_`) || each.endsWith(`_${key}`));
+  return longer.length > maxSuggestions ? [] : longer;
 }

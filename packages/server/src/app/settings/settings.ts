@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { logLevels } from '../../platform/log/logger.ts';
 import { advancedSettings } from './advanced-settings.ts';
-import { isPublicUrl } from './public-url.ts';
 import { choice, list, secret, unset, whole } from './setting.ts';
-import { areEncryptionKeys, isNetwork } from './setting-checks.ts';
+import { areEncryptionKeys, isNetwork, isPublicUrl } from './setting-checks.ts';
 
 const publicUrl = {
   must: 'be an http or https URL without user, query and fragment. Its path may contain letters, digits, "-", ".", "_" and "~", such as https://example.com/quartermaster',

@@ -161,12 +161,12 @@ export const exceptions: Readonly<Record<string, { readonly limited: string; rea
     limited: 'collections whose chunks wait for vectors',
     reason: 'They wait in the database. Claims alternate by project. A collection belongs to no key.',
   },
-  'storage/repositories/orphaned-runs.ts': {
+  'storage/repositories/asynchronous-runs.ts': {
     limited: 'asynchronous runs of an ended process',
     reason:
       'They wait in the database until a process claims them, which takes their places in `async_runs`. Claims alternate by project, then by key.',
   },
-  'platform/http/lingering-close.ts': {
+  'platform/http/client-error.ts': {
     limited: 'refused bodies that are read to their end, 64 at once, each for at most 10 s',
     reason:
       'A refused request may have no owner. Further ones get the same response, and their connection closes at once.',

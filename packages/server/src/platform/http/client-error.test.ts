@@ -6,9 +6,9 @@ import { createLogger } from '../log/logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { Problem } from '../problem.ts';
 import { until } from '../testing/until.ts';
+import { lingering } from './client-error.ts';
 import { createApp } from './create-app.ts';
 import { createDrain } from './drain.ts';
-import { lingering } from './lingering-close.ts';
 import { listen } from './listen.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 

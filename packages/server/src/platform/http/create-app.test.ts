@@ -7,9 +7,9 @@ import { Type } from 'typebox';
 import { createLogger } from '../log/logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { Problem } from '../problem.ts';
+import { lingerLimits } from './client-error.ts';
 import { createApp } from './create-app.ts';
 import { createDrain } from './drain.ts';
-import { lingerLimits } from './lingering-close.ts';
 import { listen } from './listen.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 

@@ -1,34 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { errorCodes, type FastifyReply, type FastifyServerOptions, fastify, LogController } from 'fastify';
+import build from 'fast-json-stringify';
+import {
+  errorCodes,
+  type FastifyReply,
+  type FastifySerializerCompiler,
+  type FastifyServerOptions,
+  fastify,
+  LogController,
+  type onSendHookHandler,
+} from 'fastify';
 import type { MinimumRate } from '../concurrency/minimum-rate.ts';
 import type { Logger } from '../log/logger.ts';
 import { Problem } from '../problem.ts';
 import type { Watchdog } from '../server-process/watchdog.ts';
 import type { App } from './app.ts';
 import { explainBasePath } from './base-path.ts';
-import { createClientErrorWriter } from './client-error.ts';
-import { allowOrigins } from './cors.ts';
-import type { Drain } from './drain.ts';
-import { writeError } from './error-writer.ts';
-import { prepareEventStreams } from './event-streams.ts';
-import { hintAtHttps } from './https-hint.ts';
-import { readJson } from './json-body.ts';
 import {
   closeInStages,
+  createClientErrorWriter,
   isBodyPending,
   isClosing,
   type LingerLimits,
   lingerLimits,
   lingerOnUnreadBodies,
-} from './lingering-close.ts';
+} from './client-error.ts';
+import { allowOrigins } from './cors.ts';
+import type { Drain } from './drain.ts';
+import { writeError } from './error-writer.ts';
+import { isTooLong, readJson } from './json-body.ts';
 import { logRefusals } from './log-refusals.ts';
 import { handleNotFound } from './not-found.ts';
 import { protectiveHeaders } from './protective-headers.ts';
-import { isTooLong } from './read-text.ts';
-import type { RequestMetrics } from './request-metrics.ts';
-import { recordRequests } from './request-records.ts';
-import { compileSerializer } from './serialization.ts';
+import { type RequestMetrics, recordRequests } from './request-metrics.ts';
 import { defaultReaderLimits, endSlowReaders, type ReaderLimits } from './slow-readers.ts';
 import type { StreamAccess } from './stream-access.ts';
 import { compileValidator } from './validation.ts';
@@ -217,4 +221,72 @@ function answerExpectations(app: App): void {
     done();
   });
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
+}
+
+/**
+ * Warns once when a trusted proxy reports HTTPS and the public URL has no https, because cookies then lack `Secure`.
+ */
+function hintAtHttps(app: App, { logger, setting }: { logger: Logger; setting: string }): void {
+  let isSaid = false;
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!isSaid && request.protocol === 'https') {
+      isSaid = true;
+      logger.warn({ setting }, 'public URL is not https: clients use https');
+    }
+    done();
+  });
+}
+
+type Serialize = (data: unknown) => string;
+
+const serializers = new WeakMap<object, Serialize>();
+
+/**
+ * Compiles the serializer of a schema when the first response needs it, as validators do. Most schemas describe errors
+ * and are rarely used.
+ */
+export const compileSerializer: FastifySerializerCompiler<object> = ({ schema }) => {
+  let serialize = serializers.get(schema);
+  if (serialize === undefined) {
+    serialize = atFirstUse(schema);
+    serializers.set(schema, serialize);
+  }
+  return serialize;
+};
+
+function atFirstUse(schema: object): Serialize {
+  let compiled: Serialize | undefined;
+  return (data) => {
+    compiled ??= build(schema);
+    return compiled(data);
+  };
+}
+
+const eventStream = 'text/event-stream';
+
+/**
+ * Headers of every event stream. Proxies would otherwise collect its events or compress them, so that they arrive late.
+ * `X-Accel-Buffering` is for nginx, `no-transform` for proxies that compress.
+ */
+const streamHeaders = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
+
+/**
+ * Sets the headers of event streams and watches the streams. Only routes that may respond with an event stream have the
+ * hook: those that declare it, and MCP.
+ * @param streams ends streams with their key or session; without it they stay open
+ */
+function prepareEventStreams(app: App, streams: StreamAccess | undefined): void {
+  const prepare: onSendHookHandler = (request, reply, payload, done) => {
+    const type = reply.getHeader('content-type');
+    if (typeof type === 'string' && type.startsWith(eventStream)) {
+      reply.headers(streamHeaders);
+      streams?.watch(request, reply.raw);
+    }
+    done(null, payload);
+  };
+  app.addHook('onRoute', (route) => {
+    const { url, schema } = route;
+    if (!url.startsWith('/mcp') && !JSON.stringify(schema?.response ?? {}).includes(eventStream)) return;
+    route.onSend = [...[route.onSend ?? []].flat(), prepare];
+  });
 }

@@ -1,11 +1,13 @@
-import type { MinimumRate } from '../concurrency/minimum-rate.ts';
+import type { IncomingMessage } from 'node:http';
+import { errorCodes } from 'fastify';
+import { type MinimumRate, watchRate } from '../concurrency/minimum-rate.ts';
 import { mayHaveLargeNumbers, parseExactJson, TooManyLargeNumbers } from '../json/exact-json.ts';
+import { isJsonObject } from '../json/json-object.ts';
 import { withPlainNames } from '../json/parse-json.ts';
 import { Problem } from '../problem.ts';
 import { findExceededBound, type JsonBounds } from '../validation/json-bounds.ts';
+import { fieldInvalid } from '../validation/validation-error.ts';
 import type { App } from './app.ts';
-import { numberTooLarge } from './json-numbers.ts';
-import { readText } from './read-text.ts';
 
 /**
  * Larger bodies are refused before any code traverses the value. `members` counts members of objects and items of
@@ -98,3 +100,79 @@ const tooMuch: Readonly<Record<keyof JsonBounds, () => Problem>> = {
       `The body must have at most ${jsonLimits.members} properties and items; received more.`,
     ),
 };
+
+/** Only a number with these digits or exponents can be too large. Most bodies contain none and are not traversed. */
+const mayBeTooLarge = /[eE]\+?\d{3}|(?<!\d)\d{200}/;
+
+/**
+ * JSON allows 1e999, JavaScript converts it to infinity, and JSON writes that as null. The stored value would therefore
+ * differ.
+ * @param value the value parsed from `text`
+ */
+function numberTooLarge(text: string, value: unknown): Problem | undefined {
+  const path = mayBeTooLarge.test(text) ? findInfinite(value, 'body') : undefined;
+  if (path === undefined) return undefined;
+  return fieldInvalid(path, 'a larger number', `a number up to ${Number.MAX_VALUE}`);
+}
+
+function findInfinite(value: unknown, path: string): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : path;
+  if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const found = findInfinite(member, `${path}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+interface TextLimits {
+  readonly maxBytes: number;
+  readonly minimumRate: MinimumRate;
+}
+
+/**
+ * A request below the minimum rate of uploads is refused with 408. (`files/upload/receive-body.ts` handles uploads.)
+ */
+const tooSlow = (reason: string) =>
+  new Problem('REQUEST_TIMEOUT', `The request body arrived too slowly: ${reason}. Retry the request.`);
+
+/** Reads a whole body as UTF-8. Calls `done` once, with the errors of Fastify's own reader, or with REQUEST_TIMEOUT. */
+function readText(
+  request: IncomingMessage,
+  { maxBytes, minimumRate }: TextLimits,
+  done: (error: Error | null, text: string) => void,
+): void {
+  const wrongLength = () => new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH();
+  if (isTooLong(request, maxBytes)) {
+    done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), '');
+    return;
+  }
+  if (request.destroyed) {
+    done(wrongLength(), '');
+    return;
+  }
+  const declared = request.headers['content-length'];
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const watch = watchRate(minimumRate, (reason) => settle(tooSlow(reason)));
+
+  function settle(error: Error | null): void {
+    watch.stop();
+    request.off('data', onData).off('end', onEnd).off('close', onClose);
+    done(error, error === null ? Buffer.concat(chunks, bytes).toString('utf8') : '');
+  }
+  function onData(chunk: Buffer): void {
+    bytes += chunk.length;
+    watch.count(chunk.length);
+    if (bytes > maxBytes) settle(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
+    else chunks.push(chunk);
+  }
+  const onEnd = () => settle(declared === undefined || Number(declared) === bytes ? null : wrongLength());
+  const onClose = () => settle(wrongLength());
+  request.on('data', onData).on('end', onEnd).on('close', onClose);
+}
+
+/** Whether the declared length of a body is above a limit. */
+export function isTooLong({ headers }: IncomingMessage, maxBytes: number): boolean {
+  return Number(headers['content-length'] ?? 0) > maxBytes;
+}

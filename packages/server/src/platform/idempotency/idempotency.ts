@@ -5,8 +5,9 @@ import { startHeartbeat } from '../jobs/heartbeat.ts';
 import { retryUntilStored } from '../jobs/retry-until-stored.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import type { Logger } from '../log/logger.ts';
+import { Problem } from '../problem.ts';
+import { fieldInvalid } from '../validation/validation-error.ts';
 import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
-import { keyClosed, keyMalformed, keyReused, outcomeUnknown, requestInFlight } from './problems.ts';
 
 /**
  * The same key and content have one effect and one answer, also for concurrent requests and after restarts. Source:
@@ -182,4 +183,41 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !keyShape.test(header)) throw keyMalformed();
   return header;
+}
+
+function requestInFlight(): Problem {
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    'Another request with the same Idempotency-Key is in progress. Retry when it has ended.',
+    {
+      retryAfter: 1,
+    },
+  );
+}
+
+/** The database has not confirmed the commit of the first request, and has not freed its key either. */
+function outcomeUnknown(): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    'It is not yet known whether the request with the same Idempotency-Key was stored. Retry the request with this key.',
+    { retryAfter: 1 },
+  );
+}
+
+function keyMalformed(): Problem {
+  return fieldInvalid('headers/idempotency-key', 'another value', '1 to 255 printable ASCII characters, sent once');
+}
+
+/** The response is the same for requests with the right and with other content. */
+function keyClosed(most: number): Problem {
+  const reason = `${most} requests with other content or credentials used it`;
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `This Idempotency-Key no longer returns its response because ${reason}. Use a new key for each new request.`,
+  );
+}
+
+function keyReused(): Problem {
+  const found = 'a key of a request with other content';
+  return fieldInvalid('headers/idempotency-key', found, 'a new key for each new request');
 }

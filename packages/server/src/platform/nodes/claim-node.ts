@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
+import { FatalError } from '../server-process/fatal-error.ts';
+import { OperatorError } from '../server-process/operator-error.ts';
 import type { NewNode, NodeRepository, StoredNode } from './node-repository.ts';
-import { servedByAnotherNode } from './problems.ts';
 
 /** The data folder of the process, which `store.json` identifies. */
 export interface ClaimedFolder {
@@ -71,4 +72,25 @@ export async function claimNode(node: NewNode, options: ClaimOptions): Promise<v
 /** The part of the folder instance that a restart of the machine keeps. Instances of earlier versions have no parts. */
 function placeOf(node: Pick<NewNode, 'folderInstance'> | undefined): string | undefined {
   return node?.folderInstance.split('.')[0];
+}
+
+/** @param leaseMs the milliseconds after which a node without a heartbeat counts as ended */
+function servedByAnotherNode(folder: string, node: StoredNode, leaseMs: number): OperatorError {
+  const { id, host, version, startedAt, silentFor } = node;
+  const seen = Math.max(0, Math.round(silentFor / 1000));
+  return new OperatorError(
+    `Another process serves the files of this database from a copy of the data folder ${folder}: node ${id} on the host ${host}, version ${version}, started ${new Date(startedAt).toISOString()}, last seen ${seen} s ago. Two folders would lose each other's files. Stop that process, and start this one again. If its machine has failed, this start succeeds ${leaseMs / 1000} s after the last heartbeat. Set QUARTERMASTER_SERVE=plugins for a further process.`,
+  );
+}
+
+/** EX_TEMPFAIL of sysexits.h. A new start finds out whether another process serves the store. */
+const exitAfterLoss = 75;
+
+/** @param by the node that replaced this one; undefined when its row was deleted */
+export function nodeLost(by: StoredNode | undefined): FatalError {
+  const other = by === undefined ? 'its row was deleted' : `node ${by.id} on the host ${by.host} replaced it`;
+  return new FatalError(
+    `node lost: ${other}. This process wrote no heartbeat for too long, for example because it was paused. It exits so that two data folders do not serve one database.`,
+    { exitCode: exitAfterLoss },
+  );
 }

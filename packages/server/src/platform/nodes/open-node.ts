@@ -1,8 +1,8 @@
 import { type RunningTask, startPeriodicTask } from '../concurrency/periodic-task.ts';
 import type { Logger } from '../log/logger.ts';
 import { Gauge, type Registry } from '../metrics.ts';
+import { nodeLost } from './claim-node.ts';
 import type { NodeRepository } from './node-repository.ts';
-import { nodeLost } from './problems.ts';
 
 /** Refuses changes of a process that may have been replaced. */
 export interface ChangeFence {

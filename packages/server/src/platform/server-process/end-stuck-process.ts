@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs';
-import { openRequestRing } from '../request-ring.ts';
-import type { WatchdogStart } from './watchdog.ts';
+import { openRequestRing, type WatchdogStart } from './watchdog.ts';
 
 const maxRequests = 10;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../log/logger.ts';
-import { warnAboutRoot } from './warn-about-root.ts';
+import { warnAboutRoot } from './operator-error.ts';
 
 function logged(userId: number): readonly string[] {
   const log: string[] = [];

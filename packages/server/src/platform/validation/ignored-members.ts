@@ -1,5 +1,5 @@
 import { quoteText } from '../quote-text.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from './field-errors.ts';
 
 /** The maximum number of members that an answer names. */
 const mostNamed = 20;

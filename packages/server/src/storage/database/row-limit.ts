@@ -1,4 +1,6 @@
-import type { SelectQueryBuilder, Transaction } from 'kysely';
+import { maxCounted } from '@quartermaster/contract';
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
+import type { Total } from '../../platform/page.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,4 +31,39 @@ export async function areAtLeast<Table extends keyof Tables>(
       .limit(1)
       .executeTakeFirst()) !== undefined
   );
+}
+
+/**
+ * Counts the rows that meet the conditions. It reads at most `maxCounted + 1` rows, so its cost does not grow with the
+ * store.
+ * @param rows selects the rows that are read. An index must cover its conditions.
+ * @param conditions are checked on each row that is read
+ */
+export async function countRows<Table extends keyof Tables>(
+  read: Kysely<Tables>,
+  rows: SelectQueryBuilder<Tables, Table, object>,
+  conditions: ReadonlyArray<RawBuilder<boolean>> = [],
+): Promise<Total> {
+  const matches =
+    conditions.length === 0 ? sql.lit(1) : sql<number>`case when ${sql.join(conditions, sql` and `)} then 1 else 0 end`;
+  const counted = rows
+    .clearSelect()
+    .select(sql<number>`${matches}`.as('matches'))
+    .limit(maxCounted + 1)
+    .as('counted');
+  const row = await read
+    .selectFrom(counted)
+    .select([sql<number>`count(*)`.as('rows'), sql<number>`coalesce(sum(matches), 0)`.as('found')])
+    .executeTakeFirstOrThrow();
+  return { count: Math.min(Number(row.found), maxCounted), isExact: Number(row.rows) <= maxCounted };
+}
+
+/**
+ * Wraps a column in a condition so that no index is used for it. SQLite has no statistics here and would choose the
+ * index whose first column is compared for equality. It would then scan a whole collection, where the primary key finds
+ * a few rows. PostgreSQL knows how selective each condition is.
+ */
+export function withoutIndex<Value>(dialect: Database['dialect'], column: string): RawBuilder<Value> {
+  const reference = sql.ref<Value>(column);
+  return dialect === 'sqlite' ? sql<Value>`+${reference}` : sql<Value>`${reference}`;
 }

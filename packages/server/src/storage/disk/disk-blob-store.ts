@@ -4,12 +4,10 @@ import { idPrefixes, isId } from '../../platform/identifier.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { BlobQuarantine, BlobStore, StoredBlob } from '../../stores/files/blob-store.ts';
 import { createBucketFolders } from './bucket-folders.ts';
-import { createDiskQuarantine, emptyOldestFirst, listFolder } from './disk-quarantine.ts';
+import { createDiskQuarantine, emptyOldestFirst, listFolder, readBlob } from './disk-quarantine.ts';
 import { isMissing, removeFile, renameFile } from './file-system.ts';
 import { differentFileSystems, diskFailure, diskNearlyFull, notABlobId, readFailure } from './problems.ts';
-import { readBlob } from './read-blob.ts';
-import { createStagedFile } from './staged-file.ts';
-import { sweepStaging } from './sweep-staging.ts';
+import { createStagedFile } from './staging-file.ts';
 
 /**
  * Stores blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>`
@@ -154,5 +152,43 @@ async function checkRename(staging: string, blobs: string): Promise<void> {
   } finally {
     await removeFile(from);
     await removeFile(to);
+  }
+}
+
+const hour = 3_600_000;
+
+/**
+ * Removes partial uploads of ended processes. Files of another running process stay for an hour after their last byte,
+ * because during a restart the old process may be finishing its uploads.
+ */
+export async function sweepStaging(staging: string): Promise<void> {
+  for (const entry of await readdir(staging, { withFileTypes: true })) {
+    // The service creates no folders here. A foreign folder may be needed by its owner and does no harm.
+    if (entry.isDirectory()) continue;
+    const { name } = entry;
+    const path = join(staging, name);
+    const pid = Number(name.slice(name.lastIndexOf('.') + 1));
+    if (isOther(pid) && (await isYoung(path))) continue;
+    await removeFile(path);
+  }
+}
+
+/** This process's own number in a file name belongs to an earlier process, as in a container. */
+function isOther(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+async function isYoung(path: string): Promise<boolean> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs < hour;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
 }

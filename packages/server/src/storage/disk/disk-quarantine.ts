@@ -1,10 +1,12 @@
+import fs, { createReadStream } from 'node:fs';
 import { opendir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
 import { isId } from '../../platform/identifier.ts';
-import type { BlobQuarantine, StoredBlob } from '../../stores/files/blob-store.ts';
-import { isMissing, removeFile, renameFile } from './file-system.ts';
-import { readBlob } from './read-blob.ts';
+import { BlobMissing, type BlobQuarantine, type ByteRange, type StoredBlob } from '../../stores/files/blob-store.ts';
+import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
+import { diskFailure, readFailure } from './problems.ts';
 
 export interface QuarantinePlace {
   readonly folder: string;
@@ -91,3 +93,27 @@ export async function* listFolder(folder: string): AsyncGenerator<StoredBlob> {
     }
   }
 }
+
+/**
+ * Opens the bytes of a blob. Opening and reading fail with the same errors.
+ * @throws BlobMissing, BlobUnreadable, or SERVICE_UNAVAILABLE when the disk fails
+ */
+export async function readBlob(path: string, blobId: string, range?: ByteRange): Promise<Readable> {
+  try {
+    const fd = await openFile(path, 'r');
+    return createReadStream('', { fd, fs: reading, highWaterMark: 256 * 1024, ...range });
+  } catch (error) {
+    throw isMissing(error) ? new BlobMissing(blobId) : diskFailure(readFailure(error));
+  }
+}
+
+/** The file operations of a blob stream. A failed read is reported as a disk failure. */
+const reading = {
+  open: fs.open,
+  close: fs.close,
+  read: (fd: number, buffer: Buffer, offset: number, length: number, position: number | null, done: ReadDone) =>
+    fs.read(fd, buffer, offset, length, position, (error, bytes, filled) =>
+      done(error === null ? null : (diskFailure(readFailure(error)) as Error), bytes, filled),
+    ),
+};
+type ReadDone = (error: Error | null, bytes: number, buffer: Buffer) => void;

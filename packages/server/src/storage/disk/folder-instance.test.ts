@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { folderInstance } from './folder-instance.ts';
+import { folderInstance } from './folder-lock.ts';
 
 test('the first part of a folder instance tells folders apart and survives changes, the second part is that of the machine', async (t) => {
   const folders = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'quartermaster-instance-'))));

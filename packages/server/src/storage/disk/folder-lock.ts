@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import { chmodSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
@@ -40,4 +43,22 @@ function keepForOwner(file: string): void {
   } catch {
     // The file belongs to another user, who can open it anyway.
   }
+}
+
+/** Linux creates this random id at each start of the machine. Containers see the id of their host. */
+const bootIdFile = '/proc/sys/kernel/random/boot_id';
+
+/**
+ * Identifies a folder, and after a point the start of its machine. A copy of the folder has another inode or another time of
+ * creation, and the copy of a machine has another boot id. The hashes reveal none of them.
+ */
+export async function folderInstance(folder: string): Promise<string> {
+  const { dev, ino, birthtimeNs } = await stat(folder, { bigint: true });
+  const machine = await readFile(bootIdFile, 'utf8').catch(() => hostname());
+  // The number of a device may change when the machine starts again. Some file systems store no time of creation.
+  return `${hash(`${birthtimeNs || dev} ${ino}`)}.${hash(machine.trim())}`;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { releaseBuffers } from './release-buffers.ts';
+import { releaseBuffers } from './staging-file.ts';
 
 test('a buffer that covers its whole memory is freed; one that shares its memory is kept', () => {
   const whole = Buffer.alloc(64 * 1024, 'x');

@@ -3,12 +3,15 @@ import type { PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { SessionTimeouts } from '../database/database.ts';
-import { explainPostgresError, type PostgresFailure } from '../database/postgres-errors.ts';
+import {
+  explainPostgresError,
+  type PostgresFailure,
+  retriesOfStatement,
+  retryPause,
+} from '../database/postgres-errors.ts';
 import { databaseUnreachable } from '../database/problems.ts';
-import { retriesOfStatement, retryPause } from '../database/retry-transaction.ts';
-import { isChange } from './change-fence.ts';
 import type { Availability } from './postgres-availability.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import { isChange, type PostgresServer } from './postgres-server.ts';
 import { localSettings } from './postgres-session.ts';
 
 /**

@@ -9,8 +9,7 @@ import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { openPostgresDatabase } from './postgres-database.ts';
 import { toLibpqEnvironment } from './postgres-programs.ts';
-import { assertEmpty, restoreDump } from './postgres-restore.ts';
-import { takePostgresSnapshot, tryDump } from './postgres-snapshot.ts';
+import { assertEmpty, restoreDump, takePostgresSnapshot, tryDump } from './postgres-snapshot.ts';
 
 const { signal } = new AbortController();
 

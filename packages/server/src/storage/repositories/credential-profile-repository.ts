@@ -3,12 +3,11 @@ import type {
   CredentialProfileRepository,
   StoredProfile,
 } from '../../access/credential-profiles/credential-profile-repository.ts';
-import { countRows } from '../database/count-rows.ts';
-import type { CredentialProfileTable } from '../database/credential-profile-table.ts';
 import type { Database } from '../database/database.ts';
 import { databaseNow } from '../database/database-now.ts';
 import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
-import { areAtLeast, lockProject } from '../database/row-limit.ts';
+import { areAtLeast, countRows, lockProject } from '../database/row-limit.ts';
+import type { CredentialProfileTable } from '../database/tables.ts';
 
 /** Stores credential profiles in either database. */
 export function createCredentialProfileRepository({ read, write, dialect }: Database): CredentialProfileRepository {

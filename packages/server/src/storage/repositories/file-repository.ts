@@ -4,21 +4,23 @@ import { Problem } from '../../platform/problem.ts';
 import type { BlobDamage } from '../../stores/files/blob-repository.ts';
 import {
   CommitInDoubt,
+  type DeletingFile,
+  type FileKind,
   type FileQuery,
   type FileRepository,
   type StoredBlobRow,
   type StoredContent,
   type StoredFile,
 } from '../../stores/files/file-repository.ts';
-import { countRows } from '../database/count-rows.ts';
+import { bytesOfFileName } from '../database/counted-bytes.ts';
 import type { Database } from '../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
 import { containsText } from '../database/like-pattern.ts';
+import { countRows } from '../database/row-limit.ts';
 import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
 import { addFiles, contentKey } from './add-files.ts';
 import { artifactPurpose } from './artifact-repository.ts';
-import { finishDelete, startDelete, unfinishedDeletes } from './delete-file.ts';
-import { correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
+import { changeUsage, correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
 
 /** Stores files in either database. */
 export function createFileRepository(database: Database): FileRepository {
@@ -157,4 +159,96 @@ function toFile(row: Selectable<FileTable>): StoredFile {
     sha256: row.sha256,
     createdAt: Number(row.created_at),
   };
+}
+
+/**
+ * Marks the file, and its blob when no other live file uses it. Locks the blob first, so that an upload of the same
+ * bytes waits.
+ */
+async function startDelete(
+  transaction: Transaction<Tables>,
+  projectId: string,
+  fileId: string,
+  kind: FileKind = 'file',
+): Promise<DeletingFile | 'absent' | 'in_use'> {
+  const file = await transaction
+    .updateTable('file')
+    .set({ state: 'deleting' })
+    .where('id', '=', fileId)
+    .where('project_id', '=', projectId)
+    .where('state', '=', 'live')
+    .where('purpose', kind === 'artifact' ? '=' : '<>', artifactPurpose)
+    .returning(['blob_id', 'bytes', bytesOfFileName.as('name_bytes')])
+    .executeTakeFirst();
+  if (file === undefined) return 'absent';
+  const user = await transaction
+    .selectFrom('record')
+    .select('id')
+    .where('file_id', '=', fileId)
+    .where('status', '=', 'creating')
+    .limit(1)
+    .executeTakeFirst();
+  if (user !== undefined) {
+    await transaction.updateTable('file').set({ state: 'live' }).where('id', '=', fileId).execute();
+    return 'in_use';
+  }
+  const freed = { bytes: -Number(file.bytes), textBytes: -Number(file.name_bytes), files: -1 };
+  await changeUsage(transaction, projectId, freed);
+  await transaction
+    .updateTable('blob')
+    .set({ state: 'live' })
+    .where('id', '=', file.blob_id)
+    .where('state', '=', 'live')
+    .execute();
+  const removed = await transaction
+    .updateTable('blob')
+    .set({ state: 'deleting' })
+    .where('id', '=', file.blob_id)
+    .where((blob) =>
+      blob.not(
+        blob.exists(
+          blob
+            .selectFrom('file')
+            .select('file.id')
+            .where('file.blob_id', '=', file.blob_id)
+            .where('file.state', '=', 'live'),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return {
+    fileId,
+    blobId: file.blob_id,
+    bytes: Number(file.bytes),
+    removeBlob: removed.numUpdatedRows === 1n,
+  };
+}
+
+/** Deletes the file row. The last file row of a blob deletes the blob's row too. */
+async function finishDelete(transaction: Transaction<Tables>, deleting: DeletingFile): Promise<void> {
+  await transaction.deleteFrom('file').where('id', '=', deleting.fileId).where('state', '=', 'deleting').execute();
+  await transaction
+    .deleteFrom('blob')
+    .where('id', '=', deleting.blobId)
+    .where('state', '=', 'deleting')
+    .where((blob) =>
+      blob.not(blob.exists(blob.selectFrom('file').select('file.id').where('file.blob_id', '=', deleting.blobId))),
+    )
+    .execute();
+}
+
+async function unfinishedDeletes(db: Kysely<Tables>, limit: number): Promise<readonly DeletingFile[]> {
+  const rows = await db
+    .selectFrom('file')
+    .innerJoin('blob', 'blob.id', 'file.blob_id')
+    .select(['file.id as fileId', 'file.blob_id as blobId', 'file.bytes', 'blob.state as blobState'])
+    .where('file.state', '=', 'deleting')
+    .orderBy('file.id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ blobState, bytes, ...row }) => ({
+    ...row,
+    bytes: Number(bytes),
+    removeBlob: blobState === 'deleting',
+  }));
 }

@@ -1,10 +1,9 @@
 import type { Scope } from '@quartermaster/contract';
 import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ProjectRepository, StoredKey } from '../../access/projects/project-repository.ts';
-import { countRows } from '../database/count-rows.ts';
 import type { Database } from '../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
-import { areAtLeast } from '../database/row-limit.ts';
+import { areAtLeast, countRows } from '../database/row-limit.ts';
 import type { KeyTable, Tables } from '../database/tables.ts';
 
 /** Stores projects and keys in either database. */

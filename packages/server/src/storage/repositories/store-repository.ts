@@ -1,5 +1,6 @@
 import type { EncryptionKeyRepository } from '../../access/credential-profiles/encryption-key-repository.ts';
 import type { StoreIdentityRepository } from '../../stores/files/store-identity-repository.ts';
+import type { AnswerKeyRepository } from '../../tools/execution/answer-key-repository.ts';
 import type { Database } from '../database/database.ts';
 
 /** Reads and writes the single row of the store, which the migration has added. */
@@ -28,6 +29,22 @@ export function createStoreRepository({ write }: Database): StoreIdentityReposit
     },
     async replaceEncryptionKey(keyId) {
       await write.updateTable('store').set({ encryption_key_id: keyId }).execute();
+    },
+  };
+}
+
+/** Stores the secret of the keyed hashes in either database. */
+export function createAnswerKeyRepository({ write }: Database): AnswerKeyRepository {
+  const find = async () => (await write.selectFrom('answer_key').select('secret').executeTakeFirst())?.secret;
+  return {
+    find,
+    async add(secret) {
+      await write
+        .insertInto('answer_key')
+        .values({ one: 1, secret })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      return (await find()) ?? secret;
     },
   };
 }

@@ -15,8 +15,8 @@ import {
 } from '../../stores/collections/testing/fixtures.suite.ts';
 import type { NewFile } from '../../stores/files/file-repository.ts';
 import { countedTexts } from '../database/counted-bytes.ts';
+import { fileTables } from '../database/migrations/0001-baseline/access-tables.ts';
 import { collectionTables } from '../database/migrations/0001-baseline/collection-tables.ts';
-import { fileTables } from '../database/migrations/0001-baseline/file-tables.ts';
 import { type DatabaseKind, temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createCollectionRepositories } from './records/collection-repositories.ts';

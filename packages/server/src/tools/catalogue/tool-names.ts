@@ -1,4 +1,4 @@
-import { didYouMean } from '../../platform/validation/did-you-mean.ts';
+import { didYouMean } from '../../platform/validation/field-errors.ts';
 import type { Catalogue, CompiledPlugin } from './catalogue.ts';
 import { toolNameAmbiguous, toolNamesLoading, toolNameUnknown } from './problems.ts';
 import { shortToolName, toolName } from './provider-formats/tool-name.ts';

@@ -11,9 +11,11 @@ import { createIdempotency } from '../../platform/idempotency/idempotency.ts';
 import type { KeyedHashes } from '../../platform/keyed-hash.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { openTemporaryDatabase } from '../../storage/database/testing/open-temporary-database.ts';
-import { createAnswerKeyRepository } from '../../storage/repositories/answer-key-repository.ts';
-import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
-import type { KeptAnswerLimits } from '../../storage/repositories/kept-answers.ts';
+import {
+  createIdempotencyRepository,
+  type KeptAnswerLimits,
+} from '../../storage/repositories/idempotency-repository.ts';
+import { createAnswerKeyRepository } from '../../storage/repositories/store-repository.ts';
 import { openAnswerHashes } from './answer-hashes.ts';
 import { resultOf } from './answers.ts';
 import type { Execution } from './outcome.ts';

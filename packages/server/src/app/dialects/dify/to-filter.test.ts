@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DifyCondition } from '@quartermaster/contract';
-import { toFilter } from './to-filter.ts';
+import { toFilter } from './routes.ts';
 
 const list = (length: number) => Array.from({ length }, (_, n) => n);
 const names = (length: number) => list(length).map((n) => `k${n}`);

@@ -2,12 +2,11 @@ import { LoadedDocuments, LoaderError } from '@quartermaster/contract';
 import { dialectOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../../platform/http/app.ts';
-import type { CreateErrorWriter } from '../../../platform/http/error-writer.ts';
+import type { CreateErrorWriter, ErrorResponse } from '../../../platform/http/error-writer.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
+import type { Problem } from '../../../platform/problem.ts';
 import type { TemporaryFiles } from '../../../stores/files/upload/temporary-file.ts';
-import { type DocumentLoaderDeps, loadDocument } from './load-document.ts';
-import { longestName, readDocumentName } from './read-document-name.ts';
-import { toLoaderError } from './to-loader-error.ts';
+import { type DocumentLoaderDeps, loadDocument, longestName, readDocumentName } from './load-document.ts';
 
 export interface OpenWebUiRoutesDeps extends DocumentLoaderDeps {
   readonly guard: Guard;
@@ -55,4 +54,16 @@ export function openWebUiRoutes(scope: App, deps: OpenWebUiRoutesDeps): void {
       );
     },
   );
+}
+
+/** Writes an error in the form of Open WebUI, which shows `detail`. */
+function toLoaderError(problem: Problem, requestId: string): ErrorResponse {
+  const reason = problem.details?.[0]?.reason;
+  const body: LoaderError = {
+    detail: problem.message,
+    code: problem.code,
+    ...(typeof reason === 'string' ? { reason } : {}),
+    request_id: requestId,
+  };
+  return { status: problem.status, contentType: 'application/json; charset=utf-8', body };
 }

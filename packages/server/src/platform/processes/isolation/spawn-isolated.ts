@@ -1,9 +1,9 @@
 import { type ChildProcess, type SpawnOptions, type StdioNull, type StdioPipe, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { constants, getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
-import { lowerPriority } from '../lower-priority.ts';
 import { bubblewrapArguments, systemCallFilter } from './bubblewrap.ts';
 import type { Cgroups, Group } from './cgroup/cgroups.ts';
 import { enterBefore } from './cgroup/enter.ts';
@@ -267,4 +267,20 @@ function readableFiles({ entry, readable }: IsolatedProgram): string[] {
   const found: string[] = [];
   for (let at = dirname(entry); at !== dirname(at); at = dirname(at)) found.push(join(at, 'package.json'));
   return [...readable, ...found.filter((path) => existsSync(path))];
+}
+
+/**
+ * Adds to the niceness of a process, for all its threads and, where Linux schedules by session (autogroup), for its session. A
+ * detached process has a session of its own, and then the niceness of its threads has no effect on other sessions.
+ * It cannot be undone by an ordinary user.
+ */
+export function lowerPriority(pid: number | undefined, niceness: number): void {
+  if (pid === undefined) return;
+  try {
+    const lower = Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW);
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), lower);
+    writeFileSync(`/proc/${pid}/autogroup`, String(lower));
+  } catch {
+    // The process has exited already, or this is no Linux with autogroups.
+  }
 }

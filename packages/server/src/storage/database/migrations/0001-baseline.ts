@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Database } from '../database.ts';
-import { accessTables } from './0001-baseline/access-tables.ts';
-import { collectionTables } from './0001-baseline/collection-tables.ts';
-import { fileTables } from './0001-baseline/file-tables.ts';
+import { accessTables, fileTables, serviceTables } from './0001-baseline/access-tables.ts';
+import { collectionTables, searchTables } from './0001-baseline/collection-tables.ts';
 import { runTables } from './0001-baseline/run-tables.ts';
-import { searchTables } from './0001-baseline/search-tables.ts';
-import { serviceTables } from './0001-baseline/service-tables.ts';
 
 /** What a `$word` of a statement means. PostgreSQL compares ids byte by byte, as SQLite does, so that both sort alike. */
 const words = {

@@ -19,14 +19,14 @@ import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
+import { withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
-import { withoutIndex } from '../../database/without-index.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, lockCollection } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
-import { dropVectors } from './vector-counts.ts';
 import { wantVectors } from './vector-repository.ts';
+import { dropVectors } from './vector-sets.ts';
 
 /**
  * Stores chunks in either database.

@@ -9,16 +9,15 @@ import type {
   VectorsOfCollection,
 } from '../../../stores/collections/collection-repository.ts';
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
-import { countRows } from '../../database/count-rows.ts';
 import { bytesOfCollection, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
 import { containsText } from '../../database/like-pattern.ts';
 import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
-import { areAtLeast, lockProject } from '../../database/row-limit.ts';
+import { areAtLeast, countRows, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { growWithin, type InProject } from '../project-usage.ts';
-import { sweepCollection } from './sweep-collection.ts';
+import { sweepCollection } from './lock-collection.ts';
 
 /**
  * Stores collections in either database.

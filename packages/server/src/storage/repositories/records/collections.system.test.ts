@@ -15,7 +15,7 @@ import type { TemporaryDatabase } from '../../database/testing/open-temporary-da
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
 import { createProjectRepository } from '../project-repository.ts';
 import { createCollectionRepositories } from './collection-repositories.ts';
-import { recount } from './vector-counts.ts';
+import { recount } from './vector-sets.ts';
 
 function openRepositories({ database, close }: TemporaryDatabase): OpenedRepositories {
   const projects = createProjectRepository(database);

@@ -1,6 +1,10 @@
 import { sql, type Transaction } from 'kysely';
+import { bytesOfChunk, bytesOfCollection, bytesOfRecord } from '../../database/counted-bytes.ts';
+import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { sumSegments } from '../../search-index/sum-segments.ts';
+import { changeChunkBytes, changeUsage } from '../project-usage.ts';
+import { removeKeys } from './pair-keys.ts';
 
 export interface LockedCollection {
   readonly capacity: number;
@@ -73,4 +77,107 @@ export async function countChunks(
     .where('record_id', 'is', null);
   const counts = [await ofRecords.executeTakeFirst(), await direct.executeTakeFirst()];
   return counts.reduce((total, count) => total + Number(count?.chunks ?? 0), 0);
+}
+
+interface CollectionSweep {
+  readonly collectionId: string;
+  /** The maximum number of rows that one transaction changes. */
+  readonly limit: number;
+}
+
+/**
+ * Removes a collection that is being deleted, in transactions of bounded size. It first ends all work on records, so
+ * that no new rows are written. It then removes the index, the chunks, the records and the collection. An interrupted
+ * sweep can be repeated, and two may run concurrently.
+ */
+export async function sweepCollection(database: Database, sweep: CollectionSweep, signal: AbortSignal): Promise<void> {
+  const { write, searchIndex } = database;
+  const { collectionId, limit } = sweep;
+
+  await endWork(database, sweep, signal);
+  for (let isRemoved = false; !isRemoved; ) {
+    signal.throwIfAborted();
+    isRemoved = await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId));
+  }
+  await removeChunks(database, sweep, signal);
+  const ids = (table: 'record_row' | 'record') =>
+    write.selectFrom(table).select('id').where('collection_id', '=', collectionId).limit(limit);
+  for (let removed = BigInt(limit); removed === BigInt(limit); ) {
+    signal.throwIfAborted();
+    const rows = write.deleteFrom('record_row').where('id', 'in', ids('record_row'));
+    removed = (await rows.executeTakeFirst()).numDeletedRows;
+  }
+  for (let removed = limit; removed === limit; ) {
+    signal.throwIfAborted();
+    removed = await write.transaction().execute(async (transaction) => {
+      const rows = transaction.deleteFrom('record').where('id', 'in', ids('record'));
+      const records = await rows
+        .returning(['project_id', sql<number>`stored_bytes + row_bytes + ${bytesOfRecord}`.as('bytes')])
+        .execute();
+      const bytes = records.reduce((sum, record) => sum + Number(record.bytes), 0);
+      if (records[0] !== undefined) await changeUsage(transaction, records[0].project_id, { recordBytes: -bytes });
+      return records.length;
+    });
+  }
+  await write.transaction().execute(async (transaction) => {
+    const row = transaction.deleteFrom('collection').where('id', '=', collectionId).where('status', '=', 'deleting');
+    const removed = await row.returning(['project_id', bytesOfCollection.as('bytes')]).executeTakeFirst();
+    if (removed !== undefined)
+      await changeUsage(transaction, removed.project_id, { textBytes: -Number(removed.bytes) });
+  });
+}
+
+async function removeChunks(
+  { write, dialect }: Database,
+  { collectionId, limit }: CollectionSweep,
+  signal: AbortSignal,
+) {
+  for (let removed = limit; removed === limit; ) {
+    signal.throwIfAborted();
+    removed = await write.transaction().execute(async (transaction) => {
+      const chunks = await transaction
+        .deleteFrom('chunk')
+        .where('seq', 'in', (select) =>
+          select.selectFrom('chunk').select('seq').where('collection_id', '=', collectionId).limit(limit),
+        )
+        .returning(['seq', 'collection_id', 'project_id', 'record_id', 'row_key', bytesOfChunk.as('bytes')])
+        .execute();
+      await removeKeys(transaction, dialect, chunks);
+      const direct = chunks.filter(({ record_id }) => record_id === null);
+      const bytes = direct.reduce((sum, chunk) => sum + Number(chunk.bytes), 0);
+      // A collection belongs to one project.
+      if (direct[0] !== undefined) {
+        await changeChunkBytes(transaction, { projectId: direct[0].project_id, recordId: null }, -bytes);
+      }
+      return chunks.length;
+    });
+  }
+}
+
+/** Voids every claim on the collection's records. It waits for transactions that write to one of them. */
+async function endWork({ write }: Database, { collectionId, limit }: CollectionSweep, signal: AbortSignal) {
+  let last = '';
+  for (let ended = limit; ended === limit; ) {
+    signal.throwIfAborted();
+    const rows = await write
+      .updateTable('record')
+      .set({ status: 'deleting', stage: 'ending', generation: -1, lease_owner: null, lease_until: null })
+      .where('id', 'in', (select) =>
+        select
+          .selectFrom('record')
+          .select('id')
+          .where('collection_id', '=', collectionId)
+          .where('id', '>', last)
+          .orderBy('id')
+          .limit(limit),
+      )
+      .returning('id')
+      .execute();
+    ended = rows.length;
+    last =
+      rows
+        .map((row) => row.id)
+        .sort()
+        .at(-1) ?? last;
+  }
 }

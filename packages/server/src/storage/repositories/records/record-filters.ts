@@ -1,7 +1,9 @@
 import type { RecordListQuery } from '@quartermaster/contract';
 import { type RawBuilder, sql } from 'kysely';
+import type { Total } from '../../../platform/page.ts';
 import type { Database } from '../../database/database.ts';
 import { containsText } from '../../database/like-pattern.ts';
+import { countRows } from '../../database/row-limit.ts';
 
 /** Returns the conditions of a list on the rows of `record`. */
 export function recordFilters(
@@ -34,4 +36,28 @@ function nameOfRecord(dialect: Database['dialect']): RawBuilder<string> {
   return sql`(case when record.title <> '' then record.title
     when record.file_id is not null then ${fileName}
     else coalesce(record.url, substr(record.content, 1, 80)) end)`;
+}
+
+/**
+ * Counts the records of a list. Without a name and a hash, it reads only the index of statuses: in a row, the text of the
+ * record precedes the status, and SQLite would read it.
+ */
+export function countRecords(
+  { read, dialect }: Pick<Database, 'read' | 'dialect'>,
+  { projectId, collectionId }: { readonly projectId: string; readonly collectionId: string },
+  { status, name, sha256 }: RecordListQuery,
+): Promise<Total> {
+  const collection = read.selectFrom('collection').select('id').where('id', '=', collectionId);
+  const ofProject = collection.where('project_id', '=', projectId);
+  const hasStatus =
+    status === undefined ? sql<boolean>`record.status <> 'deleting'` : sql<boolean>`record.status = ${status}`;
+  const hasName = name === undefined ? [] : [ofName(name, dialect)];
+  if (sha256 !== undefined) {
+    const ofFiles = read.selectFrom('record').where(ofContent(sha256, projectId));
+    return countRows(read, ofFiles, [sql<boolean>`record.collection_id in (${ofProject})`, hasStatus, ...hasName]);
+  }
+  const ofCollection = read.selectFrom('record').where('collection_id', '=', ofProject);
+  const rows = status === undefined ? ofCollection : ofCollection.where('status', '=', status);
+  const ordered = name === undefined ? rows.orderBy('status').orderBy('id') : rows.orderBy('id', 'desc');
+  return countRows(read, ordered, [...(status === undefined ? [hasStatus] : []), ...hasName]);
 }

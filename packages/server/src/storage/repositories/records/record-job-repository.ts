@@ -12,18 +12,26 @@ import type { Database } from '../../database/database.ts';
 import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeUsage, findUsage, totalOf } from '../project-usage.ts';
-import { insertChunks } from './chunk-rows.ts';
-import { claimRecord } from './claim-record.ts';
-import { areChunksEqual, copyVectors } from './equal-chunks.ts';
-import { changeHeld, failHeld, type HeldRecord, hold, holding, idle, updateHeld } from './held-record.ts';
+import { areChunksEqual, copyVectors, insertChunks } from './chunk-rows.ts';
+import {
+  changeHeld,
+  checkQuota,
+  claimRecord,
+  failHeld,
+  type HeldRecord,
+  type HeldSums,
+  hold,
+  holding,
+  idle,
+  updateHeld,
+} from './claim-record.ts';
 import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts';
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
 import { keptColumns } from './rechunking.ts';
-import { checkQuota, type HeldSums } from './record-quota.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
-import { dropVectors } from './vector-counts.ts';
 import { wantVectors } from './vector-repository.ts';
+import { dropVectors } from './vector-sets.ts';
 
 /**
  * Stores the jobs of records in either database. Only the claim differs by dialect.

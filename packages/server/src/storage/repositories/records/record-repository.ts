@@ -28,10 +28,9 @@ import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { growWithin } from '../project-usage.ts';
-import { countRecords } from './count-records.ts';
 import { lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
-import { recordFilters } from './record-filters.ts';
+import { countRecords, recordFilters } from './record-filters.ts';
 import { fileOfRecord, free, sourceColumns, toSource, waiting } from './source-columns.ts';
 
 /**

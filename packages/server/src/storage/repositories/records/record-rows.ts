@@ -9,10 +9,10 @@ import type {
 import { type RowCode, type RowFields, type RowStatus, rowCodes } from '../../../stores/extraction/extraction.ts';
 import type { RecordJob } from '../../../stores/ingestion/record-job-repository.ts';
 import type { RecordRowTable } from '../../database/collection-tables.ts';
-import { countRows } from '../../database/count-rows.ts';
 import { bytesOfRow, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { countRows } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 
 /** Reads the rows of sheets that produced no chunk, in either database. */

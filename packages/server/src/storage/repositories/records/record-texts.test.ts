@@ -9,10 +9,10 @@ import {
   start,
 } from '../../../stores/collections/testing/fixtures.suite.ts';
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';
+import { createRecordTextRepository } from './collection-repositories.ts';
 import { createCollectionRepository } from './collection-repository.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
-import { createRecordTextRepository } from './record-texts.ts';
 import { observeStatements } from './testing/query-plans.fixture.ts';
 
 for (const [name, open] of Object.entries(temporaryDatabases)) {

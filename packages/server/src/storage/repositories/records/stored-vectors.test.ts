@@ -4,7 +4,7 @@ import { createLogger } from '../../../platform/log/logger.ts';
 import { findNearestChunks } from '../../../stores/search/query/nearest-chunks.ts';
 import { openVectorIndex } from '../../../stores/search/vector-codes/open-vector-index.ts';
 import { createVectors, findNearest } from '../../../stores/search/vector-codes/testing/random-vectors.fixture.ts';
-import { checkVectors, correctCounts } from '../../check/check-vectors.ts';
+import { checkVectors, correctCounts } from '../../check/check-database.ts';
 import type { Database } from '../../database/database.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { temporaryDatabases } from '../../database/testing/temporary-databases.ts';

@@ -11,15 +11,20 @@ import type { CollectionVectorTable } from '../../database/collection-tables.ts'
 import type { Database } from '../../database/database.ts';
 import { renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
-import { claimBackfill, endBackfill } from './claim-backfill.ts';
-import { compareVectors } from './compare-vectors.ts';
-import { findCopies } from './copy-vectors.ts';
-import { listFailures, retryFailures } from './embedding-failures.ts';
+import { claimBackfill, endBackfill, listFailures, retryFailures } from './claim-backfill.ts';
 import { lockCollection } from './lock-collection.ts';
-import { countOfRecords, findMissing } from './missing-vectors.ts';
-import { readVectorsAfter } from './read-vectors.ts';
-import { changeCounts, countStored, countVectors } from './vector-counts.ts';
-import { asChunkVector, prepareSet, setId, slots, vectorTable, wantAll } from './vector-sets.ts';
+import { compareVectors, countOfRecords, findCopies, findMissing, readVectorsAfter } from './missing-vectors.ts';
+import {
+  asChunkVector,
+  changeCounts,
+  countStored,
+  countVectors,
+  prepareSet,
+  setId,
+  slots,
+  vectorTable,
+  wantAll,
+} from './vector-sets.ts';
 
 /** Stores vectors in either database. The search index over them is not part of the database. */
 export function createVectorRepository(database: Database): VectorRepository {

@@ -5,7 +5,7 @@ import { createMetrics } from '../../../platform/metrics.ts';
 import { repairIndex } from '../../check/check-database.ts';
 import type { Database } from '../../database/database.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
-import { sweepCollection } from '../../repositories/records/sweep-collection.ts';
+import { sweepCollection } from '../../repositories/records/lock-collection.ts';
 import { createIndexRebuilder } from '../index-rebuilder.ts';
 import { createRebuildMetrics } from '../merge-metrics.ts';
 import {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { checkDatabase } from '../../check/check-database.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
-import { sweepCollection } from '../../repositories/records/sweep-collection.ts';
+import { sweepCollection } from '../../repositories/records/lock-collection.ts';
 import { createIndexMerger } from '../index-merger.ts';
 import { createSegmentHarness, emptySegment, type MergeParts, type SegmentHarness } from './segment-harness.ts';
 

@@ -1,7 +1,6 @@
 import type { Logger } from '../../../platform/log/logger.ts';
 import { frameKinds } from '../../../platform/processes/frames.ts';
-import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
-import { lowerPriority } from '../../../platform/processes/lower-priority.ts';
+import { lowerPriority, type SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import { type SupervisedProcess, superviseProcess } from '../../../platform/processes/supervised-process.ts';
 import { watchMemory, watchProcessorTime } from '../../../platform/processes/usage-watch.ts';
 import type { ExtractionOutcome, ExtractionTask } from '../extraction.ts';

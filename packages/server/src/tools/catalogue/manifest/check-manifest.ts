@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { once } from '../../../platform/concurrency/once.ts';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
 import { describeErrors } from '../../../platform/validation/describe-errors.ts';
-import { didYouMean } from '../../../platform/validation/did-you-mean.ts';
+import { didYouMean } from '../../../platform/validation/field-errors.ts';
 import {
   pointerSegments,
   quote,

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../../platform/validation/did-you-mean.ts';
+import { didYouMean } from '../../../platform/validation/field-errors.ts';
 
 /** Keywords of JSON Schema 2020-12 that a schema may use. */
 const keywords = [

@@ -1,4 +1,4 @@
-import { createFairOrder } from '../../../platform/admission/fair-order.ts';
+import { createFairOrder } from '../../../platform/admission/admission-queue.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
 
 /** A waiting run that a full queue may refuse. */

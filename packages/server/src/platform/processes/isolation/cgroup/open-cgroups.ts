@@ -1,11 +1,12 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { type StdioOptions, spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Logger } from '../../../log/logger.ts';
 import { CgroupRefusal, type CgroupState, type Cgroups, type Group, type Layout } from './cgroups.ts';
+import { enterBefore } from './enter.ts';
 import { findPlaces, type Places } from './find-places.ts';
 import { createControlGroup, removeAtOnce } from './group.ts';
-import { newFolderName, removeLeftovers } from './own-folder.ts';
-import { probeGroup } from './probe-group.ts';
 import { layoutOfVersion1 } from './version-1.ts';
 import { layoutOfVersion2 } from './version-2.ts';
 
@@ -121,4 +122,70 @@ async function canEnter(cgroups: Cgroups, user: number | undefined): Promise<boo
     group.closeEntrances();
     await group.remove();
   }
+}
+
+const shape = /^quartermaster-(\d+)-(\d+)-\d+$/;
+let created = 0;
+
+/** Returns a unique folder name for one set of groups. A later process with the same id gets other names. */
+function newFolderName(): string {
+  return `quartermaster-${process.pid}-${startOf(process.pid)}-${++created}`;
+}
+
+/** Removes the empty folders of servers that were killed. Their names contain the id of a process that has ended. */
+function removeLeftovers(base: string): void {
+  for (const name of namesIn(base)) {
+    const [, pid, start] = shape.exec(name) ?? [];
+    if (pid === undefined || startOf(Number(pid)) === start) continue;
+    const folder = join(base, name);
+    for (const group of foldersIn(folder)) removeAtOnce(join(folder, group));
+    removeAtOnce(folder);
+  }
+}
+
+/** The start time in ticks since the machine's start; undefined for a process that has ended. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? undefined : fields[18];
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((it) => (it.isDirectory() ? [it.name] : []));
+  } catch {
+    return [];
+  }
+}
+
+/** Starts a process in the group, as plugin children do. Returns what it reports about its groups. */
+async function probeGroup(group: Group, user: number | undefined): Promise<string> {
+  const stdio: StdioOptions = ['ignore', 'pipe', 'ignore', ...group.entrances];
+  const [command = '', ...args] = enterBefore(
+    ['/bin/cat', '/proc/self/cgroup'],
+    group.entrances.map((_, at) => 3 + at),
+  );
+  const child = spawn(command, args, {
+    env: {},
+    cwd: '/',
+    stdio,
+    ...(user === undefined ? {} : { uid: user, gid: user }),
+  });
+  child.on('error', () => {});
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const found = child.stdout === null ? '' : await text(child.stdout);
+  await ended;
+  return found;
 }

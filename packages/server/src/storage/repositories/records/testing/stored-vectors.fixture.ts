@@ -3,7 +3,7 @@ import type { NewVector, StoredVectorSpace } from '../../../../stores/search/vec
 import type { Database } from '../../../database/database.ts';
 import { createProjectRepository } from '../../project-repository.ts';
 import { createCollectionRepositories } from '../collection-repositories.ts';
-import { dropVectors } from '../vector-counts.ts';
+import { dropVectors } from '../vector-sets.ts';
 
 /** A collection of direct chunks with vectors. Its chunks are not indexed by words. */
 export interface StoredVectors {
