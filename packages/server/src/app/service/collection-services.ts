@@ -154,12 +154,12 @@ function openQuestions(
 
 /** What can be read of a record beside its chunks. */
 function createRecordViews(
-  { repositories, files, pageReader }: CollectionContext,
+  { repositories, files, pageReader, admission }: CollectionContext,
   { records, chunks }: Pick<CollectionServices, 'records' | 'chunks'>,
 ): Pick<CollectionServices, 'rows' | 'texts' | 'pages'> {
   return {
     rows: createRecordRows({ records, rows: repositories.rows }),
-    texts: createRecordTexts({ records, texts: repositories.texts }),
+    texts: createRecordTexts({ records, texts: repositories.texts, queue: admission.queue('record_texts') }),
     pages: createRecordPages({ records, chunks, files, pageReader }),
   };
 }

@@ -118,6 +118,12 @@ export const queues = {
     keepsPlaces: true,
     whenFull: refused,
   },
+  record_texts: {
+    entries: 'texts of records that are read, each at most 500 chunks',
+    atOnce: 2,
+    waiting: 512,
+    whenFull: refused,
+  },
   embedding_questions: {
     entries: 'questions that wait for the embedding model, each for a limited time',
     atOnce: 16,

@@ -1,40 +1,58 @@
 import { type RecordText, type RecordTextQuery, recordTextLimits } from '@quartermaster/contract';
+import type { AdmissionQueue } from '../../../platform/admission/admission-queue.ts';
+import type { Owner } from '../../../platform/admission/owner.ts';
 import { noExtractedText } from '../problems.ts';
 import type { RecordKey } from './record-repository.ts';
-import type { RecordTextRepository, TextPart } from './record-text-repository.ts';
+import type { RecordTextRepository, TextPart, TextParts } from './record-text-repository.ts';
 import type { Records } from './records.ts';
 
 export interface RecordTextsDeps {
   readonly records: Pick<Records, 'get'>;
   readonly texts: RecordTextRepository;
+  /** A text has up to 500 chunks, so that many at once would delay all other requests. */
+  readonly queue: AdmissionQueue;
 }
 
 /** Reads the extracted text of records, in which the offsets of their chunks count. */
 export interface RecordTexts {
-  /** @throws OBJECT_NOT_FOUND when the record does not exist, or was created from a sheet */
-  read(key: RecordKey, query: RecordTextQuery): Promise<RecordText>;
+  /** @throws OBJECT_NOT_FOUND when the record does not exist, or was created from a sheet, TOO_MANY_REQUESTS when too many texts wait */
+  read(key: RecordKey & Owner, query: RecordTextQuery): Promise<RecordText>;
 }
 
 /** The maximum number of chunks in one answer. A chunk may be as short as one character. */
 const mostParts = 500;
 
 /** The text is not stored a second time: its chunks hold all of it except what lies between them. Decision: ADR 0150. */
-export function createRecordTexts({ records, texts }: RecordTextsDeps): RecordTexts {
+export function createRecordTexts({ records, texts, queue }: RecordTextsDeps): RecordTexts {
   return {
     async read(key, { char_start: start = 0, max_characters: most = recordTextLimits.defaultCharacters }) {
       const { type, title } = await records.get(key);
       if (type === 'qa_sheet') throw noExtractedText(key.recordId);
-      const { parts, numCharacters } = await texts.read(key, { start, end: start + most, maxParts: mostParts });
-      const readEnd = parts.length === mostParts ? (parts.at(-1)?.charEnd ?? 0) : numCharacters;
-      const end = Math.max(start, Math.min(start + most, readEnd));
-      const { text, gaps } = joinParts(parts.filter(hasOwnText(title)), { start, end });
-      const whole = withoutHalves(text);
-      const from = start + whole.omitted;
-      const to = from + whole.text.length;
-      const range = { char_start: from, char_end: to, num_characters: numCharacters, has_more: to < numCharacters };
-      return { object: 'RecordText', record_id: key.recordId, text: whole.text, ...range, gaps };
+      const range = { start, end: start + most, maxParts: mostParts };
+      const leave = await queue.acquire(key);
+      try {
+        return toText(key, { start, most, title }, await texts.read(key, range));
+      } finally {
+        leave?.();
+      }
     },
   };
+}
+
+/** The part of a text that its chunks contain. */
+function toText(
+  { recordId }: RecordKey,
+  { start, most, title }: { readonly start: number; readonly most: number; readonly title: string },
+  { parts, numCharacters }: TextParts,
+): RecordText {
+  const readEnd = parts.length === mostParts ? (parts.at(-1)?.charEnd ?? 0) : numCharacters;
+  const end = Math.max(start, Math.min(start + most, readEnd));
+  const { text, gaps } = joinParts(parts.filter(hasOwnText(title)), { start, end });
+  const whole = withoutHalves(text);
+  const from = start + whole.omitted;
+  const to = from + whole.text.length;
+  const range = { char_start: from, char_end: to, num_characters: numCharacters, has_more: to < numCharacters };
+  return { object: 'RecordText', record_id: recordId, text: whole.text, ...range, gaps };
 }
 
 /** A chunk that was changed before changes removed its offsets has other text, which its length shows. */
