@@ -21,6 +21,8 @@ export interface Attack {
   readonly untilRefused?: boolean;
   /** Whether the service embeds questions, with a slow model. */
   readonly embeds?: boolean;
+  /** Whether the service has an administrator. Default: none. */
+  readonly administrator?: boolean;
   /** Settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Builds its payload, if that takes long. */

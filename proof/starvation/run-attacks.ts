@@ -122,6 +122,22 @@ const subscriptions = (keyless: boolean): Attack => ({
   },
 });
 
+/** Attacks without a key on the sign-in of the console. */
+export const signInAttacks: readonly Attack[] = [
+  {
+    queue: 'passwords',
+    payload: 'sign-ins with a wrong password',
+    width: 64,
+    keyless: true,
+    administrator: true,
+    untilRefused: true,
+    prepare: async (caller) => async (index) => {
+      const json = { name: 'Ada', password: `a wrong password ${index}` };
+      return String((await caller.ask({ method: 'POST', path: '/v1/session', json })).status);
+    },
+  },
+];
+
 /** Attacks with connections that stay open. */
 export const streamAttacks: readonly Attack[] = [
   eventStreams(false),

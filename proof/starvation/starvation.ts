@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { setUp } from '../../test/support/administrator.ts';
 import { startService } from '../../test/support/service.ts';
 import { createSecondProject } from '../hostile/two-projects.ts';
 import type { PartOptions, PartReport } from '../report.ts';
@@ -135,6 +136,7 @@ async function prepare(attack: Attack, { place, endings, bounds }: Preparation) 
     folder,
     settings: { ...thirdParty.settings, ...settings, ...attack.settings, ...(attack.embeds && thirdParty.embedding) },
   });
+  if (attack.administrator === true) await setUp(service);
   const { first, second } = await createSecondProject(service);
   const { signal } = new AbortController();
   const owner = createCaller(service, { key: first.key, signal });
