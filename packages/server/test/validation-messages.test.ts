@@ -87,18 +87,8 @@ const cases: readonly Case[] = [
     sentence: 'body/a must be one of "a", 1, null; received "b".',
   },
   { keyword: 'const', schema: { const: 'a' }, value: 1, sentence: 'body/a must be "a"; received 1.' },
-  {
-    keyword: 'minimum',
-    schema: { minimum: 1 },
-    value: 0,
-    sentence: 'body/a must be at least 1; received 0.',
-  },
-  {
-    keyword: 'maximum',
-    schema: { maximum: 1 },
-    value: 2,
-    sentence: 'body/a must be at most 1; received 2.',
-  },
+  { keyword: 'minimum', schema: { minimum: 1 }, value: 0, sentence: 'body/a must be at least 1; received 0.' },
+  { keyword: 'maximum', schema: { maximum: 1 }, value: 2, sentence: 'body/a must be at most 1; received 2.' },
   {
     keyword: 'exclusiveMinimum',
     schema: { exclusiveMinimum: 1 },
@@ -177,12 +167,7 @@ const cases: readonly Case[] = [
     value: 'x',
     sentence: 'body/a must be a value that the schema does not exclude; received "x".',
   },
-  {
-    keyword: 'false schema',
-    schema: { allOf: [false] },
-    value: 1,
-    sentence: 'body/a must be absent; received 1.',
-  },
+  { keyword: 'false schema', schema: { allOf: [false] }, value: 1, sentence: 'body/a must be absent; received 1.' },
   {
     keyword: 'if',
     schema: JSON.parse('{"if":{"type":"string"},"then":{"minLength":2}}'),

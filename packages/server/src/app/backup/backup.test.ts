@@ -58,9 +58,7 @@ test('bytes that are missing or changed in every snapshot are reported, and the 
 test('bytes that the disk cannot read are reported without a partial copy, and the rest is copied', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const [whole, hurt] = [await keep(source, 'whole'), await keep(source, 'hurt')];
-  const reading = {
-    open: async (blobId: string) => (blobId === hurt.blobId ? breakAfter('hu') : source.open(blobId)),
-  };
+  const reading = { open: async (blobId: string) => (blobId === hurt.blobId ? breakAfter('hu') : source.open(blobId)) };
   const deps = { takeSnapshot: snapshots([[hurt, whole]]), source: reading, copy, listFile: await newList(t) };
   const { faults } = await copyStore(deps);
   assert.deepEqual(

@@ -33,9 +33,7 @@ async function serve(t: TestContext) {
   app.get(
     '/v1/things',
     { schema: { querystring: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })) }) } },
-    async (request) => ({
-      limit: request.query.limit,
-    }),
+    async (request) => ({ limit: request.query.limit }),
   );
   app.get('/v1/broken', async () => {
     throw new Error('the secret path /etc/shadow');

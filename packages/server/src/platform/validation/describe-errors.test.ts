@@ -52,9 +52,5 @@ test('a long name and a long value are cut', () => {
   const long = 'n'.repeat(100_000);
   validate([{ kind: long }]);
   const [error] = describeErrors(validate.errors ?? [], { schema, showsValue: () => true, limit: 20 });
-  assert.deepEqual(error, {
-    segments: ['0', 'kind'],
-    found: `"${'n'.repeat(60)}…"`,
-    expected: 'one of "a", "b"',
-  });
+  assert.deepEqual(error, { segments: ['0', 'kind'], found: `"${'n'.repeat(60)}…"`, expected: 'one of "a", "b"' });
 });

@@ -68,11 +68,7 @@ describe('the check of a store', () => {
 
   test('reports the damage of the database', async () => {
     await using service = await startFilesService();
-    const checkDatabase = async () => ({
-      checked: 'read',
-      findings: ['row 3 missing from index'],
-      indexes: [],
-    });
+    const checkDatabase = async () => ({ checked: 'read', findings: ['row 3 missing from index'], indexes: [] });
     const report = await checkStore({ ...service.admin, checkDatabase }, { hash: false });
     assert.deepEqual(report.faults, [{ kind: 'database_damaged', finding: 'row 3 missing from index' }]);
     assert.equal(report.open, 1);

@@ -258,9 +258,7 @@ describe('POST /v1/execute', () => {
       calls += 1;
       (calls === 1 ? arrived : arrivedToo).resolve(() => response.end('{"said":"late"}'));
     };
-    const bench = await openBench(t, answer, {
-      maxRunsOfKey: 1,
-    });
+    const bench = await openBench(t, answer, { maxRunsOfKey: 1 });
     // Callers without a key have half of the places.
     const first = [bench.execute({ plugin_id: 'say' }), bench.execute({ plugin_id: 'say' })];
     const finish = [await arrived.promise, await arrivedToo.promise];

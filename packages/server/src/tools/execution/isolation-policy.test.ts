@@ -16,10 +16,7 @@ async function openExecutor(sandboxMissing: string | null) {
   const tasks: SandboxTask[] = [];
   const catalogue = await loadCatalogue({
     folders: [bundles],
-    capabilities: {
-      handlers: (folder) => (folder.endsWith('/arithmetic') ? 'sandbox' : 'process'),
-      sandboxMissing,
-    },
+    capabilities: { handlers: (folder) => (folder.endsWith('/arithmetic') ? 'sandbox' : 'process'), sandboxMissing },
     publicUrl: 'http://127.0.0.1:1',
     logger,
   });

@@ -136,10 +136,7 @@ test('an SVG picture is converted once, also a stored one; beside a picture, or 
   const twice = { artifacts: [...artifacts, artifactAt('/svg', { media_type: 'image/svg+xml', file_name: 'a.svg' })] };
   const { content, structuredContent } = await resultOfRun(run({ url: svgUrl, svg }, twice), read);
   assert.deepEqual([content[1], content[2]?.type, content.length], [block, 'resource_link', 3]);
-  assert.deepEqual(structuredContent, {
-    url: 'data:image/svg+xml;base64,artifact:arti1',
-    svg: 'artifact:arti1',
-  });
+  assert.deepEqual(structuredContent, { url: 'data:image/svg+xml;base64,artifact:arti1', svg: 'artifact:arti1' });
   assert.deepEqual(await typesOf({ url: 'data:image/svg+xml;base64,artifact:arti1' }), [
     'text',
     'image',
@@ -233,9 +230,7 @@ test('a failed result has a message for the model, the code, the details and the
     { path: 'body/input_params/a', found: 'nothing', expected: 'a value' },
     { path: 'body/input_params/b', found: '"xyz"', expected: 'a string of at most 2 characters' },
   ];
-  const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a is required.', {
-    details,
-  });
+  const problem = new Problem('REQUEST_VALIDATION_ERROR', 'body/input_params/a is required.', { details });
   const { content, isError, structuredContent, _meta } = resultOfProblem(problem, null);
   assert.deepEqual([isError, structuredContent], [true, undefined]);
   assert.deepEqual(content, [

@@ -6,13 +6,7 @@ import type { Database } from '../database.ts';
 const newId = createNewId();
 /** A project that does not exist. */
 export const noProject = 'proj00000000000000000000';
-const common = {
-  project_id: noProject,
-  metadata: '{}',
-  status: 'ready',
-  created_at: 1,
-  updated_at: 1,
-} as const;
+const common = { project_id: noProject, metadata: '{}', status: 'ready', created_at: 1, updated_at: 1 } as const;
 
 /** Inserts a text collection with these columns. Returns its id. */
 export async function insertCollection(

@@ -79,10 +79,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     testRecordRowRepository(() => opened);
     testChunkRepository(() => opened);
     testVectorRepository(() => opened);
-    testVectorCounts(() => ({
-      ...opened,
-      recount: (key) => recount(temporary.database.read, key),
-    }));
+    testVectorCounts(() => ({ ...opened, recount: (key) => recount(temporary.database.read, key) }));
     testVectorSets(() => opened);
     testMetadataFilter(() => opened);
   });

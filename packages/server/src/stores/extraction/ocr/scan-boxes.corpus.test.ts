@@ -139,9 +139,7 @@ function draw({ option, build }: Kind, path: string, page: number): Buffer {
     execFileSync(
       '/usr/bin/pdftoppm',
       ['-cropbox', '-r', '300', option, ...range, '-singlefile', path, join(folder, 'page')],
-      {
-        cwd: corpusFolder,
-      },
+      { cwd: corpusFolder },
     );
     const [name = ''] = readdirSync(folder);
     return build(readFileSync(join(folder, name)));

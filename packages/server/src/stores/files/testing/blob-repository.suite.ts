@@ -70,11 +70,7 @@ export function describeBlobRepository(name: string, open: () => Promise<OpenBlo
         return false;
       });
       assert.deepEqual(requested, [{ blobId: first.file.blobId, bytes: 10 }]);
-      assert.deepEqual(second.outcome, {
-        kind: 'added',
-        blobId: second.file.blobId,
-        replaced: first.file.blobId,
-      });
+      assert.deepEqual(second.outcome, { kind: 'added', blobId: second.file.blobId, replaced: first.file.blobId });
       assert.equal(await blobOf(first.file.id), second.file.blobId);
       assert.equal(await blobOf(second.file.id), second.file.blobId);
       const third = await add('aa');

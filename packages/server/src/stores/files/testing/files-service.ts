@@ -46,12 +46,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'quartermaster-files-')));
   const logger = createLogger('silent');
   const admission = createAdmission();
-  const database = await openDatabase({
-    admission,
-    url: options.databaseUrl ?? null,
-    dataFolder: folder,
-    logger,
-  });
+  const database = await openDatabase({ admission, url: options.databaseUrl ?? null, dataFolder: folder, logger });
   const blobs = await openDiskBlobStore(folder);
   const files = createFileRepository(database);
   const idempotency = createIdempotency({

@@ -16,10 +16,7 @@ const recordedBundles = new Set([
 ]);
 const catalogue = await load(resolve(import.meta.dirname, '../../../../../../bundles'));
 const own = [...catalogue.bundles.values()].flatMap(({ callsOut, plugins }) =>
-  [...plugins.values()].map((plugin) => ({
-    plugin: catalogue.describePlugin(plugin, 'en'),
-    reachesOut: callsOut,
-  })),
+  [...plugins.values()].map((plugin) => ({ plugin: catalogue.describePlugin(plugin, 'en'), reachesOut: callsOut })),
 );
 /**
  * The definitions of these bundles are recorded completely, which is enough to show every change of a format. The rules

@@ -135,12 +135,7 @@ for (const tier of ['process', 'sandbox']) {
     await bed.addBundle('a', { 'run.mjs': spinning });
     const ordinary = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
     const args = ['--input-type=module', '--eval', server(join(bed.folder, 'a'), url), tier];
-    const child = spawn(node, args, {
-      env: {},
-      cwd: '/',
-      stdio: ['ignore', 'pipe', 'inherit'],
-      ...ordinary,
-    });
+    const child = spawn(node, args, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], ...ordinary });
     const report = JSON.parse((await text(child.stdout)).split('\n').find((line) => line.startsWith('{')) ?? '{}');
     assert.deepEqual(report.outcome, { kind: 'returned', output: 'well' });
     const sandbox = { available: true };

@@ -102,10 +102,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await areWaiting(), [false, false]);
     const waiting = await addRecord(repositories, others);
     assert.deepEqual(await areWaiting(), [true, false]);
-    await records.change(keyOf(ready), {
-      remake: { source: ready, deadlineAt: start + 1_000_000 },
-      updatedAt: start,
-    });
+    await records.change(keyOf(ready), { remake: { source: ready, deadlineAt: start + 1_000_000 }, updatedAt: start });
     assert.deepEqual(await areWaiting(), [true, true]);
     assert.equal(await records.areWaiting(newId('project'), 1), false);
     await records.cancel(keyOf(waiting), { failure: { code: 'cancelled', message: 'x' }, now: start });

@@ -43,11 +43,7 @@ const inputs: Readonly<Record<string, Record<string, unknown>>> = {
   union_in_items: {
     type: 'object',
     properties: {
-      values: {
-        type: 'array',
-        description: 'Values.',
-        items: { anyOf: [{ type: 'string' }, { type: 'number' }] },
-      },
+      values: { type: 'array', description: 'Values.', items: { anyOf: [{ type: 'string' }, { type: 'number' }] } },
       more: { type: 'array', description: 'More.', items: { type: ['string', 'integer'] } },
     },
   },

@@ -38,10 +38,7 @@ const loose = {
     additionalProperties: { anyOf: [{ type: 'boolean' }, one] },
   },
   patternProperties: { '^x-': false },
-  if: {
-    properties: { type: { const: 'array' } },
-    required: ['type'],
-  },
+  if: { properties: { type: { const: 'array' } }, required: ['type'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: { required: ['items'] },
 };
@@ -82,18 +79,12 @@ const strict = {
   ],
   allOf: [
     {
-      if: {
-        properties: { type: { const: 'object' } },
-        required: ['type'],
-      },
+      if: { properties: { type: { const: 'object' } }, required: ['type'] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: { required: ['properties', 'required', 'additionalProperties'] },
     },
     {
-      if: {
-        properties: { type: { const: 'array' } },
-        required: ['type'],
-      },
+      if: { properties: { type: { const: 'array' } }, required: ['type'] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: { required: ['items'] },
     },
@@ -180,9 +171,7 @@ const rules: Readonly<Record<string, Json>> = {
     [],
     { schema: strict },
   ),
-  anthropic: closedObject({ name, description, input_schema: plainRoot }, [], {
-    schema: plainSchema,
-  }),
+  anthropic: closedObject({ name, description, input_schema: plainRoot }, [], { schema: plainSchema }),
   gemini: closedObject({ name, description, parameters: root }, ['parameters'], { schema: gemini }),
   mcp: closedObject(
     {

@@ -50,10 +50,7 @@ export const files: readonly HostileCase[] = [
       try { fs.readFileSync(link); } finally { fs.rmSync(link); }`,
   },
   { does: 'read through /proc/self/root', body: `${fs} fs.readFileSync('/proc/self/root' + input.neighbourFile);` },
-  {
-    does: 'read through /proc/self/cwd',
-    body: `${fs} fs.readFileSync('/proc/self/cwd/../neighbour/canary.json');`,
-  },
+  { does: 'read through /proc/self/cwd', body: `${fs} fs.readFileSync('/proc/self/cwd/../neighbour/canary.json');` },
   { does: 'read through /proc/thread-self', body: `${fs} fs.readFileSync('/proc/thread-self/root/etc/passwd');` },
   { does: 'follow the links of its descriptors', body: `${fs} must(fs.readdirSync('/proc/self/fd').length > 0);` },
   { does: 'list /dev/fd', body: `${fs} must(fs.readdirSync('/dev/fd').length > 0);` },

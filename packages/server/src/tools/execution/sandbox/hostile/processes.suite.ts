@@ -10,10 +10,7 @@ export const processes: readonly HostileCase[] = [
   { does: 'start a program', body: shell(`'exit 0'`) },
   { does: 'start a program and wait', body: `${cp} must(cp.spawnSync('/bin/true').status === 0);` },
   { does: 'start a shell', body: `${cp} cp.execSync('id');` },
-  {
-    does: 'start Node.js',
-    body: `${cp} await exited(cp.spawn(process.execPath ?? input.nodeFile, ['--version']));`,
-  },
+  { does: 'start Node.js', body: `${cp} await exited(cp.spawn(process.execPath ?? input.nodeFile, ['--version']));` },
   {
     does: 'start the dynamic loader',
     body: `${cp} await exited(cp.spawn('/lib64/ld-linux-x86-64.so.2', ['--version']));`,
