@@ -22,15 +22,16 @@ async function open(t: TestContext, kind: DatabaseKind) {
   /** The API allows one administrator, but the tables can store more. */
   const addAdministrator = async (name: string): Promise<Administrator> => {
     const administrator = {
-      ...{ id: newId('administrator'), name, passwordHash: '', browserSecret: name },
-      ...{ createdAt: 0, updatedAt: 0 },
+      id: newId('administrator'),
+      name,
+      passwordHash: '',
+      browserSecret: name,
+      createdAt: 0,
+      updatedAt: 0,
     };
     await database.write
       .insertInto('administrator')
-      .values({
-        ...{ id: administrator.id, name, password_hash: '', browser_secret: name },
-        ...{ created_at: 0, updated_at: 0 },
-      })
+      .values({ id: administrator.id, name, password_hash: '', browser_secret: name, created_at: 0, updated_at: 0 })
       .execute();
     return administrator;
   };

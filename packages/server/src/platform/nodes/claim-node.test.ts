@@ -30,7 +30,8 @@ function openStore(stoppedAt: number | null) {
   };
   const prepared: string[] = [];
   const folder = {
-    ...{ path: '/data', id: 'claimed' },
+    path: '/data',
+    id: 'claimed',
     prepareId: async (newId: string) => void prepared.push(newId),
     finishId: async () => {},
   };

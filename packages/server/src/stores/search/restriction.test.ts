@@ -78,7 +78,8 @@ test('the chunks of up to 64 records are added, and with more there is no restri
   const records = Array.from({ length: mostAllowedRecords }, (_, n) => `rec${n}`);
   assert.deepEqual(allowRecords(restriction, []), english);
   assert.deepEqual(allowRecords(restriction, records), {
-    ...{ type: 'or', parts: [english, { type: 'terms', terms: records.map(recordTerm) }] },
+    type: 'or',
+    parts: [english, { type: 'terms', terms: records.map(recordTerm) }],
   });
   assert.equal(allowRecords(restriction, [...records, 'one more']), null);
 });

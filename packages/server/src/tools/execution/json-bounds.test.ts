@@ -9,7 +9,7 @@ const megabyte = 1024 * 1024;
 function interpret(output: string, items: number, context: { isInThread?: boolean; maxOutputBytes?: number } = {}) {
   const rules = compileAnswerRules({ output });
   const answer = { status: 200, headers: {}, body: Buffer.from(`[${Array(items).fill(1).join(',')}]`) };
-  return interpretAnswer(rules, answer, { ...{ input: {}, maxOutputBytes: megabyte }, ...context });
+  return interpretAnswer(rules, answer, { input: {}, maxOutputBytes: megabyte, ...context });
 }
 
 test('the limit output_parts accepts an output of exactly as many values; one with more is parsed in the thread and stored whole', () => {

@@ -79,7 +79,8 @@ export async function changeStore(
   watchSteps(place.url === null ? 'sqlite' : 'postgres', (kind) => observer.onStep(kind));
   const database = await openStore(place);
   const collection = await openChangingCollection(database, {
-    ...{ collectionId: kept, seed },
+    collectionId: kept,
+    seed,
     onCommit: (texts) => observer.onCommit?.(texts),
   });
   const began = database.clock.now();

@@ -162,8 +162,5 @@ function testDeletion(): void {
 
 async function createFinder() {
   const registry = createMetrics();
-  return createIndexRebuilder({
-    ...{ ...database, logger: createLogger('silent') },
-    metrics: createRebuildMetrics(registry),
-  });
+  return createIndexRebuilder({ ...database, logger: createLogger('silent'), metrics: createRebuildMetrics(registry) });
 }

@@ -23,8 +23,6 @@ test('each visible sheet is a table below its name, and a warning names what is 
   const { text, locate } = layOut(document);
   assert.equal(text, 'Animals\n\nname | legs\nfox | 4\ntwo lines\n\nPlants\n\nfern');
   const at = text.indexOf('fern');
-  assert.deepEqual(locate(at, at + 4), {
-    ...{ sheet: 'Plants', heading_path: ['Plants'], char_start: at, char_end: at + 4 },
-  });
+  assert.deepEqual(locate(at, at + 4), { sheet: 'Plants', heading_path: ['Plants'], char_start: at, char_end: at + 4 });
   assert.deepEqual(document.warnings, ['hidden_sheets: These sheets are hidden and were not read: "Old".']);
 });

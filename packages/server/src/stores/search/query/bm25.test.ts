@@ -13,7 +13,8 @@ function knownShareOf(
     terms: [word],
     loose: [],
     factor: factors[word] ?? 1,
-    ...{ floor: 0, exactFloor: 0 },
+    floor: 0,
+    exactFloor: 0,
     isStop: false,
     isOptional: false,
   }));

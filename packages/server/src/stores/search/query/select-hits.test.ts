@@ -7,7 +7,7 @@ import { maxAnswerWeight, selectHits } from './select-hits.ts';
 const anything = { after: undefined, threshold: 0, maxItems: 100, maxTokens: Number.POSITIVE_INFINITY };
 
 function hitOf(id: string, { numTokens = 1, weight = 1, score = 0.5, equals = [] as string[] } = {}) {
-  const describe = (of: string) => ({ ...{ id: of, collectionId: 'c', recordId: null, numTokens, weight, text: id } });
+  const describe = (of: string) => ({ id: of, collectionId: 'c', recordId: null, numTokens, weight, text: id });
   return {
     hit: { seq: 1, score, words: null, vector: null },
     described: describe(id),

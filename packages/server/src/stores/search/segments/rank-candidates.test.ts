@@ -8,7 +8,8 @@ import { type RankedSegment, rankSegments } from './rank-segments.ts';
 const size = 50_000;
 /** One percent of the chunks are near, in a row; one percent are far, evenly distributed. Half of the chunks are even. */
 const chunks = Array.from({ length: size }, (_, at) => ({
-  ...{ seq: at + 1, length: 1 + (at % 7) },
+  seq: at + 1,
+  length: 1 + (at % 7),
   terms: new Map([
     ['all', 1],
     [`half${at % 2}`, 1 + (at % 3)],

@@ -15,7 +15,8 @@ test('a ranking stops before the window in which its question ends', () => {
   let windows = 0;
   const rank = (last: number) =>
     rankSegments(segments, {
-      ...{ formulas: [{ weight: 1e9, base: 0.3, perWord: 0.1 }], count: 3 },
+      formulas: [{ weight: 1e9, base: 0.3, perWord: 0.1 }],
+      count: 3,
       checkpoint() {
         if (++windows === last) throw new Error('ended');
       },

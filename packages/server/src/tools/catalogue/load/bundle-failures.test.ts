@@ -13,626 +13,127 @@ import {
   pluginYaml,
 } from './testing/bundle-folder.suite.ts';
 
-/** An error in a bundle file, and the message about it: `file:line field: message`. */
-interface InvalidFile {
-  readonly file: string;
-  /** The text to replace in the good file. */
-  readonly from?: string | RegExp;
-  readonly to?: string;
-  /** The whole content of the file, instead of a change to it. */
-  readonly content?: string | Buffer;
-  readonly says: string | readonly string[];
-}
-
 const bundle = 'weather/bundle.yaml';
 const plugin = 'weather/get_weather.yaml';
 const injection = '{in: query, name: appid, credential: WEATHER_KEY}';
 const lat = 'lat: {type: number, minimum: -90, maximum: 90, description: Latitude.}';
 
-const invalidFiles: Readonly<Record<string, InvalidFile>> = {
-  'broken YAML': {
-    file: plugin,
-    from: 'effects: read',
-    to: 'effects: [read',
-    says: `${plugin}:5 (file): Flow sequence in block collection must be sufficiently indented and end with a ]`,
-  },
-  'a name that comes twice': {
-    file: plugin,
-    from: 'effects: read',
-    to: 'effects: read\neffects: write',
-    says: `${plugin}:5 (file): Map keys must be unique`,
-  },
-  'a YAML tag': {
-    file: plugin,
-    from: 'effects: read',
-    to: 'effects: !!set {read}',
-    says: `${plugin}:4 (file): Tags are not allowed; received tag:yaml.org,2002:set.`,
-  },
-  'a tag of a programming language': {
-    file: plugin,
-    from: 'effects: read',
-    to: 'effects: !js/function read',
-    says: `${plugin}:4 (file): Tags are not allowed; received !js/function.`,
-  },
-  'two documents in a file': {
-    file: plugin,
-    from: /$/,
-    to: '\n---\nid: other\n',
-    says: `${plugin}:25 (file): Source contains multiple documents; please use YAML.parseAllDocuments()`,
-  },
-  'an alias of itself': {
-    file: plugin,
-    from: "query: {lat: '{lat}', lon: '{lon}', units: '{units}'}",
-    to: 'query: &q {lat: *q}',
-    says: `${plugin}:21 request.query.lat: Must be nested at most 64 levels deep; received deeper nesting.`,
-  },
-  'a thousand aliases': {
-    file: plugin,
-    from: "query: {lat: '{lat}', lon: '{lon}', units: '{units}'}",
-    to: `query: {a: &a [x, x], b: &b [${'*a,'.repeat(30)}], c: [${'*b,'.repeat(30)}]}`,
-    says: `${plugin}:- (file): Excessive alias count indicates a resource exhaustion attack`,
-  },
-  'a number that JSON has not': {
-    file: plugin,
-    from: 'minimum: -90',
-    to: 'minimum: -.inf',
-    says: `${plugin}:11 input_schema.properties.lat.minimum: Must be a JSON value; received a value of type number.`,
-  },
-  'the name __proto__': {
-    file: plugin,
-    from: 'properties:\n    lat',
-    to: 'properties:\n    __proto__: {type: string, description: Evil.}\n    lat',
-    says: `${plugin}:11 input_schema.properties.__proto__: Must be named differently; received a reserved name.`,
-  },
-  'a file that is too large': {
-    file: plugin,
-    content: `# ${'x'.repeat(256 * 1024)}`,
-    says: `${plugin}:- (file): get_weather.yaml is larger than 256 KiB.`,
-  },
-  'a file that is not text': {
-    file: plugin,
-    content: Buffer.from([0x69, 0x64, 0x3a, 0xff, 0xfe]),
-    says: `${plugin}:- (file): get_weather.yaml is not UTF-8 text.`,
-  },
-  'a file that is not an object': {
-    file: plugin,
-    content: '- one\n- two\n',
-    says: `${plugin}:1 (file): Must be an object; received an array of 2 items.`,
-  },
-  'a member that is missing': {
-    file: plugin,
-    from: 'effects: read\n',
-    to: '',
-    says: `${plugin}:1 effects: Is required.`,
-  },
-  'a member that is not known': {
-    file: plugin,
-    from: 'idempotent: true',
-    to: 'idempotent: true\nidempotant: true',
-    says: `${plugin}:6 idempotant: Unknown member "idempotant". Did you mean "idempotent"? Allowed: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, mcp, examples.`,
-  },
-  'a member of the wrong type': {
-    file: plugin,
-    from: 'idempotent: true',
-    to: 'idempotent: "yes"',
-    says: `${plugin}:5 idempotent: Must be a boolean; received a string ("yes").`,
-  },
-  'a value that is not listed': {
-    file: plugin,
-    from: 'effects: read',
-    to: 'effects: reads',
-    says: `${plugin}:4 effects: Must be one of "read", "write", "destructive"; received "reads".`,
-  },
-  'texts without English': {
-    file: plugin,
-    from: 'name: {en: Get weather, zh: 查天气}',
-    to: 'name: {zh: 查天气}',
-    says: `${plugin}:2 name.en: Is required.`,
-  },
-  'a text that is a number': {
-    file: plugin,
-    from: 'name: {en: Get weather, zh: 查天气}',
-    to: 'name: 5',
-    says: `${plugin}:2 name: Must be a string or an object; received a number (5).`,
-  },
-  'a language that is none': {
-    file: plugin,
-    from: 'zh: 查天气',
-    to: 'chinese: 查天气',
-    says: `${plugin}:2 name.chinese: Must be a language tag such as en, zh or pt-BR.`,
-  },
-  'a plugin id that is not the name of its file': {
-    file: plugin,
-    from: 'id: get_weather',
-    to: 'id: got_weather',
-    says: `${plugin}:1 id: Must be "get_weather", the name of the file; received "got_weather".`,
-  },
-  'a plugin that does nothing': {
-    file: 'sums/add.yaml',
-    from: 'handler: add.ts\n',
-    to: '',
-    says: 'sums/add.yaml:1 (file): One of "request" (no code), "handler" (a file with code) or "mcp" (a remote tool) is required.',
-  },
-  'a plugin with code and a request': {
-    file: 'sums/add.yaml',
-    from: 'handler: add.ts',
-    to: 'request: {url: "https://api.example.com/"}\nhandler: add.ts',
-    says: [
-      'sums/add.yaml:17 handler: Must not be set beside "request"; a plugin has one of the two.',
-      'sums/add.yaml:16 request.url: The host api.example.com is not one of the bundle\'s "hosts" (none).',
-    ],
-  },
-  'a response without a request': {
-    file: 'sums/add.yaml',
-    from: 'handler: add.ts',
-    to: 'handler: add.ts\nresponse: {output: body}',
-    says: 'sums/add.yaml:17 response: Must not be set beside "handler", which returns the output itself.',
-  },
-  'a handler that is not there': {
-    file: 'sums/add.yaml',
-    from: 'handler: add.ts',
-    to: 'handler: sum.ts',
-    says: 'sums/add.yaml:16 handler: The file sum.ts does not exist in the folder.',
-  },
-  'a handler outside of the folder': {
-    file: 'sums/add.yaml',
-    from: 'handler: add.ts',
-    to: 'handler: ../weather/add.ts',
-    says: 'sums/add.yaml:16 handler: Must be a string that matches ^[a-z0-9-]+\\.(ts|mjs|js)$; received "../weather/add.ts".',
-  },
-  'a host that is not declared': {
-    file: plugin,
-    from: 'url: https://api.example.com/',
-    to: 'url: https://api.example.org/',
-    says: `${plugin}:20 request.url: The host api.example.org is not one of the bundle's "hosts" (api.example.com).`,
-  },
-  'a port that is not declared': {
-    file: plugin,
-    from: 'url: https://api.example.com/',
-    to: 'url: https://api.example.com:8443/',
-    says: `${plugin}:20 request.url: The host api.example.com:8443 is not one of the bundle's "hosts" (api.example.com).`,
-  },
-  'a placeholder in the host': {
-    file: plugin,
-    from: 'url: https://api.example.com/',
-    to: 'url: https://{lat}.example.com/',
-    says: `${plugin}:20 request.url: Placeholders are allowed only in the path. Put query parameters into "query".`,
-  },
-  'a user name in the URL': {
-    file: plugin,
-    from: 'url: https://api.example.com/',
-    to: 'url: https://api.example.com@evil.example/',
-    says: `${plugin}:20 request.url: Must not contain a user name or a password. Use "inject" for credentials.`,
-  },
-  'another scheme': {
-    file: plugin,
-    from: 'url: https://api.example.com/',
-    to: 'url: file:///etc/',
-    says: `${plugin}:20 request.url: Must be a string that matches ^https?://; received "file:///etc/v1/{credential:ACCOUNT}/weather".`,
-  },
-  'a placeholder of no parameter': {
-    file: plugin,
-    from: "lon: '{lon}'",
-    to: "lon: '{long}'",
-    says: `${plugin}:21 request.query.lon: {long} is not a property of input_schema.`,
-  },
-  'a brace that is not a placeholder': {
-    file: plugin,
-    from: "lon: '{lon}'",
-    to: "lon: '{ lon }'",
-    says: `${plugin}:21 request.query.lon: "{ lon }" is not a placeholder; write "{{" for a brace.`,
-  },
-  'a credential that is not declared': {
-    file: plugin,
-    from: '{credential:ACCOUNT}',
-    to: '{credential:ACCOUNTS}',
-    says: `${plugin}:20 request.url: {credential:ACCOUNTS} is not in credentials_schema.`,
-  },
-  'a credential that is not injected into the path': {
-    file: plugin,
-    from: '{credential:ACCOUNT}',
-    to: '{credential:WEATHER_KEY}',
-    says: `${plugin}:20 request.url: {credential:WEATHER_KEY} needs {in: path, credential: WEATHER_KEY} in "inject" of the bundle.`,
-  },
-  'a credential in a parameter': {
-    file: plugin,
-    from: "lon: '{lon}'",
-    to: "lon: '{credential:ACCOUNT}'",
-    says: `${plugin}:21 request.query.lon: {credential:ACCOUNT} stands in the path of the URL only; elsewhere "inject" places it.`,
-  },
-  'a body in a GET request': {
-    file: plugin,
-    from: 'response:',
-    to: '  body: {a: 1}\nresponse:',
-    says: `${plugin}:22 request.body: A GET request must not have a body.`,
-  },
-  'credentials without encryption': {
-    file: plugin,
-    from: 'url: https://',
-    to: 'url: http://',
-    says: `${plugin}:20 request.url: Must be an https:// URL, because the bundle sends credentials.`,
-  },
-  'a form that is not an object': {
-    file: plugin,
-    from: 'response:',
-    to: '  method: POST\n  body: [1]\n  body_type: form\nresponse:',
-    says: `${plugin}:23 request.body: Must be an object, because a form consists of names and values.`,
-  },
-  'an expression that does not compile': {
-    file: plugin,
-    from: "'{temperature: body.main.temp}'",
-    to: "'{temperature: body.main.}'",
-    says: `${plugin}:23 response.output: It is not a JMESPath expression: Syntax error, unexpected token: }(Rbrace)`,
-  },
-  'an expression with an unknown function': {
-    file: plugin,
-    from: "'{temperature: body.main.temp}'",
-    to: "'{temperature: round(body.main.temp)}'",
-    says: `${plugin}:23 response.output: JMESPath has no function round().`,
-  },
-  'a place of an error that does not compile': {
-    file: plugin,
-    from: 'response:',
-    to: 'response:\n  errors: {message: body.error.}',
-    says: `${plugin}:23 response.errors.message: It is not a JMESPath expression: Syntax error, unexpected token: (EOF)`,
-  },
-  'a place of an error with an unknown function': {
-    file: bundle,
-    from: 'hosts:',
-    to: 'errors: {code: first(body)}\nhosts:',
-    says: `${bundle}:8 errors.code: JMESPath has no function first().`,
-  },
-  'a message for a status that is no error': {
-    file: bundle,
-    from: 'hosts:',
-    to: 'errors: {statuses: {200: Fine.}}\nhosts:',
-    says: `${bundle}:8 errors.statuses[200]: Must be a status from 400 to 599.`,
-  },
-  'a schema of an unknown type': {
-    file: plugin,
-    from: lat,
-    to: 'lat: {type: float, description: Latitude.}',
-    says: `${plugin}:11 input_schema.properties.lat.type: Must be one of "array", "boolean", "integer", "null", "number", "object", "string"; received "float".`,
-  },
-  'a schema whose root is not an object': {
-    file: plugin,
-    from: 'input_schema:\n  type: object',
-    to: 'input_schema:\n  type: array',
-    says: `${plugin}:7 input_schema.type: Must be "object"; received "array".`,
-  },
-  'a property without a description': {
-    file: plugin,
-    from: ', description: Latitude.',
-    to: '',
-    says: `${plugin}:11 input_schema.properties.lat: Must have a description. Models read it to fill in or to understand the property.`,
-  },
-  'an inner property without a description': {
-    file: plugin,
-    from: 'temperature: {type: number, description: Degrees.}',
-    to: 'temperature: {type: object, description: All., properties: {day: {type: number}}}',
-    says: `${plugin}:18 output_schema.properties.temperature.properties.day: Must have a description. Models read it to fill in or to understand the property.`,
-  },
-  'a property name that no model may use': {
-    file: plugin,
-    from: lat,
-    to: `${lat}\n    "place name": {type: string, description: Name.}`,
-    says: `${plugin}:12 input_schema.properties["place name"]: The name of a property must be 1 to 64 characters from a-z, A-Z, 0-9, "_", "." and "-".`,
-  },
-  'an array of anything': {
-    file: plugin,
-    from: lat,
-    to: 'lat: {type: array, description: Latitudes.}',
-    says: `${plugin}:11 input_schema.properties.lat: Must have "items", which describes the elements of the array.`,
-  },
-  'a required name that is not a property': {
-    file: plugin,
-    from: 'required: [lat, lon]',
-    to: 'required: [lat, long]',
-    says: `${plugin}:8 input_schema.required[1]: "long" is not listed in "properties".`,
-  },
-  'a remote reference': {
-    file: plugin,
-    from: lat,
-    to: 'lat: {$ref: "https://example.com/lat.json", description: Latitude.}',
-    says: `${plugin}:11 input_schema.properties.lat.$ref: "https://example.com/lat.json" is outside of this document; only "#/…" is allowed.`,
-  },
-  'a reference to nothing': {
-    file: plugin,
-    from: lat,
-    to: 'lat: {$ref: "#/$defs/lat", description: Latitude.}',
-    says: `${plugin}:11 input_schema.properties.lat.$ref: "#/$defs/lat" leads to no schema of this document.`,
-  },
-  'references in a circle': {
-    file: plugin,
-    from: '  additionalProperties: false',
-    to: '  $defs: {a: {$ref: "#/$defs/b"}, b: {$ref: "#/$defs/a"}}',
-    says: `${plugin}:9 input_schema.$defs.a: Its references form a cycle that applies to the same value forever.`,
-  },
-  'references that multiply': {
-    file: plugin,
-    from: '  additionalProperties: false',
-    to: `  $defs:\n    d0: {type: string}\n${doublings(20)}`,
-    says: `${plugin}:21 input_schema.$defs.d11: Applies more than 5000 schemas to one value after its references are resolved.`,
-  },
-  'a pattern without a linear-time meaning': {
-    file: plugin,
-    from: lat,
-    to: `lat: {type: string, pattern: '^(?=a)b', description: Latitude.}`,
-    says: `${plugin}:11 input_schema.properties.lat.pattern: The pattern "^(?=a)b" cannot be used: it does not run in linear time or is not supported (invalid or unsupported Perl syntax: \`(?=\`).`,
-  },
-  'a pattern with a back reference': {
-    file: plugin,
-    from: lat,
-    to: `lat: {type: string, pattern: '(a)\\1', description: Latitude.}`,
-    says: `${plugin}:11 input_schema.properties.lat.pattern: The pattern "(a)\\\\1" cannot be used: back references are not supported.`,
-  },
-  'a list of no values': {
-    file: plugin,
-    from: 'enum: [metric, imperial]',
-    to: 'enum: []',
-    says: `${plugin}:13 input_schema.properties.units.enum: Must list at least one value.`,
-  },
-  'another dialect': {
-    file: plugin,
-    from: '  additionalProperties: false',
-    to: '  $schema: http://json-schema.org/draft-07/schema#',
-    says: `${plugin}:9 input_schema.$schema: Must be https://json-schema.org/draft/2020-12/schema, the only supported dialect, or absent.`,
-  },
-  'a keyword of OpenAPI': {
-    file: plugin,
-    from: lat,
-    to: 'lat: {type: number, nullable: true, description: Latitude.}',
-    says: `${plugin}:11 input_schema.properties.lat.nullable: "nullable" is not JSON Schema 2020-12; write type: [string, "null"].`,
-  },
-  'a schema that is too deep': {
-    file: plugin,
-    from: lat,
-    to: `lat: {description: Latitude., ${'not: {'.repeat(33)}${'}'.repeat(33)}}`,
-    says: `${plugin}:6 input_schema: Subschemas are nested deeper than 32 levels.`,
-  },
-  'a schema that is too large': {
-    file: plugin,
-    from: lat,
-    to: `lat: {description: Latitude., anyOf: [${'{},'.repeat(2_000)}]}`,
-    says: `${plugin}:6 input_schema: Holds more than 2000 subschemas.`,
-  },
-  'a bundle id that is not the name of its folder': {
-    file: bundle,
-    from: 'id: weather',
-    to: 'id: clouds',
-    says: `${bundle}:1 id: Must be "weather", the name of the folder; received "clouds".`,
-  },
-  'a version that is none': {
-    file: bundle,
-    from: 'version: 1.0.0',
-    to: 'version: 1.0',
-    says: `${bundle}:2 version: Must be a string; received a number (1).`,
-  },
-  'a file that is not a field of the body': {
-    file: plugin,
-    from: /^request:\n/m,
-    to: 'request:\n  files: {photo: {}}\n',
-    says: `${plugin}:20 request.files.photo: Must be a field of a "body" with "body_type: multipart".`,
-  },
-  'a keyword of a schema that is misspelled': {
-    file: plugin,
-    from: '  required: [lat, lon]\n',
-    to: '  requierd: [lat, lon]\n',
-    says: `${plugin}:8 input_schema.requierd: Unknown keyword "requierd". Did you mean "required"?`,
-  },
-  'a host with a wildcard': {
-    file: bundle,
-    from: '[api.example.com]',
-    to: '["*.example.com"]',
-    says: `${bundle}:8 hosts[0]: Must be a string that matches ^[a-z0-9.-]+(:\\d+)?$; received "*.example.com".`,
-  },
-  'a host that is listed twice': {
-    file: bundle,
-    from: '[api.example.com]',
-    to: '[api.example.com, api.example.com]',
-    says: `${bundle}:8 hosts[1]: api.example.com is listed twice.`,
-  },
-  'hosts of the operator without the one that credentials go to': {
-    file: bundle,
-    from: '[api.example.com]',
-    to: '{by: operator}',
-    says: [
-      `${bundle}:8 hosts.credentials_to: Must name the credential that holds the host to which the other credentials are sent.`,
-      `${bundle}:19 verify.request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
-      `${plugin}:20 request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
-    ],
-  },
-  'hosts of the operator and credentials that go to nobody knows where': {
-    file: bundle,
-    from: '[api.example.com]',
-    to: '{by: operator, credentials_to: API_HOST}',
-    says: [
-      `${bundle}:8 hosts.credentials_to: "API_HOST" is not in credentials_schema.`,
-      `${bundle}:19 verify.request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
-      `${plugin}:20 request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
-    ],
-  },
-  'hosts of nobody': {
-    file: bundle,
-    from: '[api.example.com]',
-    to: '{by: caller}',
-    says: `${bundle}:8 hosts.by: Must be "operator"; received "caller".`,
-  },
-  'an icon that is not there': {
-    file: bundle,
-    from: 'icon: icon.svg',
-    to: 'icon: logo.svg',
-    says: `${bundle}:7 icon: The file logo.svg does not exist in the folder.`,
-  },
-  'an icon that is not a picture': {
-    file: 'weather/icon.svg',
-    content: '<html></html>',
-    says: `${bundle}:7 icon: icon.svg is not an SVG image.`,
-  },
-  'an icon with a script': {
-    file: 'weather/icon.svg',
-    content: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <script>, which is not allowed in an icon.`,
-  },
-  'an icon with a script behind another prefix': {
-    file: 'weather/icon.svg',
-    content: '<svg xmlns:s="http://www.w3.org/2000/svg"><s:script>alert(1)</s:script></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <s:script>, which is not allowed in an icon.`,
-  },
-  'an icon with foreign content': {
-    file: 'weather/icon.svg',
-    content: '<svg xmlns="http://www.w3.org/2000/svg"><foreignObject/></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <foreignObject>, which is not allowed in an icon.`,
-  },
-  'an icon with an event attribute': {
-    file: 'weather/icon.svg',
-    content: '<svg xmlns="http://www.w3.org/2000/svg"><g\nonload = "alert(1)"/></svg>',
-    says: `${bundle}:7 icon: icon.svg contains an event attribute, which is not allowed in an icon.`,
-  },
-  'an icon with a link': {
-    file: 'weather/icon.svg',
-    content: '<svg xmlns="http://www.w3.org/2000/svg"><use href="javascript:alert(1)"/></svg>',
-    says: `${bundle}:7 icon: icon.svg contains a reference to another file, which is not allowed in an icon.`,
-  },
-  'an icon with a document type': {
-    file: 'weather/icon.svg',
-    content: '<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"></svg>',
-    says: `${bundle}:7 icon: icon.svg contains <!DOCTYPE>, which is not allowed in an icon.`,
-  },
-  'an injection of an unknown credential': {
-    file: bundle,
-    from: 'credential: WEATHER_KEY',
-    to: 'credential: WETHER_KEY',
-    says: `${bundle}:16 inject[0].credential: "WETHER_KEY" is not in credentials_schema.`,
-  },
-  'an injection into nowhere': {
-    file: bundle,
-    from: 'in: query',
-    to: 'in: body',
-    says: `${bundle}:16 inject[0].in: Must be one of "header", "query", "form", "json", "bearer", "path", "basic", "aws_sigv4", "hmac", "oauth2"; received "body".`,
-  },
-  'an injection that lacks a member': {
-    file: bundle,
-    from: 'name: appid, ',
-    to: '',
-    says: `${bundle}:16 inject[0].name: Is required.`,
-  },
-  'an injection template without a place': {
-    file: bundle,
-    from: 'name: appid,',
-    to: 'name: appid, template: Bearer,',
-    says: `${bundle}:16 inject[0].template: Expected "{credential}" at the position of the value.`,
-  },
-  'a signature over what is nothing of a request': {
-    file: bundle,
-    from: injection,
-    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha256, message: '{verb}', signature: {in: header, name: S}}`,
-    says: `${bundle}:16 inject[0].message: {verb} cannot be signed. Allowed: method, host, path, query, sorted_query, path_and_query, body, body_sha256, body_sha256_base64, timestamp, nonce, header:NAME.`,
-  },
-  'a signature by an unknown algorithm': {
-    file: bundle,
-    from: injection,
-    to: `{in: hmac, credential: WEATHER_KEY, algorithm: md5, message: '{body}', signature: {in: header, name: S}}`,
-    says: `${bundle}:16 inject[0].algorithm: Must be one of "sha1", "sha256", "sha384", "sha512"; received "md5".`,
-  },
-  'a signature that covers a time nobody declares': {
-    file: bundle,
-    from: injection,
-    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{timestamp}', signature: {in: header, name: S}}`,
-    says: `${bundle}:16 inject[0].timestamp: Is required for {timestamp}.`,
-  },
-  'a signature in a header that cannot be': {
-    file: bundle,
-    from: injection,
-    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{body}', signature: {in: header, name: 'a b'}}`,
-    says: `${bundle}:16 inject[0].signature.name: "a b" cannot be the name of a header.`,
-  },
-  'a signature with a credential that is not there': {
-    file: bundle,
-    from: injection,
-    to: `{in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{credential:KEY_ID}', signature: {in: header, name: S}}`,
-    says: `${bundle}:16 inject[0].message: "KEY_ID" is not in credentials_schema.`,
-  },
-  'an AWS signature for a region that is not there': {
-    file: bundle,
-    from: injection,
-    to: '{in: aws_sigv4, access_key_id: ACCOUNT, secret_access_key: WEATHER_KEY, service: s3, region: {credential: REGION}}',
-    says: `${bundle}:16 inject[0].region.credential: "REGION" is not in credentials_schema.`,
-  },
-  'an access token from a host that is not declared': {
-    file: bundle,
-    from: injection,
-    to: '{in: oauth2, grant: client_credentials, token_url: "https://evil.example/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
-    says: `${bundle}:16 inject[0].token_url: The host evil.example is not one of the bundle's "hosts" (api.example.com).`,
-  },
-  'an access token that is asked for in the open': {
-    file: bundle,
-    from: injection,
-    to: '{in: oauth2, grant: client_credentials, token_url: "http://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
-    says: `${bundle}:16 inject[0].token_url: Must be an https:// URL, because access tokens are requested over TLS only.`,
-  },
-  'a refresh without a refresh token': {
-    file: bundle,
-    from: injection,
-    to: '{in: oauth2, grant: refresh_token, token_url: "https://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY}',
-    says: `${bundle}:16 inject[0].refresh_token: Is required for the grant refresh_token.`,
-  },
-  'a client without a secret': {
-    file: bundle,
-    from: injection,
-    to: '{in: oauth2, grant: client_credentials, token_url: "https://api.example.com/t", client_id: ACCOUNT}',
-    says: `${bundle}:16 inject[0].client_secret: Is required, unless "client_authentication" is none.`,
-  },
-  'a credential that is not text': {
-    file: bundle,
-    from: 'ACCOUNT: {type: string',
-    to: 'ACCOUNT: {type: integer',
-    says: `${bundle}:14 credentials_schema.properties.ACCOUNT: Must have "type: string", because a credential is a string.`,
-  },
-  'a verify request to another host': {
-    file: bundle,
-    from: 'https://api.example.com/v1/me',
-    to: 'https://example.com/v1/me',
-    says: `${bundle}:19 verify.request.url: The host example.com is not one of the bundle's "hosts" (api.example.com).`,
-  },
-  'a verify request with a parameter': {
-    file: bundle,
-    from: '/v1/me',
-    to: '/v1/{lat}',
-    says: `${bundle}:19 verify.request.url: {lat} is not a property of input_schema.`,
-  },
-  'a YAML file in a sub-folder': {
-    file: 'weather/more/get_snow.yaml',
-    content: pluginYaml,
-    says: 'weather/more/get_snow.yaml:- (file): YAML files in subfolders are not loaded. Move it into the folder of the bundle or into fixtures/.',
-  },
-  'a plugin file with another ending': {
-    file: 'weather/get_snow.yml',
-    content: pluginYaml,
-    says: 'weather/get_snow.yml:- (file): Must end in .yaml, like every plugin file.',
-  },
-  'a folder without a manifest': {
-    file: 'empty/readme.md',
-    content: 'Nothing.',
-    says: 'empty/bundle.yaml:- (file): The file bundle.yaml does not exist in the folder.',
-  },
-  'a bundle without plugins': {
-    file: 'alone/bundle.yaml',
-    content: bundleYaml.replace('id: weather', 'id: alone').replace('icon: icon.svg\n', ''),
-    says: 'alone/bundle.yaml:- (file): The bundle has no plugin. Add a .yaml file for a plugin to its folder.',
-  },
+/**
+ * Errors in files of bundles, each as `file: text → its replacement ⇒ message ⇒ …`. Without a text, the replacement is
+ * the whole file. A message is `file:line field: message`.
+ */
+const invalidFiles = {
+  'broken YAML': `${plugin}: effects: read → effects: [read ⇒ ${plugin}:5 (file): Flow sequence in block collection must be sufficiently indented and end with a ]`,
+  'a name that comes twice': `${plugin}: effects: read → effects: read\neffects: write ⇒ ${plugin}:5 (file): Map keys must be unique`,
+  'a YAML tag': `${plugin}: effects: read → effects: !!set {read} ⇒ ${plugin}:4 (file): Tags are not allowed; received tag:yaml.org,2002:set.`,
+  'a tag of a programming language': `${plugin}: effects: read → effects: !js/function read ⇒ ${plugin}:4 (file): Tags are not allowed; received !js/function.`,
+  'two documents in a file': `${plugin}: output: '{temperature: body.main.temp}'\n → output: '{temperature: body.main.temp}'\n\n---\nid: other\n ⇒ ${plugin}:25 (file): Source contains multiple documents; please use YAML.parseAllDocuments()`,
+  'an alias of itself': `${plugin}: query: {lat: '{lat}', lon: '{lon}', units: '{units}'} → query: &q {lat: *q} ⇒ ${plugin}:21 request.query.lat: Must be nested at most 64 levels deep; received deeper nesting.`,
+  'a thousand aliases': `${plugin}: query: {lat: '{lat}', lon: '{lon}', units: '{units}'} → query: {a: &a [x, x], b: &b [${'*a,'.repeat(30)}], c: [${'*b,'.repeat(30)}]} ⇒ ${plugin}:- (file): Excessive alias count indicates a resource exhaustion attack`,
+  'a number that JSON has not': `${plugin}: minimum: -90 → minimum: -.inf ⇒ ${plugin}:11 input_schema.properties.lat.minimum: Must be a JSON value; received a value of type number.`,
+  'the name __proto__': `${plugin}: properties:\n    lat → properties:\n    __proto__: {type: string, description: Evil.}\n    lat ⇒ ${plugin}:11 input_schema.properties.__proto__: Must be named differently; received a reserved name.`,
+  'a file that is too large': `${plugin}:  → # ${'x'.repeat(256 * 1024)} ⇒ ${plugin}:- (file): get_weather.yaml is larger than 256 KiB.`,
+  'a file that is not text': `${plugin}:  → id:\xff\xfe ⇒ ${plugin}:- (file): get_weather.yaml is not UTF-8 text.`,
+  'a file that is not an object': `${plugin}:  → - one\n- two\n ⇒ ${plugin}:1 (file): Must be an object; received an array of 2 items.`,
+  'a member that is missing': `${plugin}: effects: read\n →  ⇒ ${plugin}:1 effects: Is required.`,
+  'a member that is not known': `${plugin}: idempotent: true → idempotent: true\nidempotant: true ⇒ ${plugin}:6 idempotant: Unknown member "idempotant". Did you mean "idempotent"? Allowed: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, mcp, examples.`,
+  'a member of the wrong type': `${plugin}: idempotent: true → idempotent: "yes" ⇒ ${plugin}:5 idempotent: Must be a boolean; received a string ("yes").`,
+  'a value that is not listed': `${plugin}: effects: read → effects: reads ⇒ ${plugin}:4 effects: Must be one of "read", "write", "destructive"; received "reads".`,
+  'texts without English': `${plugin}: name: {en: Get weather, zh: 查天气} → name: {zh: 查天气} ⇒ ${plugin}:2 name.en: Is required.`,
+  'a text that is a number': `${plugin}: name: {en: Get weather, zh: 查天气} → name: 5 ⇒ ${plugin}:2 name: Must be a string or an object; received a number (5).`,
+  'a language that is none': `${plugin}: zh: 查天气 → chinese: 查天气 ⇒ ${plugin}:2 name.chinese: Must be a language tag such as en, zh or pt-BR.`,
+  'a plugin id that is not the name of its file': `${plugin}: id: get_weather → id: got_weather ⇒ ${plugin}:1 id: Must be "get_weather", the name of the file; received "got_weather".`,
+  'a plugin that does nothing': `sums/add.yaml: handler: add.ts\n →  ⇒ sums/add.yaml:1 (file): One of "request" (no code), "handler" (a file with code) or "mcp" (a remote tool) is required.`,
+  'a plugin with code and a request': `sums/add.yaml: handler: add.ts → request: {url: "https://api.example.com/"}\nhandler: add.ts ⇒ sums/add.yaml:17 handler: Must not be set beside "request"; a plugin has one of the two. ⇒ sums/add.yaml:16 request.url: The host api.example.com is not one of the bundle's "hosts" (none).`,
+  'a response without a request': `sums/add.yaml: handler: add.ts → handler: add.ts\nresponse: {output: body} ⇒ sums/add.yaml:17 response: Must not be set beside "handler", which returns the output itself.`,
+  'a handler that is not there': `sums/add.yaml: handler: add.ts → handler: sum.ts ⇒ sums/add.yaml:16 handler: The file sum.ts does not exist in the folder.`,
+  'a handler outside of the folder': `sums/add.yaml: handler: add.ts → handler: ../weather/add.ts ⇒ sums/add.yaml:16 handler: Must be a string that matches ^[a-z0-9-]+\\.(ts|mjs|js)$; received "../weather/add.ts".`,
+  'a host that is not declared': `${plugin}: url: https://api.example.com/ → url: https://api.example.org/ ⇒ ${plugin}:20 request.url: The host api.example.org is not one of the bundle's "hosts" (api.example.com).`,
+  'a port that is not declared': `${plugin}: url: https://api.example.com/ → url: https://api.example.com:8443/ ⇒ ${plugin}:20 request.url: The host api.example.com:8443 is not one of the bundle's "hosts" (api.example.com).`,
+  'a placeholder in the host': `${plugin}: url: https://api.example.com/ → url: https://{lat}.example.com/ ⇒ ${plugin}:20 request.url: Placeholders are allowed only in the path. Put query parameters into "query".`,
+  'a user name in the URL': `${plugin}: url: https://api.example.com/ → url: https://api.example.com@evil.example/ ⇒ ${plugin}:20 request.url: Must not contain a user name or a password. Use "inject" for credentials.`,
+  'another scheme': `${plugin}: url: https://api.example.com/ → url: file:///etc/ ⇒ ${plugin}:20 request.url: Must be a string that matches ^https?://; received "file:///etc/v1/{credential:ACCOUNT}/weather".`,
+  'a placeholder of no parameter': `${plugin}: lon: '{lon}' → lon: '{long}' ⇒ ${plugin}:21 request.query.lon: {long} is not a property of input_schema.`,
+  'a brace that is not a placeholder': `${plugin}: lon: '{lon}' → lon: '{ lon }' ⇒ ${plugin}:21 request.query.lon: "{ lon }" is not a placeholder; write "{{" for a brace.`,
+  'a credential that is not declared': `${plugin}: {credential:ACCOUNT} → {credential:ACCOUNTS} ⇒ ${plugin}:20 request.url: {credential:ACCOUNTS} is not in credentials_schema.`,
+  'a credential that is not injected into the path': `${plugin}: {credential:ACCOUNT} → {credential:WEATHER_KEY} ⇒ ${plugin}:20 request.url: {credential:WEATHER_KEY} needs {in: path, credential: WEATHER_KEY} in "inject" of the bundle.`,
+  'a credential in a parameter': `${plugin}: lon: '{lon}' → lon: '{credential:ACCOUNT}' ⇒ ${plugin}:21 request.query.lon: {credential:ACCOUNT} stands in the path of the URL only; elsewhere "inject" places it.`,
+  'a body in a GET request': `${plugin}: response: →   body: {a: 1}\nresponse: ⇒ ${plugin}:22 request.body: A GET request must not have a body.`,
+  'credentials without encryption': `${plugin}: url: https:// → url: http:// ⇒ ${plugin}:20 request.url: Must be an https:// URL, because the bundle sends credentials.`,
+  'a form that is not an object': `${plugin}: response: →   method: POST\n  body: [1]\n  body_type: form\nresponse: ⇒ ${plugin}:23 request.body: Must be an object, because a form consists of names and values.`,
+  'an expression that does not compile': `${plugin}: '{temperature: body.main.temp}' → '{temperature: body.main.}' ⇒ ${plugin}:23 response.output: It is not a JMESPath expression: Syntax error, unexpected token: }(Rbrace)`,
+  'an expression with an unknown function': `${plugin}: '{temperature: body.main.temp}' → '{temperature: round(body.main.temp)}' ⇒ ${plugin}:23 response.output: JMESPath has no function round().`,
+  'a place of an error that does not compile': `${plugin}: response: → response:\n  errors: {message: body.error.} ⇒ ${plugin}:23 response.errors.message: It is not a JMESPath expression: Syntax error, unexpected token: (EOF)`,
+  'a place of an error with an unknown function': `${bundle}: hosts: → errors: {code: first(body)}\nhosts: ⇒ ${bundle}:8 errors.code: JMESPath has no function first().`,
+  'a message for a status that is no error': `${bundle}: hosts: → errors: {statuses: {200: Fine.}}\nhosts: ⇒ ${bundle}:8 errors.statuses[200]: Must be a status from 400 to 599.`,
+  'a schema of an unknown type': `${plugin}: ${lat} → lat: {type: float, description: Latitude.} ⇒ ${plugin}:11 input_schema.properties.lat.type: Must be one of "array", "boolean", "integer", "null", "number", "object", "string"; received "float".`,
+  'a schema whose root is not an object': `${plugin}: input_schema:\n  type: object → input_schema:\n  type: array ⇒ ${plugin}:7 input_schema.type: Must be "object"; received "array".`,
+  'a property without a description': `${plugin}: , description: Latitude. →  ⇒ ${plugin}:11 input_schema.properties.lat: Must have a description. Models read it to fill in or to understand the property.`,
+  'an inner property without a description': `${plugin}: temperature: {type: number, description: Degrees.} → temperature: {type: object, description: All., properties: {day: {type: number}}} ⇒ ${plugin}:18 output_schema.properties.temperature.properties.day: Must have a description. Models read it to fill in or to understand the property.`,
+  'a property name that no model may use': `${plugin}: ${lat} → ${lat}\n    "place name": {type: string, description: Name.} ⇒ ${plugin}:12 input_schema.properties["place name"]: The name of a property must be 1 to 64 characters from a-z, A-Z, 0-9, "_", "." and "-".`,
+  'an array of anything': `${plugin}: ${lat} → lat: {type: array, description: Latitudes.} ⇒ ${plugin}:11 input_schema.properties.lat: Must have "items", which describes the elements of the array.`,
+  'a required name that is not a property': `${plugin}: required: [lat, lon] → required: [lat, long] ⇒ ${plugin}:8 input_schema.required[1]: "long" is not listed in "properties".`,
+  'a remote reference': `${plugin}: ${lat} → lat: {$ref: "https://example.com/lat.json", description: Latitude.} ⇒ ${plugin}:11 input_schema.properties.lat.$ref: "https://example.com/lat.json" is outside of this document; only "#/…" is allowed.`,
+  'a reference to nothing': `${plugin}: ${lat} → lat: {$ref: "#/$defs/lat", description: Latitude.} ⇒ ${plugin}:11 input_schema.properties.lat.$ref: "#/$defs/lat" leads to no schema of this document.`,
+  'references in a circle': `${plugin}:   additionalProperties: false →   $defs: {a: {$ref: "#/$defs/b"}, b: {$ref: "#/$defs/a"}} ⇒ ${plugin}:9 input_schema.$defs.a: Its references form a cycle that applies to the same value forever.`,
+  'references that multiply': `${plugin}:   additionalProperties: false →   $defs:\n    d0: {type: string}\n${doublings(20)} ⇒ ${plugin}:21 input_schema.$defs.d11: Applies more than 5000 schemas to one value after its references are resolved.`,
+  'a pattern without a linear-time meaning': `${plugin}: ${lat} → lat: {type: string, pattern: '^(?=a)b', description: Latitude.} ⇒ ${plugin}:11 input_schema.properties.lat.pattern: The pattern "^(?=a)b" cannot be used: it does not run in linear time or is not supported (invalid or unsupported Perl syntax: \`(?=\`).`,
+  'a pattern with a back reference': `${plugin}: ${lat} → lat: {type: string, pattern: '(a)\\1', description: Latitude.} ⇒ ${plugin}:11 input_schema.properties.lat.pattern: The pattern "(a)\\\\1" cannot be used: back references are not supported.`,
+  'a list of no values': `${plugin}: enum: [metric, imperial] → enum: [] ⇒ ${plugin}:13 input_schema.properties.units.enum: Must list at least one value.`,
+  'another dialect': `${plugin}:   additionalProperties: false →   $schema: http://json-schema.org/draft-07/schema# ⇒ ${plugin}:9 input_schema.$schema: Must be https://json-schema.org/draft/2020-12/schema, the only supported dialect, or absent.`,
+  'a keyword of OpenAPI': `${plugin}: ${lat} → lat: {type: number, nullable: true, description: Latitude.} ⇒ ${plugin}:11 input_schema.properties.lat.nullable: "nullable" is not JSON Schema 2020-12; write type: [string, "null"].`,
+  'a schema that is too deep': `${plugin}: ${lat} → lat: {description: Latitude., ${'not: {'.repeat(33)}${'}'.repeat(33)}} ⇒ ${plugin}:6 input_schema: Subschemas are nested deeper than 32 levels.`,
+  'a schema that is too large': `${plugin}: ${lat} → lat: {description: Latitude., anyOf: [${'{},'.repeat(2_000)}]} ⇒ ${plugin}:6 input_schema: Holds more than 2000 subschemas.`,
+  'a bundle id that is not the name of its folder': `${bundle}: id: weather → id: clouds ⇒ ${bundle}:1 id: Must be "weather", the name of the folder; received "clouds".`,
+  'a version that is none': `${bundle}: version: 1.0.0 → version: 1.0 ⇒ ${bundle}:2 version: Must be a string; received a number (1).`,
+  'a file that is not a field of the body': `${plugin}: \nrequest:\n → \nrequest:\n  files: {photo: {}}\n ⇒ ${plugin}:20 request.files.photo: Must be a field of a "body" with "body_type: multipart".`,
+  'a keyword of a schema that is misspelled': `${plugin}:   required: [lat, lon]\n →   requierd: [lat, lon]\n ⇒ ${plugin}:8 input_schema.requierd: Unknown keyword "requierd". Did you mean "required"?`,
+  'a host with a wildcard': `${bundle}: [api.example.com] → ["*.example.com"] ⇒ ${bundle}:8 hosts[0]: Must be a string that matches ^[a-z0-9.-]+(:\\d+)?$; received "*.example.com".`,
+  'a host that is listed twice': `${bundle}: [api.example.com] → [api.example.com, api.example.com] ⇒ ${bundle}:8 hosts[1]: api.example.com is listed twice.`,
+  'hosts of the operator without the one that credentials go to': `${bundle}: [api.example.com] → {by: operator} ⇒ ${bundle}:8 hosts.credentials_to: Must name the credential that holds the host to which the other credentials are sent. ⇒ ${bundle}:19 verify.request.url: The operator chooses the hosts of this bundle, so only a handler can call them. ⇒ ${plugin}:20 request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
+  'hosts of the operator and credentials that go to nobody knows where': `${bundle}: [api.example.com] → {by: operator, credentials_to: API_HOST} ⇒ ${bundle}:8 hosts.credentials_to: "API_HOST" is not in credentials_schema. ⇒ ${bundle}:19 verify.request.url: The operator chooses the hosts of this bundle, so only a handler can call them. ⇒ ${plugin}:20 request.url: The operator chooses the hosts of this bundle, so only a handler can call them.`,
+  'hosts of nobody': `${bundle}: [api.example.com] → {by: caller} ⇒ ${bundle}:8 hosts.by: Must be "operator"; received "caller".`,
+  'an icon that is not there': `${bundle}: icon: icon.svg → icon: logo.svg ⇒ ${bundle}:7 icon: The file logo.svg does not exist in the folder.`,
+  'an icon that is not a picture': `weather/icon.svg:  → <html></html> ⇒ ${bundle}:7 icon: icon.svg is not an SVG image.`,
+  'an icon with a script': `weather/icon.svg:  → <svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg> ⇒ ${bundle}:7 icon: icon.svg contains <script>, which is not allowed in an icon.`,
+  'an icon with a script behind another prefix': `weather/icon.svg:  → <svg xmlns:s="http://www.w3.org/2000/svg"><s:script>alert(1)</s:script></svg> ⇒ ${bundle}:7 icon: icon.svg contains <s:script>, which is not allowed in an icon.`,
+  'an icon with foreign content': `weather/icon.svg:  → <svg xmlns="http://www.w3.org/2000/svg"><foreignObject/></svg> ⇒ ${bundle}:7 icon: icon.svg contains <foreignObject>, which is not allowed in an icon.`,
+  'an icon with an event attribute': `weather/icon.svg:  → <svg xmlns="http://www.w3.org/2000/svg"><g\nonload = "alert(1)"/></svg> ⇒ ${bundle}:7 icon: icon.svg contains an event attribute, which is not allowed in an icon.`,
+  'an icon with a link': `weather/icon.svg:  → <svg xmlns="http://www.w3.org/2000/svg"><use href="javascript:alert(1)"/></svg> ⇒ ${bundle}:7 icon: icon.svg contains a reference to another file, which is not allowed in an icon.`,
+  'an icon with a document type': `weather/icon.svg:  → <!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"></svg> ⇒ ${bundle}:7 icon: icon.svg contains <!DOCTYPE>, which is not allowed in an icon.`,
+  'an injection of an unknown credential': `${bundle}: credential: WEATHER_KEY → credential: WETHER_KEY ⇒ ${bundle}:16 inject[0].credential: "WETHER_KEY" is not in credentials_schema.`,
+  'an injection into nowhere': `${bundle}: in: query → in: body ⇒ ${bundle}:16 inject[0].in: Must be one of "header", "query", "form", "json", "bearer", "path", "basic", "aws_sigv4", "hmac", "oauth2"; received "body".`,
+  'an injection that lacks a member': `${bundle}: name: appid,  →  ⇒ ${bundle}:16 inject[0].name: Is required.`,
+  'an injection template without a place': `${bundle}: name: appid, → name: appid, template: Bearer, ⇒ ${bundle}:16 inject[0].template: Expected "{credential}" at the position of the value.`,
+  'a signature over what is nothing of a request': `${bundle}: ${injection} → {in: hmac, credential: WEATHER_KEY, algorithm: sha256, message: '{verb}', signature: {in: header, name: S}} ⇒ ${bundle}:16 inject[0].message: {verb} cannot be signed. Allowed: method, host, path, query, sorted_query, path_and_query, body, body_sha256, body_sha256_base64, timestamp, nonce, header:NAME.`,
+  'a signature by an unknown algorithm': `${bundle}: ${injection} → {in: hmac, credential: WEATHER_KEY, algorithm: md5, message: '{body}', signature: {in: header, name: S}} ⇒ ${bundle}:16 inject[0].algorithm: Must be one of "sha1", "sha256", "sha384", "sha512"; received "md5".`,
+  'a signature that covers a time nobody declares': `${bundle}: ${injection} → {in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{timestamp}', signature: {in: header, name: S}} ⇒ ${bundle}:16 inject[0].timestamp: Is required for {timestamp}.`,
+  'a signature in a header that cannot be': `${bundle}: ${injection} → {in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{body}', signature: {in: header, name: 'a b'}} ⇒ ${bundle}:16 inject[0].signature.name: "a b" cannot be the name of a header.`,
+  'a signature with a credential that is not there': `${bundle}: ${injection} → {in: hmac, credential: WEATHER_KEY, algorithm: sha1, message: '{credential:KEY_ID}', signature: {in: header, name: S}} ⇒ ${bundle}:16 inject[0].message: "KEY_ID" is not in credentials_schema.`,
+  'an AWS signature for a region that is not there': `${bundle}: ${injection} → {in: aws_sigv4, access_key_id: ACCOUNT, secret_access_key: WEATHER_KEY, service: s3, region: {credential: REGION}} ⇒ ${bundle}:16 inject[0].region.credential: "REGION" is not in credentials_schema.`,
+  'an access token from a host that is not declared': `${bundle}: ${injection} → {in: oauth2, grant: client_credentials, token_url: "https://evil.example/t", client_id: ACCOUNT, client_secret: WEATHER_KEY} ⇒ ${bundle}:16 inject[0].token_url: The host evil.example is not one of the bundle's "hosts" (api.example.com).`,
+  'an access token that is asked for in the open': `${bundle}: ${injection} → {in: oauth2, grant: client_credentials, token_url: "http://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY} ⇒ ${bundle}:16 inject[0].token_url: Must be an https:// URL, because access tokens are requested over TLS only.`,
+  'a refresh without a refresh token': `${bundle}: ${injection} → {in: oauth2, grant: refresh_token, token_url: "https://api.example.com/t", client_id: ACCOUNT, client_secret: WEATHER_KEY} ⇒ ${bundle}:16 inject[0].refresh_token: Is required for the grant refresh_token.`,
+  'a client without a secret': `${bundle}: ${injection} → {in: oauth2, grant: client_credentials, token_url: "https://api.example.com/t", client_id: ACCOUNT} ⇒ ${bundle}:16 inject[0].client_secret: Is required, unless "client_authentication" is none.`,
+  'a credential that is not text': `${bundle}: ACCOUNT: {type: string → ACCOUNT: {type: integer ⇒ ${bundle}:14 credentials_schema.properties.ACCOUNT: Must have "type: string", because a credential is a string.`,
+  'a verify request to another host': `${bundle}: https://api.example.com/v1/me → https://example.com/v1/me ⇒ ${bundle}:19 verify.request.url: The host example.com is not one of the bundle's "hosts" (api.example.com).`,
+  'a verify request with a parameter': `${bundle}: /v1/me → /v1/{lat} ⇒ ${bundle}:19 verify.request.url: {lat} is not a property of input_schema.`,
+  'a YAML file in a sub-folder': `weather/more/get_snow.yaml:  → ${pluginYaml} ⇒ weather/more/get_snow.yaml:- (file): YAML files in subfolders are not loaded. Move it into the folder of the bundle or into fixtures/.`,
+  'a plugin file with another ending': `weather/get_snow.yml:  → ${pluginYaml} ⇒ weather/get_snow.yml:- (file): Must end in .yaml, like every plugin file.`,
+  'a folder without a manifest': `empty/readme.md:  → Nothing. ⇒ empty/bundle.yaml:- (file): The file bundle.yaml does not exist in the folder.`,
+  'a bundle without plugins': `alone/bundle.yaml:  → ${bundleYaml.replace('id: weather', 'id: alone').replace('icon: icon.svg\n', '')} ⇒ alone/bundle.yaml:- (file): The bundle has no plugin. Add a .yaml file for a plugin to its folder.`,
 };
 
-for (const [name, invalidFile] of Object.entries(invalidFiles)) {
+for (const [name, row] of Object.entries(invalidFiles)) {
   test(`${name} is reported with file, line and field, and hides no other bundle`, async (t) => {
-    const catalogue = await load(await createFolder(t, withInvalidFile(invalidFile)));
-    assert.deepEqual(reported(catalogue), [invalidFile.says].flat());
+    const [, file = '', from = '', to = '', says = ''] = /^(.+?): (.*?) → (.*?) ⇒ (.*)$/s.exec(row) ?? [];
+    const catalogue = await load(await createFolder(t, { ...goodFiles, ...withError(file, from, to) }));
+    assert.deepEqual(reported(catalogue), says.split(' ⇒ '));
     // The other bundle still loads, and so does this one when only a plugin is wrong, because each file is checked
     // alone.
-    const other = invalidFile.file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
+    const other = file.startsWith('sums/') ? 'weather/get_weather' : 'sums/add';
     assert.ok(pluginNames(catalogue).includes(other), `${other} is hidden`);
-    if (invalidFile.file.endsWith('get_weather.yaml'))
-      assert.ok(catalogue.findBundle('weather'), 'the bundle is hidden');
+    if (file.endsWith('get_weather.yaml')) assert.ok(catalogue.findBundle('weather'), 'the bundle is hidden');
   });
 }
 
@@ -646,7 +147,7 @@ test('a folder without errors has no failures', async (t) => {
 function changed(file: string, ...changes: ReadonlyArray<readonly [from: string, to: string]>): Files {
   const text = changes.reduce((before, [from, to]) => {
     assert.ok(before.includes(from), from);
-    return before.replace(from, to);
+    return before.replace(from, () => to);
   }, String(goodFiles[file]));
   return { [file]: text };
 }
@@ -663,7 +164,9 @@ test('the errors of bundle.yaml and of all plugins are reported in one go', asyn
     ),
     'weather/add.yaml': handlerYaml.replace('effects: read', 'effects: reads'),
   };
-  const lines = reported(await load(await createFolder(t, files)));
+  const catalogue = await load(await createFolder(t, files));
+  assert.equal(catalogue.findBundle('weather'), undefined);
+  const lines = reported(catalogue);
   const says = (start: string) =>
     lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length));
   assert.deepEqual(
@@ -762,24 +265,9 @@ test('a missing folder is a failure, and the others are read', async (t) => {
   assert.equal(catalogue.bundles.size, 2);
 });
 
-test('all errors of a file are reported together', async (t) => {
-  const content = pluginYaml.replace('effects: read', 'effects: rad').replace('idempotent: true', 'idempotent: 1');
-  const catalogue = await load(await createFolder(t, { ...goodFiles, [plugin]: content }));
-  assert.deepEqual(
-    catalogue.failures.map(({ line, field }) => [line, field]),
-    [
-      [4, 'effects'],
-      [5, 'idempotent'],
-    ],
-  );
-});
-
-function withInvalidFile({ file, from, to, content }: InvalidFile): Files {
-  if (content !== undefined) return { ...goodFiles, [file]: content };
-  const good = String(goodFiles[file]);
-  const bad = good.replace(from ?? '', () => to ?? '');
-  assert.notEqual(bad, good, `${String(from)} is not in ${file}`);
-  return { ...goodFiles, [file]: bad };
+function withError(file: string, from: string, to: string): Files {
+  if (from === '') return { [file]: Buffer.from(to, to.includes('\xff') ? 'latin1' : 'utf8') };
+  return changed(file, [from, to]);
 }
 
 function reported(catalogue: Catalogue): string[] {
@@ -817,21 +305,4 @@ test('an invalid icon is left out, and the bundle loads', async (t) => {
   assert.equal(catalogue.failures.length, 1);
   assert.equal(catalogue.findBundle('weather')?.plugins.size, 1);
   assert.equal(catalogue.findIcon('weather'), undefined);
-});
-
-test('the errors of a bundle and of its plugins are reported together', async (t) => {
-  const files = {
-    ...goodFiles,
-    [bundle]: bundleYaml.replace('id: weather', 'id: clouds'),
-    [plugin]: pluginYaml.replace('id: get_weather', 'id: get'),
-  };
-  const catalogue = await load(await createFolder(t, files));
-  assert.deepEqual(
-    catalogue.failures.map(({ file, field }) => [file, field]),
-    [
-      [bundle, 'id'],
-      [plugin, 'id'],
-    ],
-  );
-  assert.equal(catalogue.findBundle('weather'), undefined);
 });

@@ -38,7 +38,8 @@ async function start({ bundles, folder, installed, version = '1.0.0' }: Place): 
     publicUrl: 'http://127.0.0.1:8081',
     logger: createLogger('info', { write: (line) => lines.push(line) }),
     cache: createManifestCache({
-      ...{ folder, version },
+      folder,
+      version,
       ...(installed === undefined ? {} : { installed: createInstalledManifests({ folder: installed, version }) }),
     }),
     readManifest: (packed) => {

@@ -75,10 +75,7 @@ test('a model is downloaded, verified and installed, and a second call changes n
   assert.equal((await readModelFolder(folder)).model.modelFile, join(folder, 'onnx', 'model.onnx'));
   assert.deepEqual(await readdir(models), ['tiny']);
   const calls = server.requests.length;
-  assert.deepEqual(await fetch({ checksums: { list: listOf(files) } }), {
-    ...{ folder, files: 3, bytes },
-    isUnchanged: true,
-  });
+  assert.deepEqual(await fetch({ checksums: { list: listOf(files) } }), { folder, files: 3, bytes, isUnchanged: true });
   assert.equal(server.requests.length, calls);
   await writeFile(join(folder, 'tokenizer.json'), '{}');
   await assert.rejects(fetch(), /exists and holds other files/);

@@ -32,7 +32,8 @@ async function open(
   { maxTokens, tokenizer, ...changes }: Partial<HttpEmbedderDeps> & Limits = {},
 ) {
   const double = await startEmbeddingDouble(t, provider, {
-    ...{ key, embed },
+    key,
+    embed,
     ...(maxTokens && { maxTokens }),
     ...(tokenizer && { countTokens: tokenizer }),
   });

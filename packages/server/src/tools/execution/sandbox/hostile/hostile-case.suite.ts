@@ -18,6 +18,21 @@ export interface HostileCase {
   readonly head?: string;
 }
 
+/** Returns a tag for the body of a case with these properties. */
+export function bodyWith(rest: Partial<HostileCase>) {
+  return (parts: TemplateStringsArray, ...values: string[]) => ({
+    ...rest,
+    body: String.raw({ raw: parts }, ...values),
+  });
+}
+
+export const lasting = bodyWith({ isLasting: true });
+
+/** Returns the cases of a table: each key is what a case does, and its value is the body, or the case without its name. */
+export function casesOf(table: Readonly<Record<string, string | Omit<HostileCase, 'does'>>>): readonly HostileCase[] {
+  return Object.entries(table).map(([does, it]) => ({ does, ...(typeof it === 'string' ? { body: it } : it) }));
+}
+
 /** Real targets for the attempts. */
 export interface HostileInput {
   /** A file of another bundle, and one beside the bundles. Every user may read both. */
