@@ -23,47 +23,12 @@ function openPolicy(trap: TestServer, host: string): EgressPolicy {
   return policyFor({ hosts: new Set([apiHost, host, `${host}:${trap.port}`]), schemes: new Set(['http', 'https']) });
 }
 
-const literals = [
-  '0',
-  '0.0.0.0',
-  '127.0.0.1',
-  '127.1',
-  '127.0.1',
-  '0x7f.1',
-  '0x7f000001',
-  '017700000001',
-  '0177.0.0.1',
-  '2130706433',
-  '①②⑦.⓪.⓪.①',
-  '127。0。0。1',
-  '127.0.0.1.',
-  '%31%32%37.0.0.1',
-  '[::1]',
-  '[::]',
-  '[0:0:0:0:0:0:0:1]',
-  '[::ffff:127.0.0.1]',
-  '[::ffff:7f00:1]',
-  '[64:ff9b::7f00:1]',
-  '[64:ff9b:1::7f00:1]',
-  '[::127.0.0.1]',
-  '[2002:7f00:1::]',
-  '[2001:0:7f00:1::]',
-  '[fe80::1]',
-  '[fd00::1]',
-  '[fec0::1]',
-  '[ff02::1]',
-  '169.254.169.254',
-  '[::ffff:a9fe:a9fe]',
-  '10.0.0.1',
-  '172.16.0.1',
-  '192.168.0.1',
-  '100.64.0.1',
-  '198.18.0.1',
-  '192.0.0.1',
-  '224.0.0.1',
-  '240.0.0.1',
-  '255.255.255.255',
-];
+const literals =
+  `0 0.0.0.0 127.0.0.1 127.1 127.0.1 0x7f.1 0x7f000001 017700000001 0177.0.0.1 2130706433 ①②⑦.⓪.⓪.① 127。0。0。1
+    127.0.0.1. %31%32%37.0.0.1 [::1] [::] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1]
+    [64:ff9b::7f00:1] [64:ff9b:1::7f00:1] [::127.0.0.1] [2002:7f00:1::] [2001:0:7f00:1::] [fe80::1] [fd00::1]
+    [fec0::1] [ff02::1] 169.254.169.254 [::ffff:a9fe:a9fe] 10.0.0.1 172.16.0.1 192.168.0.1 100.64.0.1
+    198.18.0.1 192.0.0.1 224.0.0.1 240.0.0.1 255.255.255.255`.split(/\s+/);
 
 describe('the egress policy', () => {
   it(`refuses ${literals.length} spellings of forbidden addresses, directly and behind each kind of redirect`, async (t) => {
@@ -156,31 +121,17 @@ describe('the egress policy', () => {
   });
 
   const undeclared = [
-    'https://other.example.com/',
-    'https://api.example.com.evil.com/',
-    'https://api.example.com./',
-    'https://api.example.com:8443/',
-    'https://evil.com#@api.example.com/',
     'https://evil.com\\@api.example.com/',
-    'https://api.example.com@evil.com/',
-    'https://user:pass@api.example.com/',
-    'https://user@api.example.com/',
-    'http://api.example.com/',
-    'https://xapi.example.com/',
-    'https://api-example.com/',
-    'https://api.example.com%2eevil.com/',
-    'ftp://api.example.com/',
-    'file:///etc/passwd',
-    'data:text/plain,a',
-    'gopher://api.example.com/',
-    'blob:https://api.example.com/a',
-    'javascript:alert(1)',
-    'ws://api.example.com/',
-    '//api.example.com/',
-    '/path',
     '',
-    'https://',
     'not a url',
+    ...`https://other.example.com/ https://api.example.com.evil.com/ https://api.example.com./
+    https://api.example.com:8443/ https://evil.com#@api.example.com/ https://api.example.com@evil.com/
+    https://user:pass@api.example.com/ https://user@api.example.com/ http://api.example.com/
+    https://xapi.example.com/ https://api-example.com/ https://api.example.com%2eevil.com/
+    ftp://api.example.com/ file:///etc/passwd data:text/plain,a gopher://api.example.com/
+    blob:https://api.example.com/a javascript:alert(1) ws://api.example.com/ //api.example.com/ /path https://`.split(
+      /\s+/,
+    ),
   ];
   it(`refuses ${undeclared.length} addresses whose scheme, host or port is not declared, without a lookup`, async (t) => {
     let lookups = 0;

@@ -22,12 +22,10 @@ function open(texts: readonly string[], isFused = false) {
     async retrieve({ limit: pool, enough }: Question) {
       const limit = (isFused ? undefined : enough) ?? pool;
       limits.push(limit);
-      const hits = texts
-        .slice(0, limit)
-        .map((text, seq) => ({
-          ...{ seq, score: 1 - seq / 10_000, words: null, vector: null },
-          ...(limit === enough ? { chunk: text } : {}),
-        }));
+      const hits = texts.slice(0, limit).map((text, seq) => ({
+        ...{ seq, score: 1 - seq / 10_000, words: null, vector: null },
+        ...(limit === enough ? { chunk: text } : {}),
+      }));
       return { hits, ranking: isFused ? 'fused' : 'words', reason: null, limit };
     },
   });

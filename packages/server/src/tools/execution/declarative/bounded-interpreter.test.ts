@@ -40,47 +40,9 @@ const expressions = fc.letrec<{ expression: string; key: string }>((tie) => {
     inner.map((one) => `&${one}`),
     fc.constantFrom('&a', '&s', '&@', '&n'),
   );
-  const one = [
-    'abs',
-    'avg',
-    'ceil',
-    'floor',
-    'from_items',
-    'items',
-    'keys',
-    'length',
-    'lower',
-    'max',
-    'min',
-    'reverse',
-    'sort',
-    'sum',
-    'to_array',
-    'to_number',
-    'to_string',
-    'trim',
-    'trim_left',
-    'trim_right',
-    'type',
-    'upper',
-    'values',
-    'merge',
-    'not_null',
-    'zip',
-  ];
-  const two = [
-    'contains',
-    'ends_with',
-    'starts_with',
-    'find_first',
-    'find_last',
-    'join',
-    'split',
-    'merge',
-    'not_null',
-    'zip',
-    'trim',
-  ];
+  const one = `abs avg ceil floor from_items items keys length lower max min reverse sort sum to_array to_number
+    to_string trim trim_left trim_right type upper values merge not_null zip`.split(/\s+/);
+  const two = `contains ends_with starts_with find_first find_last join split merge not_null zip trim`.split(/\s+/);
   return {
     key,
     expression: fc.oneof(

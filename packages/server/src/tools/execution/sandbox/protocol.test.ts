@@ -27,17 +27,9 @@ test('any other value is not a message', () => {
   const bad = [
     ...[
       '',
-      'null',
-      '[]',
-      '1',
-      '"ready"',
-      '{',
-      '{"type":"sudo"}',
-      '{"type":"returned","run":"r","ms":1}',
-      '{"type":"returned","run":"r","output":1}',
-      '{"type":"returned","run":"r","ms":-1,"output":1}',
-      '{"type":"returned","run":"r","ms":"1","output":1}',
-      '{"type":"log","run":"r"}',
+      ...`null [] 1 "ready" { {"type":"sudo"} {"type":"returned","run":"r","ms":1}
+    {"type":"returned","run":"r","output":1} {"type":"returned","run":"r","ms":-1,"output":1}
+    {"type":"returned","run":"r","ms":"1","output":1} {"type":"log","run":"r"}`.split(/\s+/),
     ],
     ...['{"type":"returned","run":1,"ms":1,"output":1}', '{"type":"failed","run":"r","ms":1,"message":{}}'],
     ...['{"type":"progress","run":"r","fraction":2}', '{"type":"progress","run":"r","fraction":"0.5"}'],

@@ -65,21 +65,7 @@ test('every value of a document that JSON.parse accepts is found, in order', () 
 test('a text is refused exactly when JSON.parse refuses it', () => {
   const good = '{"a":[1,"b\\"",{"c":null}],"d":-1.5e3,"e":"\\u00e9"} ';
   const texts = Array.from({ length: good.length }, (_, at) => good.slice(0, at));
-  for (const bad of [
-    '[1,]',
-    '{"a":1,}',
-    '{a:1}',
-    "['a']",
-    '[1 2]',
-    '01',
-    '1.',
-    '.5',
-    '+1',
-    '"\t"',
-    '"\\x"',
-    '[}',
-    '{"a"}',
-  ])
+  for (const bad of ['[1 2]', '"\t"', '"\\x"', ...`[1,] {"a":1,} {a:1} ['a'] 01 1. .5 +1 [} {"a"}`.split(/\s+/)])
     texts.push(bad);
   for (let at = 0; at < good.length; at += 1) texts.push(`${good.slice(0, at)}]${good.slice(at + 1)}`);
   for (const text of [...texts, good]) {
