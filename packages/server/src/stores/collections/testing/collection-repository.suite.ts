@@ -6,6 +6,7 @@ import {
   addCollection,
   addRecord,
   claim,
+  collectionTests,
   contentsOf,
   foundBy,
   keyOf,
@@ -21,6 +22,7 @@ import {
 
 /** Tests the behaviour of every collection repository. */
 export function testCollectionRepository(open: () => OpenedRepositories): void {
+  const it = collectionTests(open);
   test('a collection is returned unchanged, and only in its project', async () => {
     const metadata = { a: 1, b: [null, { c: 'é' }] };
     const collection = await addCollection(open(), { type: 'qa', description: '描述', capacity: 1000, metadata });
@@ -68,9 +70,8 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await find('none'), []);
   });
 
-  test('a collection counts its live records and visible chunks', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a collection counts its live records and visible chunks', async (repositories) => {
+    const { collection } = repositories;
     await recordOf(repositories, collection, ['one', 'two']);
     const deleted = await recordOf(repositories, collection, ['three']);
     await repositories.chunks.add(collection.projectId, collection.id, newChunk('four'));
@@ -79,7 +80,6 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     await repositories.records.markDeleting(keyOf(deleted), start);
     const { numRecords, numChunks } = (await repositories.collections.find(collection.projectId, collection.id)) ?? {};
     assert.deepEqual({ numRecords, numChunks }, { numRecords: 2, numChunks: 3 });
-    await sweepAway(repositories, collection);
   });
 
   test('collections are paged in both orders and both directions', async () => {
@@ -160,10 +160,8 @@ export function testCollectionRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await collections.find(projectId, id), expected);
   });
 
-  test('a deleted collection disappears immediately, and the sweep removes all of it', async () => {
-    const repositories = open();
-    const { collections, chunks, records } = repositories;
-    const collection = await addCollection(repositories);
+  it('a deleted collection disappears immediately, and the sweep removes all of it', async (repositories) => {
+    const { collections, chunks, records, collection } = repositories;
     const { projectId, id } = collection;
     const record = await recordOf(repositories, collection, ['apple', 'pear', 'plum']);
     await chunks.add(projectId, id, newChunk('apple'));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { createNewId } from '../../../platform/identifier.ts';
 import type { CollectionRepositories } from '../../../storage/repositories/records/collection-repositories.ts';
 import type { RecordClaim, RecordJob } from '../../ingestion/record-job-repository.ts';
@@ -173,4 +174,18 @@ export async function foundBy(
 export async function sweepAway({ collections }: CollectionRepositories, of: StoredCollection): Promise<void> {
   await collections.markDeleting(of.projectId, of.id);
   await collections.sweep(of.id, 2, never);
+}
+
+/** Returns a function that defines a test, which gets the repositories with a new collection and removes it afterwards. */
+export function collectionTests(open: () => OpenedRepositories) {
+  return (
+    title: string,
+    run: (repositories: OpenedRepositories & { readonly collection: StoredCollection }) => Promise<void>,
+  ) =>
+    test(title, async () => {
+      const repositories = open();
+      const collection = await addCollection(repositories);
+      await run({ ...repositories, collection });
+      await sweepAway(repositories, collection);
+    });
 }

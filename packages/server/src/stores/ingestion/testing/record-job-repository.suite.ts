@@ -5,6 +5,7 @@ import {
   addRecord,
   claim,
   claimAt,
+  collectionTests,
   contentsOf,
   foundBy,
   getRecord,
@@ -42,9 +43,9 @@ async function queue(repositories: OpenedRepositories, records: number) {
 }
 
 function testClaims(open: () => OpenedRepositories): void {
-  test('each record goes to one of many concurrent claims, the oldest first', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  const it = collectionTests(open);
+  it('each record goes to one of many concurrent claims, the oldest first', async (repositories) => {
+    const { collection } = repositories;
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push((await addRecord(repositories, collection, { createdAt: start + n })).id);
     const first = await claim(repositories, start + 10);
@@ -52,13 +53,10 @@ function testClaims(open: () => OpenedRepositories): void {
     const jobs = await Promise.all(Array.from({ length: 8 }, () => repositories.jobs.claim(claimAt(start + 10))));
     const claimed = jobs.filter((job) => job !== undefined).map((job) => job.id);
     assert.deepEqual(claimed.sort(), ids.slice(1));
-    await sweepAway(repositories, collection);
   });
 
-  test('a claim returns the encrypted password until the work ends', async () => {
-    const repositories = open();
-    const { jobs, records } = repositories;
-    const collection = await addCollection(repositories);
+  it('a claim returns the encrypted password until the work ends', async (repositories) => {
+    const { jobs, records, collection } = repositories;
     const encryptedPassword = 'v1.key.nonce.text';
     const record = await addRecord(repositories, collection, { encryptedPassword });
     const job = await claim(repositories);
@@ -69,7 +67,6 @@ function testClaims(open: () => OpenedRepositories): void {
     await jobs.fail(again, { code: 'file_damaged', message: 'It is damaged.' }, { report: null, now: start });
     await records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     assert.equal((await claim(repositories)).encryptedPassword, null);
-    await sweepAway(repositories, collection);
   });
 
   test('projects take turns, however many records one of them has queued', async () => {
@@ -85,9 +82,8 @@ function testClaims(open: () => OpenedRepositories): void {
     for (const collection of [many, two, one]) await sweepAway(repositories, collection);
   });
 
-  test('the keys of a project take turns, however many records one of them has queued', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('the keys of a project take turns, however many records one of them has queued', async (repositories) => {
+    const { collection } = repositories;
     const add = (keyId: string) => addRecord(repositories, collection, { keyId });
     for (let n = 0; n < 50; n++) await add('a');
     const next = async () => (await claim(repositories)).keyId;
@@ -105,20 +101,17 @@ function testClaims(open: () => OpenedRepositories): void {
     for (const each of [collection, other]) await sweepAway(repositories, each);
   });
 
-  test('a record that is queued again belongs to the key of that request', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a record that is queued again belongs to the key of that request', async (repositories) => {
+    const { collection } = repositories;
     const record = await addRecord(repositories, collection, { keyId: 'a' });
     await repositories.jobs.fail(await claim(repositories), failure, { report: null, now: start });
     const change = { remake: { ...remake('new'), keyId: 'b' }, updatedAt: start };
     assert.equal(await repositories.records.change(keyOf(record), change), true);
     assert.equal((await claim(repositories)).keyId, 'b');
-    await sweepAway(repositories, collection);
   });
 
-  test('within a project a small record comes before a large one that was queued first', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('within a project a small record comes before a large one that was queued first', async (repositories) => {
+    const { collection } = repositories;
     const file = { type: 'file', fileId: newId('file'), content: '{"file_size":8000000}' } as const;
     const large = await addRecord(repositories, collection, file);
     const small = await addRecord(repositories, collection, { createdAt: start + 60_000 });
@@ -129,7 +122,6 @@ function testClaims(open: () => OpenedRepositories): void {
       ids.map(({ id }) => id),
       [small.id, large.id, late.id],
     );
-    await sweepAway(repositories, collection);
   });
 
   test('a reserved claim takes only small records of projects without a record in progress', async () => {
@@ -148,10 +140,8 @@ function testClaims(open: () => OpenedRepositories): void {
     for (const collection of [busy, idle]) await sweepAway(repositories, collection);
   });
 
-  test('a claim that is reserved for keys takes only small records of keys without a record in progress', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('a claim that is reserved for keys takes only small records of keys without a record in progress', async (repositories) => {
+    const { jobs, collection } = repositories;
     for (const keyId of ['a', 'a']) await addRecord(repositories, collection, { keyId });
     await claim(repositories);
     const reserved = () => jobs.claim(claimAt(start, { reserved: 'key' }));
@@ -160,12 +150,10 @@ function testClaims(open: () => OpenedRepositories): void {
     assert.equal(await reserved(), undefined, 'it is large');
     const small = await addRecord(repositories, collection, { keyId: 'b' });
     assert.equal((await reserved())?.id, small.id);
-    await sweepAway(repositories, collection);
   });
 
-  test('a claim returns the work to do, and counts the attempts', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a claim returns the work to do, and counts the attempts', async (repositories) => {
+    const { collection } = repositories;
     const record = await addRecord(repositories, collection, { title: 'T', metadata: { a: 'b' } });
     const job = await claim(repositories, start, { token: 'xrun1' });
     const { id, projectId, collectionId, type, title, content, fileId, url, textSplitter } = record;
@@ -192,13 +180,10 @@ function testClaims(open: () => OpenedRepositories): void {
     assert.equal(second.workedMs, 700, 'all tries share one deadline');
     await repositories.jobs.requeue(second, { runAfter: start + 30_000, attempt: 1, workedMs: 900 });
     assert.equal((await claim(repositories, start + 30_000)).workedMs, 900);
-    await sweepAway(repositories, collection);
   });
 
-  test('a record is claimed again when its lease has expired, not earlier', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('a record is claimed again when its lease has expired, not earlier', async (repositories) => {
+    const { jobs, collection } = repositories;
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories, start);
     assert.equal(await jobs.claim(claimAt(start + 29_999)), undefined);
@@ -211,13 +196,10 @@ function testClaims(open: () => OpenedRepositories): void {
     assert.equal(await jobs.claim(claimAt(start + 59_999)), undefined);
     assert.equal((await jobs.claim(claimAt(start + 60_000)))?.id, record.id);
     assert.equal(await jobs.renew(job, progress), false);
-    await sweepAway(repositories, collection);
   });
 
-  test('each written batch of chunks or rows extends the lease, because a renewal skips a locked record', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('each written batch of chunks or rows extends the lease, because a renewal skips a locked record', async (repositories) => {
+    const { jobs, collection } = repositories;
     await addRecord(repositories, collection);
     const job = await claim(repositories);
     assert.equal(await jobs.addChunks(job, [newChunk('apple')], start + 60_000), true);
@@ -228,36 +210,27 @@ function testClaims(open: () => OpenedRepositories): void {
     assert.equal(attempt, 2);
     assert.notEqual(token, job.token);
     assert.equal(await jobs.addChunks(job, [newChunk('late')], start + 120_000), false);
-    await sweepAway(repositories, collection);
   });
 
-  test('when every lease is ended, claimed records can be claimed immediately, and their attempts count', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('when every lease is ended, claimed records can be claimed immediately, and their attempts count', async (repositories) => {
+    const { jobs, collection } = repositories;
     await addRecord(repositories, collection);
     await claim(repositories);
     await jobs.endLeases();
     assert.equal((await jobs.claim(claimAt(start)))?.attempt, 2);
-    await sweepAway(repositories, collection);
   });
 
-  test('a requeued record waits until its time', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('a requeued record waits until its time', async (repositories) => {
+    const { jobs, collection } = repositories;
     const record = await addRecord(repositories, collection);
     await jobs.requeue(await claim(repositories), { runAfter: start + 500, attempt: 1 });
     assert.equal((await getRecord(repositories, record)).stage, 'queued');
     assert.equal(await jobs.claim(claimAt(start + 499)), undefined);
     assert.equal((await jobs.claim(claimAt(start + 500)))?.attempt, 2);
-    await sweepAway(repositories, collection);
   });
 
-  test('a lease further in the future than a lease can be is void, and so is a back-off', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('a lease further in the future than a lease can be is void, and so is a back-off', async (repositories) => {
+    const { jobs, collection } = repositories;
     const record = await addRecord(repositories, collection);
     const day = 24 * 3_600_000;
     const ahead = await claim(repositories, start + day);
@@ -265,7 +238,6 @@ function testClaims(open: () => OpenedRepositories): void {
     assert.equal(await jobs.claim(claimAt(start + day - 29_000)), undefined);
     assert.equal((await jobs.claim(claimAt(start)))?.id, record.id);
     assert.equal(await jobs.renew(ahead, { stage: 'parsing', percent: 1, leaseUntil: 1, workedMs: 0 }), false);
-    await sweepAway(repositories, collection);
 
     const another = await addCollection(repositories);
     const next = await addRecord(repositories, another, { createdAt: start + day });
@@ -275,9 +247,9 @@ function testClaims(open: () => OpenedRepositories): void {
 }
 
 function testPublication(open: () => OpenedRepositories): void {
-  test('chunks are visible and found from the publication on, not before', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  const it = collectionTests(open);
+  it('chunks are visible and found from the publication on, not before', async (repositories) => {
+    const { collection } = repositories;
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories);
     await repositories.jobs.addChunks(job, [
@@ -298,12 +270,10 @@ function testPublication(open: () => OpenedRepositories): void {
     );
     assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000)), undefined);
     assert.equal(await repositories.jobs.claim(claimAt(start + 10_000_000, { kind: 'sweep' })), undefined);
-    await sweepAway(repositories, collection);
   });
 
-  test('a record that is created again shows its old chunks until the publication, then only the new ones', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a record that is created again shows its old chunks until the publication, then only the new ones', async (repositories) => {
+    const { collection } = repositories;
     const record = await recordOf(repositories, collection, ['old apple', 'old pear']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     assert.equal((await getRecord(repositories, record)).status, 'creating');
@@ -313,13 +283,10 @@ function testPublication(open: () => OpenedRepositories): void {
     assert.deepEqual(await repositories.jobs.publish(job, published), { kind: 'published', sweep: true });
     assert.deepEqual(await contentsOf(repositories, collection), ['new apple']);
     assert.deepEqual(await foundBy(repositories, collection, ['apple', 'pear']), ['new apple']);
-    await sweepAway(repositories, collection);
   });
 
-  test('the next claim knows the chunks of the earlier one, until the publication or another source', async () => {
-    const repositories = open();
-    const { jobs, records } = repositories;
-    const collection = await addCollection(repositories);
+  it('the next claim knows the chunks of the earlier one, until the publication or another source', async (repositories) => {
+    const { jobs, records, collection } = repositories;
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories);
     await jobs.addChunks(job, [newChunk('apple')]);
@@ -334,13 +301,10 @@ function testPublication(open: () => OpenedRepositories): void {
     await jobs.publish(third, published);
     await records.change(keyOf(record), { remake: remake('newer'), updatedAt: start });
     assert.equal((await claim(repositories, start + 30_000)).checkpoint, null);
-    await sweepAway(repositories, collection);
   });
 
-  test('a cancelled record keeps its old chunks, and its new ones are swept', async () => {
-    const repositories = open();
-    const { jobs, records } = repositories;
-    const collection = await addCollection(repositories);
+  it('a cancelled record keeps its old chunks, and its new ones are swept', async (repositories) => {
+    const { jobs, records, collection } = repositories;
     const record = await recordOf(repositories, collection, ['old']);
     const end = { failure: { code: 'cancelled', message: 'So it was.' }, now: start + 7 };
     assert.equal(await records.cancel(keyOf(record), end), false, 'it is made already');
@@ -356,25 +320,20 @@ function testPublication(open: () => OpenedRepositories): void {
     const sweeping = await claim(repositories, start + 10, { kind: 'sweep' });
     assert.equal(await jobs.sweep(sweeping, again(start + 10)), 'done');
     assert.deepEqual(await contentsOf(repositories, collection), ['old']);
-    await sweepAway(repositories, collection);
   });
 
-  test('a record that waits for its next attempt can be started immediately, another one cannot', async () => {
-    const repositories = open();
-    const { jobs, records } = repositories;
-    const collection = await addCollection(repositories);
+  it('a record that waits for its next attempt can be started immediately, another one cannot', async (repositories) => {
+    const { jobs, records, collection } = repositories;
     const record = await addRecord(repositories, collection);
     await jobs.requeue(await claim(repositories), { runAfter: start + 5000, attempt: 1 });
     await records.retryNow({ ...keyOf(record), projectId: 'proj00000000000000000000' }, start + 1);
     assert.equal(await jobs.claim(claimAt(start + 1)), undefined);
     await records.retryNow(keyOf(record), start + 1);
     assert.equal((await jobs.claim(claimAt(start + 1)))?.attempt, 2);
-    await sweepAway(repositories, collection);
   });
 
-  test('a failed record reports the reason and keeps its old chunks', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a failed record reports the reason and keeps its old chunks', async (repositories) => {
+    const { collection } = repositories;
     const record = await recordOf(repositories, collection, ['old']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     const job = await claim(repositories);
@@ -386,7 +345,6 @@ function testPublication(open: () => OpenedRepositories): void {
       { status: 'error', error: failure, report: { pages: 3 }, updatedAt: start + 6 },
     );
     assert.deepEqual(await contentsOf(repositories, collection), ['old']);
-    await sweepAway(repositories, collection);
   });
 
   test('a record never exceeds the capacity of its collection, even when several are created concurrently', async () => {
@@ -445,10 +403,9 @@ function testVoidClaims(open: () => OpenedRepositories): void {
 }
 
 function testSweeping(open: () => OpenedRepositories): void {
-  test('the chunks that a crash left of an unfinished attempt are removed before the next one starts', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  const it = collectionTests(open);
+  it('the chunks that a crash left of an unfinished attempt are removed before the next one starts', async (repositories) => {
+    const { jobs, collection } = repositories;
     const record = await addRecord(repositories, collection);
     await jobs.addChunks(await claim(repositories), [newChunk('a'), newChunk('b'), newChunk('c')]);
     const job = await claim(repositories, start + 30_000);
@@ -458,13 +415,10 @@ function testSweeping(open: () => OpenedRepositories): void {
     assert.deepEqual(await contentsOf(repositories, collection, record.id), ['a', 'b', 'c']);
     assert.deepEqual(await foundBy(repositories, collection, ['b']), ['b']);
     assert.equal(await repositories.countRows(collection.id), 5);
-    await sweepAway(repositories, collection);
   });
 
-  test('replaced chunks are swept with their words, and the visible ones stay', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('replaced chunks are swept with their words, and the visible ones stay', async (repositories) => {
+    const { jobs, collection } = repositories;
     const record = await recordOf(repositories, collection, ['a', 'b', 'c']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     await publish(repositories, await claim(repositories), ['d']);
@@ -476,13 +430,10 @@ function testSweeping(open: () => OpenedRepositories): void {
     assert.equal(await repositories.countRows(collection.id), 3);
     assert.equal((await getRecord(repositories, record)).status, 'ready');
     assert.equal(await jobs.claim(claimAt(start + 100_000, { kind: 'sweep' })), undefined);
-    await sweepAway(repositories, collection);
   });
 
-  test('a deleted record is swept completely, with its unfinished chunks', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('a deleted record is swept completely, with its unfinished chunks', async (repositories) => {
+    const { jobs, collection } = repositories;
     const record = await recordOf(repositories, collection, ['a', 'b']);
     await repositories.records.change(keyOf(record), { remake: remake('new'), updatedAt: start });
     await jobs.addChunks(await claim(repositories), [newChunk('c')]);
@@ -493,6 +444,5 @@ function testSweeping(open: () => OpenedRepositories): void {
     assert.equal(await jobs.sweep(job, again(start)), 'more');
     assert.equal(await jobs.sweep(job, again(start)), 'done');
     assert.equal(await repositories.countRows(collection.id), 1, 'the collection alone is left');
-    await sweepAway(repositories, collection);
   });
 }

@@ -5,6 +5,7 @@ import {
   addCollection,
   addRecord,
   claim,
+  collectionTests,
   keyOf,
   newChunk,
   newId,
@@ -54,6 +55,7 @@ const claimEmbed = { kind: 'embed', afterProject: '' } as const;
 
 /** Tests the behaviour of every vector repository. */
 export function testVectorRepository(open: () => OpenedRepositories): void {
+  const it = collectionTests(open);
   async function openSpace(contents: readonly string[] = ['a', 'b', 'c']) {
     const repositories = open();
     const collection = await addCollection(repositories);
@@ -252,10 +254,8 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await readAll(vectors, await spaceOf(vectors, collectionId)), [[a, 1, 2, 3]]);
   });
 
-  test('chunks are listed when they are visible, and a published record wants their vectors', async () => {
-    const repositories = open();
-    const { vectors, jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('chunks are listed when they are visible, and a published record wants their vectors', async (repositories) => {
+    const { vectors, jobs, collection } = repositories;
     const collectionId = collection.id;
     await vectors.adopt(collectionId, 'm');
     const earlier = await recordOf(repositories, collection, ['visible']);
@@ -288,10 +288,8 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await count('other'), new Map());
   });
 
-  test('the new chunks of a record get the vectors of old ones with the same embedded text', async () => {
-    const repositories = open();
-    const { vectors, jobs, records, collections } = repositories;
-    const collection = await addCollection(repositories);
+  it('the new chunks of a record get the vectors of old ones with the same embedded text', async (repositories) => {
+    const { vectors, jobs, records, collections, collection } = repositories;
     const [collectionId, model] = [collection.id, 'm'];
     await vectors.adopt(collectionId, model);
     const missing = () => vectors.missing(firstSet(collectionId), { after: '', limit: 9, now: start });

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { contentOfPair } from '../../../extraction/extraction.ts';
 import {
-  addCollection,
   addRecord,
   claim,
+  collectionTests,
   contentsOf,
   foundBy,
   newChunk,
   type OpenedRepositories,
   start,
-  sweepAway,
 } from '../../testing/fixtures.suite.ts';
 import type { NewChunk } from '../chunk-repository.ts';
 
@@ -28,10 +26,9 @@ function pair(question: string, answer: string, ordinal: number): NewChunk {
 
 /** Tests the guarantees of every repository for batches of pairs. */
 export function testChunkBatches(open: () => OpenedRepositories): void {
-  test('a batch of pairs is stored unchanged, and found by its words and its keys', async () => {
-    const repositories = open();
-    const { jobs, chunks } = repositories;
-    const collection = await addCollection(repositories);
+  const it = collectionTests(open);
+  it('a batch of pairs is stored unchanged, and found by its words and its keys', async (repositories) => {
+    const { jobs, chunks, collection } = repositories;
     const { id: recordId } = await addRecord(repositories, collection);
     const job = await claim(repositories);
     const pairs = [pair('red apple?', 'été \u4eac', 0), pair('green pear?', 'yes', 1)];
@@ -47,13 +44,10 @@ export function testChunkBatches(open: () => OpenedRepositories): void {
       return { ...chunk, recordId, collectionId: collection.id, createdAt, updatedAt: createdAt };
     });
     assert.deepEqual(page?.items, stored);
-    await sweepAway(repositories, collection);
   });
 
-  test('nothing of a batch is stored when the claim is lost or one of its chunks cannot be stored', async () => {
-    const repositories = open();
-    const { jobs } = repositories;
-    const collection = await addCollection(repositories);
+  it('nothing of a batch is stored when the claim is lost or one of its chunks cannot be stored', async (repositories) => {
+    const { jobs, collection } = repositories;
     await addRecord(repositories, collection);
     const job = await claim(repositories);
     const good = pair('red apple?', 'yes', 0);
@@ -63,6 +57,5 @@ export function testChunkBatches(open: () => OpenedRepositories): void {
     await jobs.publish(job, { ...published, numChunks: 1 });
     assert.deepEqual(await contentsOf(repositories, collection), [good.content]);
     assert.deepEqual(await foundBy(repositories, collection, ['pear?']), []);
-    await sweepAway(repositories, collection);
   });
 }

@@ -5,6 +5,7 @@ import {
   addCollection,
   addRecord,
   claim,
+  collectionTests,
   contentsOf,
   foundBy,
   getRecord,
@@ -19,6 +20,7 @@ import {
 
 /** Tests the behaviour of every chunk repository. */
 export function testChunkRepository(open: () => OpenedRepositories): void {
+  const it = collectionTests(open);
   test('a directly created chunk is returned unchanged, and only in its project and collection', async () => {
     const { chunks } = open();
     const { projectId, id: collectionId } = await addCollection(open());
@@ -43,10 +45,8 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(outcomes.sort(), ['added', 'added', 'added', 'full', 'full', 'full']);
   });
 
-  test('the limit chunks_of_collection accepts exactly as many chunks and refuses one more', async () => {
-    const repositories = open();
-    const { chunks } = repositories;
-    const collection = await addCollection(repositories);
+  it('the limit chunks_of_collection accepts exactly as many chunks and refuses one more', async (repositories) => {
+    const { chunks, collection } = repositories;
     const { projectId, id } = collection;
     const record = await recordOf(repositories, collection, ['a']);
     await repositories.enlarge(record, maxCapacity - 2);
@@ -61,13 +61,10 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const published = { status: 'ready', numChunks: 2, report: {}, now: start + 5 } as const;
     assert.deepEqual(await repositories.jobs.publish(job, published), { kind: 'full' });
     assert.equal((await repositories.jobs.publish(job, { ...published, numChunks: 1 })).kind, 'published');
-    await sweepAway(repositories, collection);
   });
 
-  test('chunks are listed for a collection or a record, even if the cursor is a chunk of another one', async () => {
-    const repositories = open();
-    const { chunks } = repositories;
-    const collection = await addCollection(repositories);
+  it('chunks are listed for a collection or a record, even if the cursor is a chunk of another one', async (repositories) => {
+    const { chunks, collection } = repositories;
     const record = await recordOf(repositories, collection, ['r1', 'r2', 'r3']);
     const direct = newChunk('direct');
     await chunks.add(collection.projectId, collection.id, direct);
@@ -82,13 +79,10 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     const next = await chunks.list(of, { limit: 2, after: String(page?.items[1]?.id) });
     assert.deepEqual([next?.items.map((chunk) => chunk.content), next?.hasMore], [['r1'], false]);
     assert.equal((await chunks.list(of, { after: direct.id })).items.length, 3);
-    await sweepAway(repositories, collection);
   });
 
-  test('a changed chunk is found only by its new words', async () => {
-    const repositories = open();
-    const { chunks } = repositories;
-    const collection = await addCollection(repositories);
+  it('a changed chunk is found only by its new words', async (repositories) => {
+    const { chunks, collection } = repositories;
     const { projectId, id: collectionId } = collection;
     const chunk = newChunk('apple');
     await chunks.add(projectId, collectionId, chunk);
@@ -106,9 +100,8 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await foundBy(repositories, collection, ['plum']), ['plum tree']);
   });
 
-  test('a page of long chunks ends early, and one of chunks of the usual length does not', async () => {
-    const { chunks } = open();
-    const collection = await addCollection(open());
+  it('a page of long chunks ends early, and one of chunks of the usual length does not', async (repositories) => {
+    const { chunks, collection } = repositories;
     const of = { projectId: collection.projectId, collectionId: collection.id };
     const add = (content: string) => chunks.add(collection.projectId, collection.id, newChunk(content));
     for (let n = 0; n < 50; n++) await add('字'.repeat(65_000));
@@ -118,10 +111,8 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual([rest?.items.length, rest?.hasMore], [6, false]);
   });
 
-  test('a deleted chunk disappears from list, search and count', async () => {
-    const repositories = open();
-    const { chunks } = repositories;
-    const collection = await addCollection(repositories);
+  it('a deleted chunk disappears from list, search and count', async (repositories) => {
+    const { chunks, collection } = repositories;
     const record = await recordOf(repositories, collection, ['apple', 'pear']);
     const of = { projectId: collection.projectId, collectionId: collection.id };
     const apple = (await chunks.list(of, { order: 'asc' }))?.items[0];
@@ -132,7 +123,6 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await contentsOf(repositories, collection), ['pear']);
     assert.deepEqual(await foundBy(repositories, collection, ['apple']), []);
     assert.equal((await getRecord(repositories, record)).numChunks, 1);
-    await sweepAway(repositories, collection);
   });
 
   test('deleted chunks do not affect the scores of the remaining ones', async () => {
@@ -158,10 +148,8 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     await sweepAway(repositories, touched);
   });
 
-  test('chunks of a deleted record appear nowhere', async () => {
-    const repositories = open();
-    const { chunks, records } = repositories;
-    const collection = await addCollection(repositories);
+  it('chunks of a deleted record appear nowhere', async (repositories) => {
+    const { chunks, records, collection } = repositories;
     const record = await recordOf(repositories, collection, ['apple']);
     const of = { projectId: collection.projectId, collectionId: collection.id };
     const key = { ...of, chunkId: String((await chunks.list(of, {}))?.items[0]?.id) };
@@ -169,13 +157,10 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.equal(await chunks.find(key), undefined);
     assert.equal(await chunks.change(key, { metadata: {}, updatedAt: start }), false);
     assert.equal(await chunks.remove(key), false);
-    await sweepAway(repositories, collection);
   });
 
-  test('a search returns the chunks on request, and fails for a collection of another project', async () => {
-    const repositories = open();
-    const { chunks } = repositories;
-    const collection = await addCollection(repositories);
+  it('a search returns the chunks on request, and fails for a collection of another project', async (repositories) => {
+    const { chunks, collection } = repositories;
     const other = await addCollection(repositories);
     for (const content of ['red apple', 'red red pear']) {
       await chunks.add(collection.projectId, collection.id, newChunk(content));
@@ -196,13 +181,10 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await chunks.rank({ ...search, words: [] }), []);
     await repositories.records.markDeleting(keyOf(record), start);
     assert.equal((await chunks.rank({ ...search, withChunks: true })).length, 2);
-    await sweepAway(repositories, collection);
   });
 
-  test('descriptions of chunks tell which have the same texts, and how large they are', async () => {
-    const repositories = open();
-    const { chunks } = repositories;
-    const collection = await addCollection(repositories);
+  it('descriptions of chunks tell which have the same texts, and how large they are', async (repositories) => {
+    const { chunks, collection } = repositories;
     const { projectId, id: collectionId } = collection;
     const pair = { question: 'red?', answer: 'yes', numTokens: 2 };
     const added = [
@@ -229,13 +211,10 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     for (const group of texts.values()) assert.equal(new Set(group).size, 1, group.join());
     assert.equal(texts.size, new Set([...texts.values()].flat()).size);
     assert.ok([...described.values()].some(({ recordId }) => recordId === record.id));
-    await sweepAway(repositories, collection);
   });
 
-  test('a search finds chunks of its collection only, the best first, with scores from 0 to 1', async () => {
-    const repositories = open();
-    const { chunks } = repositories;
-    const collection = await addCollection(repositories);
+  it('a search finds chunks of its collection only, the best first, with scores from 0 to 1', async (repositories) => {
+    const { chunks, collection } = repositories;
     const other = await addCollection(repositories, { projectId: collection.projectId });
     for (const content of ['red apple', 'red red pear', 'green plum', 'blue fig', 'grey nut']) {
       await chunks.add(collection.projectId, collection.id, newChunk(content));

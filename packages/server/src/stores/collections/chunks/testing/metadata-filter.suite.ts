@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { MetadataFilter } from '@quartermaster/contract';
 import type { ChunkFilter } from '../../../search/chunk-index.ts';
 import {
-  addCollection,
   addRecord,
   claim,
+  collectionTests,
   foundBy,
   newChunk,
   type OpenedRepositories,
@@ -122,9 +121,9 @@ const cases: ReadonlyArray<readonly [ChunkFilter, readonly string[]]> = [
 
 /** Tests the behaviour of every chunk repository for conditions on metadata. */
 export function testMetadataFilter(open: () => OpenedRepositories): void {
-  test('conditions select chunks by their metadata, and keys and values are never interpreted as SQL', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  const it = collectionTests(open);
+  it('conditions select chunks by their metadata, and keys and values are never interpreted as SQL', async (repositories) => {
+    const { collection } = repositories;
     for (const [content, metadata] of Object.entries(texts)) {
       const chunk = newChunk(content, { metadata, words: 'same' });
       await repositories.chunks.add(collection.projectId, collection.id, chunk);
@@ -134,9 +133,8 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     }
   });
 
-  test('a text counts as a number when it is written as one that a float can represent', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a text counts as a number when it is written as one that a float can represent', async (repositories) => {
+    const { collection } = repositories;
     const written = [
       '9007199254740993',
       '0.10',
@@ -168,9 +166,8 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.deepEqual(await find({ type: 'gt', key: 'n', value: 1e90 }), ['1e99', String(Number.MAX_VALUE)]);
   });
 
-  test('a filter can compare the maximum number of values, in nested groups', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a filter can compare the maximum number of values, in nested groups', async (repositories) => {
+    const { collection } = repositories;
     for (const n of [1, 99, 100]) {
       const chunk = newChunk(String(n), { metadata: { n }, words: 'same' });
       await repositories.chunks.add(collection.projectId, collection.id, chunk);
@@ -184,9 +181,8 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), ['1', '99']);
   });
 
-  test('a chunk inherits missing metadata from its record', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a chunk inherits missing metadata from its record', async (repositories) => {
+    const { collection } = repositories;
     for (const [lang, chunkLang] of [['en'], ['de'], ['en', 'de']]) {
       const record = await addRecord(repositories, collection, { metadata: { lang: lang ?? '', year: '2024' } });
       const job = await claim(repositories);
@@ -200,9 +196,8 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     assert.equal((await find({ type: 'gte', key: 'year', value: 2024 })).length, 3);
   });
 
-  test('the ids of records and of their files select chunks, whatever entries the metadata have', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('the ids of records and of their files select chunks, whatever entries the metadata have', async (repositories) => {
+    const { collection } = repositories;
     const ids = new Map<string, string>();
     for (const [content, fileId] of [['one', 'file1'], ['two', 'file2'], ['three', 'file1'], ['four']] as const) {
       const file =
@@ -233,9 +228,8 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     }
   });
 
-  test('a few matching chunks are found among many that do not match', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('a few matching chunks are found among many that do not match', async (repositories) => {
+    const { collection } = repositories;
     const record = await addRecord(repositories, collection);
     const job = await claim(repositories);
     assert.equal(job.id, record.id);

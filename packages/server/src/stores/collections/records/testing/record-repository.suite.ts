@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { RecordListQuery, TextSplitter } from '@quartermaster/contract';
 import {
   addCollection,
   addRecord,
+  collectionTests,
   getRecord,
   keyOf,
   newId,
@@ -19,10 +19,9 @@ const splitter: TextSplitter = { type: 'separator', separators: ['\n'] };
 
 /** Tests the behaviour of every record repository. */
 export function testRecordRepository(open: () => OpenedRepositories): void {
-  test('a record is returned unchanged, and only in its project and collection', async () => {
-    const repositories = open();
-    const { records } = repositories;
-    const collection = await addCollection(repositories);
+  const it = collectionTests(open);
+  it('a record is returned unchanged, and only in its project and collection', async (repositories) => {
+    const { records, collection } = repositories;
     const record = await addRecord(repositories, collection, {
       type: 'web',
       title: 'Ein Titel',
@@ -37,13 +36,10 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await records.find(keyOf(record)), expected);
     assert.equal(await records.find({ ...keyOf(record), projectId: newId('project') }), undefined);
     assert.equal(await records.find({ ...keyOf(record), collectionId: newId('collection') }), undefined);
-    await sweepAway(repositories, collection);
   });
 
-  test('records are named with one query, and only those of the project that are not deleted', async () => {
-    const repositories = open();
-    const { records } = repositories;
-    const collection = await addCollection(repositories);
+  it('records are named with one query, and only those of the project that are not deleted', async (repositories) => {
+    const { records, collection } = repositories;
     const titled = await addRecord(repositories, collection, { title: 'A title', content: 'not read' });
     const page = await addRecord(repositories, collection, { type: 'web', title: '', url: 'https://example.com/' });
     const file = { type: 'file', title: '', fileId: newId('file') } as const;
@@ -63,14 +59,11 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
         [named.id, { ...unnamed, fileId: file.fileId, fileName: 'ä.pdf' }],
       ]),
     );
-    await sweepAway(repositories, collection);
     await sweepAway(repositories, other);
   });
 
-  test('a change that is based on an outdated source has no effect', async () => {
-    const repositories = open();
-    const { records } = repositories;
-    const collection = await addCollection(repositories);
+  it('a change that is based on an outdated source has no effect', async (repositories) => {
+    const { records, collection } = repositories;
     const record = await addRecord(repositories, collection, { title: 'old', textSplitter: splitter });
     const { type, title, content, fileId, url, textSplitter } = record;
     const old = { type, title, content, fileId, url, textSplitter };
@@ -87,13 +80,10 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.equal(await change({ ...old, title: 'new' }, { textSplitter: null }), true);
     const { title: storedTitle, textSplitter: none } = await getRecord(repositories, record);
     assert.deepEqual([storedTitle, none], ['new', null]);
-    await sweepAway(repositories, collection);
   });
 
-  test('records of a project wait from their creation until they are ready', async () => {
-    const repositories = open();
-    const { records } = repositories;
-    const collection = await addCollection(repositories);
+  it('records of a project wait from their creation until they are ready', async (repositories) => {
+    const { records, collection } = repositories;
     const { projectId } = collection;
     const others = await addCollection(repositories, { projectId });
     const areWaiting = async () => [await records.areWaiting(projectId, 1), await records.areWaiting(projectId, 2)];
@@ -110,16 +100,13 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     for (const one of [collection, others]) await sweepAway(repositories, one);
   });
 
-  test('a record cannot be added to a missing collection', async () => {
-    const { records } = open();
-    const collection = await addCollection(open());
+  it('a record cannot be added to a missing collection', async (repositories) => {
+    const { records, collection } = repositories;
     assert.equal(await records.add(newRecord({ ...collection, id: newId('collection') })), false);
   });
 
-  test('a list selects records by status, by a part of the name that is shown, and by the content of the file', async () => {
-    const repositories = open();
-    const { records } = repositories;
-    const collection = await addCollection(repositories);
+  it('a list selects records by status, by a part of the name that is shown, and by the content of the file', async (repositories) => {
+    const { records, collection } = repositories;
     const fileId = newId('file');
     const content = JSON.stringify({ file_id: fileId, file_name: 'Ünïcode_100%.PDF', file_size: 3 });
     const added = {
@@ -145,13 +132,10 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await namesOf({ name: 'example.com' }), ['page']);
     assert.deepEqual(await namesOf({ name: 'otters' }), ['text']);
     assert.deepEqual(await namesOf({ sha256: 'a'.repeat(64) }), []);
-    await sweepAway(repositories, collection);
   });
 
-  test('records are listed for a collection, newest first, even if the cursor is a record of another collection', async () => {
-    const repositories = open();
-    const { records } = repositories;
-    const collection = await addCollection(repositories);
+  it('records are listed for a collection, newest first, even if the cursor is a record of another collection', async (repositories) => {
+    const { records, collection } = repositories;
     const other = await addCollection(repositories, { projectId: collection.projectId });
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push((await addRecord(repositories, collection)).id);
@@ -170,13 +154,11 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     const all = await records.list(collection.projectId, collection.id, { after: foreign.id });
     assert.equal(all.items.length, 3);
     assert.deepEqual((await records.list(newId('project'), collection.id, {}))?.items, []);
-    await sweepAway(repositories, collection);
     await sweepAway(repositories, other);
   });
 
-  test('new metadata change no other field', async () => {
-    const repositories = open();
-    const collection = await addCollection(repositories);
+  it('new metadata change no other field', async (repositories) => {
+    const { collection } = repositories;
     const record = await recordOf(repositories, collection, ['a']);
     const before = await getRecord(repositories, record);
     const change = { metadata: { b: '2' }, updatedAt: start + 9 };
@@ -184,13 +166,10 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await getRecord(repositories, record), { ...before, ...change });
     const foreign = { ...keyOf(record), projectId: newId('project') };
     assert.equal(await repositories.records.change(foreign, change), false);
-    await sweepAway(repositories, collection);
   });
 
-  test('a deleted record disappears immediately', async () => {
-    const repositories = open();
-    const { records } = repositories;
-    const collection = await addCollection(repositories);
+  it('a deleted record disappears immediately', async (repositories) => {
+    const { records, collection } = repositories;
     const record = await recordOf(repositories, collection, ['a']);
     assert.equal(await records.markDeleting({ ...keyOf(record), projectId: newId('project') }, start), false);
     assert.equal(await records.markDeleting(keyOf(record), start), true);
@@ -199,6 +178,5 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual((await records.list(collection.projectId, collection.id, {}))?.items, []);
     assert.deepEqual((await records.list(collection.projectId, collection.id, { after: record.id })).items, []);
     assert.equal(await records.change(keyOf(record), { metadata: {}, updatedAt: start }), false);
-    await sweepAway(repositories, collection);
   });
 }

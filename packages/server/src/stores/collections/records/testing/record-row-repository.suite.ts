@@ -5,6 +5,7 @@ import {
   addCollection,
   addRecord,
   claim,
+  collectionTests,
   contentsOf,
   foundBy,
   getRecord,
@@ -37,6 +38,7 @@ export function testRecordRowRepository(open: () => OpenedRepositories): void {
 }
 
 function testRows(open: () => OpenedRepositories): void {
+  const it = collectionTests(open);
   const placesOf = async (record: NewRecord, status: 'rejected' | 'duplicate' = 'rejected') =>
     (await open().rows.list(keyOf(record), status, { order: 'asc', limit: 100 }))?.items.map(({ row }) => row);
 
@@ -60,15 +62,14 @@ function testRows(open: () => OpenedRepositories): void {
     assert.equal(await open().countRows(collection.id), 0);
   });
 
-  test('rows of a failed attempt are shown; the next attempt replaces them, and a lost claim adds none', async () => {
-    const { jobs, records } = open();
-    const collection = await addCollection(open());
-    const record = await addRecord(open(), collection);
-    const job = await claim(open());
+  it('rows of a failed attempt are shown; the next attempt replaces them, and a lost claim adds none', async (repositories) => {
+    const { jobs, records, collection } = repositories;
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories);
     await jobs.addRows(job, [newRow(2)]);
     await jobs.fail(job, { code: 'no_rows', message: 'None.' }, { report: null, now: start });
     const sweep = { kind: 'sweep', token: newId('run') } as const;
-    const sweeping = await claim(open(), start + 1, sweep);
+    const sweeping = await claim(repositories, start + 1, sweep);
     assert.equal(await jobs.sweep(sweeping, { limit: 10, leaseUntil: start + 9 }), 'done');
     assert.deepEqual(await placesOf(record), [2]);
     assert.equal(await jobs.addRows(job, [newRow(9)]), false);
@@ -76,16 +77,16 @@ function testRows(open: () => OpenedRepositories): void {
     const { type, title, content, fileId, url, textSplitter } = record;
     const remake = { source: { type, title, content, fileId, url, textSplitter }, deadlineAt: start + 1_000_000 };
     await records.change(keyOf(record), { remake, updatedAt: start + 2 });
-    const again = await claim(open(), start + 2);
+    const again = await claim(repositories, start + 2);
     assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
     await jobs.addRows(again, [newRow(7)]);
     await jobs.publish(again, published(0));
     assert.deepEqual(await placesOf(record), [7]);
-    await sweepAway(open(), collection);
   });
 }
 
 function testKeys(open: () => OpenedRepositories): void {
+  const it = collectionTests(open);
   async function createPairs(record: NewRecord, keys: readonly string[]): Promise<RecordJob> {
     const job = await claim(open());
     assert.equal(job.id, record.id);
@@ -93,11 +94,10 @@ function testKeys(open: () => OpenedRepositories): void {
     return job;
   }
 
-  test('keys count only for visible pairs of other records of the collection', async () => {
-    const { jobs } = open();
-    const collection = await addCollection(open());
-    const other = await addCollection(open());
-    const job = await createPairs(await addRecord(open(), collection), ['a', 'b']);
+  it('keys count only for visible pairs of other records of the collection', async (repositories) => {
+    const { jobs, collection } = repositories;
+    const other = await addCollection(repositories);
+    const job = await createPairs(await addRecord(repositories, collection), ['a', 'b']);
     const existingKeys = async (id: string | null, of = collection) =>
       [...(await jobs.findExistingKeys({ collectionId: of.id, id }, ['a', 'c']))].join();
     assert.equal(await existingKeys(null), '');
@@ -106,8 +106,7 @@ function testKeys(open: () => OpenedRepositories): void {
       [await existingKeys(null), await existingKeys(job.id), await existingKeys(null, other)],
       ['a', '', ''],
     );
-    await sweepAway(open(), collection);
-    await sweepAway(open(), other);
+    await sweepAway(repositories, other);
   });
 
   test('keys with the same beginning are distinct, and so are collections whose ids have the same ending', async () => {
@@ -132,16 +131,14 @@ function testKeys(open: () => OpenedRepositories): void {
     for (const each of [collection, other]) await sweepAway(open(), each);
   });
 
-  test('a record that skips duplicates notices a pair that another record has published in the meantime', async () => {
-    const { jobs } = open();
-    const collection = await addCollection(open());
-    const first = await createPairs(await addRecord(open(), collection, { type: 'qa_sheet' }), ['a']);
-    const second = await createPairs(await addRecord(open(), collection, { onDuplicate: 'skip' }), ['a', 'b']);
+  it('a record that skips duplicates notices a pair that another record has published in the meantime', async (repositories) => {
+    const { jobs, collection } = repositories;
+    const first = await createPairs(await addRecord(repositories, collection, { type: 'qa_sheet' }), ['a']);
+    const second = await createPairs(await addRecord(repositories, collection, { onDuplicate: 'skip' }), ['a', 'b']);
     assert.equal(second.onDuplicate, 'skip');
     await jobs.publish(first, published(1, start + 5));
     assert.deepEqual(await jobs.publish(second, published(2)), { kind: 'overtaken' });
-    assert.deepEqual(await contentsOf(open(), collection), ['a']);
-    await sweepAway(open(), collection);
+    assert.deepEqual(await contentsOf(repositories, collection), ['a']);
   });
 
   test('a record that replaces duplicates does so in one step, and the replaced chunks are swept', async () => {
@@ -178,6 +175,7 @@ function testKeys(open: () => OpenedRepositories): void {
 }
 
 function testEnteredKeys(open: () => OpenedRepositories): void {
+  const it = collectionTests(open);
   const add = (job: RecordJob, at: number, key: string) =>
     open().jobs.addChunks(job, [newChunk(key, { ordinal: at, rowKey: key })]);
   const all = ['a', 'b', 'c', 'd', 'e'];
@@ -186,61 +184,54 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
   /** The first ordinal for the keys of a record that is being created. */
   const farOrdinal = 50_000;
 
-  test('the keys of a record with many pairs exist from its publication on', async () => {
-    const { jobs } = open();
-    const collection = await addCollection(open());
-    await addRecord(open(), collection);
-    const job = await claim(open());
+  it('the keys of a record with many pairs exist from its publication on', async (repositories) => {
+    const { jobs, collection } = repositories;
+    await addRecord(repositories, collection);
+    const job = await claim(repositories);
     const ordinals = [0, 1, farOrdinal, farOrdinal + 1];
     for (const [place, ordinal] of ordinals.entries()) await add(job, ordinal, all[place] ?? '');
     assert.equal(await takenOf(job), '');
     await jobs.publish(job, published(4));
     assert.equal(await takenOf(job), 'a,b,c,d');
-    await sweepAway(open(), collection);
-    assert.equal(await open().countRows(collection.id), 0);
+    assert.equal(await repositories.countRows(collection.id), 0);
   });
 
-  test('a record that is created again, with many pairs, has only the keys of its last attempt', async () => {
-    const { jobs } = open();
-    const collection = await addCollection(open());
-    await addRecord(open(), collection);
-    const first = await claim(open());
+  it('a record that is created again, with many pairs, has only the keys of its last attempt', async (repositories) => {
+    const { jobs, collection } = repositories;
+    await addRecord(repositories, collection);
+    const first = await claim(repositories);
     await add(first, 0, 'a');
     await add(first, farOrdinal, 'b');
     await jobs.requeue(first, { runAfter: start, attempt: 1 });
-    const again = await claim(open());
+    const again = await claim(repositories);
     assert.equal(await jobs.sweep(again, { limit: 10, leaseUntil: start + 30_000 }), 'done');
     await add(again, 0, 'c');
     await add(again, 1, 'd');
     await jobs.publish(again, published(2));
     assert.equal(await takenOf(again), 'c,d');
     // One row for the collection, one for the record and two for the chunks.
-    assert.equal(await open().countRows(collection.id), 4);
-    await sweepAway(open(), collection);
+    assert.equal(await repositories.countRows(collection.id), 4);
   });
 
-  test('an attempt that continues another one inserts the missing keys', async () => {
-    const { jobs } = open();
-    const collection = await addCollection(open());
-    await addRecord(open(), collection);
-    const first = await claim(open());
+  it('an attempt that continues another one inserts the missing keys', async (repositories) => {
+    const { jobs, collection } = repositories;
+    await addRecord(repositories, collection);
+    const first = await claim(repositories);
     await add(first, 0, 'a');
     await add(first, farOrdinal, 'b');
     await add(first, farOrdinal + 1, 'c');
     await jobs.saveCheckpoint(first, published(3));
     await jobs.requeue(first, { runAfter: start, attempt: 1 });
-    const again = await claim(open());
+    const again = await claim(repositories);
     assert.equal(again.checkpoint?.numChunks, 3);
     await jobs.publish(again, published(3));
     assert.equal(await takenOf(again), 'a,b,c');
-    await sweepAway(open(), collection);
   });
 
-  test('a pair that is deleted alone loses its key', async () => {
-    const { jobs, chunks } = open();
-    const collection = await addCollection(open());
-    const record = await addRecord(open(), collection);
-    const job = await claim(open());
+  it('a pair that is deleted alone loses its key', async (repositories) => {
+    const { jobs, chunks, collection } = repositories;
+    const record = await addRecord(repositories, collection);
+    const job = await claim(repositories);
     await add(job, 0, 'a');
     await add(job, 1, 'b');
     await jobs.publish(job, published(2));
@@ -248,7 +239,6 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     const { projectId, collectionId } = record;
     assert.equal(await chunks.remove({ projectId, collectionId, chunkId: listed?.items[0]?.id ?? '' }), true);
     assert.equal(await takenOf(job), 'b');
-    assert.equal(await open().countRows(collection.id), 3);
-    await sweepAway(open(), collection);
+    assert.equal(await repositories.countRows(collection.id), 3);
   });
 }
