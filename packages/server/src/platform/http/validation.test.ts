@@ -23,58 +23,27 @@ const comparisons = [
   .map((type) => `"${type}"`)
   .join(', ');
 
-const cases: ReadonlyArray<readonly [what: string, body: object, message: string]> = [
-  ['no form at all', { filters: 'x' }, 'filters must be an object; received a string ("x").'],
-  ['no name of a form', { filters: { key: 'a', value: 1 } }, 'filters/type is required.'],
-  [
-    'the name of no form',
-    { filters: { type: 'is', key: 'a', value: 1 } },
-    `filters/type must be one of ${comparisons}, "and", "or"; received "is".`,
-  ],
-  ['a form without a member', { filters: { type: 'gt', key: 'a' } }, 'filters/value is required.'],
-  [
-    'a member of a wrong type',
-    { filters: { type: 'gt', key: 'a', value: true } },
-    'filters/value must be a string or a number; received a boolean (true).',
-  ],
-  [
-    'too few',
-    { filters: { type: 'in', key: 'a', value: [] } },
-    'filters/value must be an array of at least 1 item; received an array of 0 items.',
-  ],
-  [
-    'too many',
-    { filters: { type: 'or', filters: Array.from({ length: 17 }, (_, n) => is(n)) } },
-    'filters/filters must be an array of at most 16 items; received an array of 17 items.',
-  ],
-  [
-    'a form within a form',
-    { filters: { type: 'and', filters: [is(1), { type: 'lt', key: '', value: 2 }] } },
-    'filters/filters/1/key must be a string of at least 1 character; received "".',
-  ],
-  [
-    'a form with the type of another form',
-    { filters: { type: 'in', field: 'record_id', value: [7] } },
-    'filters/value/0 must be a string; received a number (7).',
-  ],
-  [
-    'a name that the form does not allow',
-    { filters: { type: 'eq', field: 'chunk_id', value: 'x' } },
-    'filters/field must be one of "record_id", "file_id"; received "chunk_id".',
-  ],
-  [
-    'what a form may not hold',
-    { filters: { type: 'and', filters: [{ type: 'or', filters: [{ type: 'or', filters: [is(1)] }] }] } },
-    `filters/filters/0/filters/0/type must be one of ${comparisons}; received "or".`,
-  ],
-  ['a text that is too long', { value: 'four' }, 'value must be a string of at most 3 characters; received "four".'],
-  ['a number that is too small', { value: 0 }, 'value must be at least 1; received 0.'],
-  ['no type of a union', { value: [] }, 'value must be a string or an integer or null; received an array of 0 items.'],
-];
+const cases = {
+  'no form at all': `{"filters":"x"} ⇒ filters must be an object; received a string ("x").`,
+  'no name of a form': `{"filters":{"key":"a","value":1}} ⇒ filters/type is required.`,
+  'the name of no form': `{"filters":{"type":"is","key":"a","value":1}} ⇒ filters/type must be one of ${comparisons}, "and", "or"; received "is".`,
+  'a form without a member': `{"filters":{"type":"gt","key":"a"}} ⇒ filters/value is required.`,
+  'a member of a wrong type': `{"filters":{"type":"gt","key":"a","value":true}} ⇒ filters/value must be a string or a number; received a boolean (true).`,
+  'too few': `{"filters":{"type":"in","key":"a","value":[]}} ⇒ filters/value must be an array of at least 1 item; received an array of 0 items.`,
+  'too many': `{"filters":{"type":"or","filters":${JSON.stringify(Array.from({ length: 17 }, (_, n) => is(n)))}}} ⇒ filters/filters must be an array of at most 16 items; received an array of 17 items.`,
+  'a form within a form': `{"filters":{"type":"and","filters":[{"type":"eq","key":"a","value":1},{"type":"lt","key":"","value":2}]}} ⇒ filters/filters/1/key must be a string of at least 1 character; received "".`,
+  'a form with the type of another form': `{"filters":{"type":"in","field":"record_id","value":[7]}} ⇒ filters/value/0 must be a string; received a number (7).`,
+  'a name that the form does not allow': `{"filters":{"type":"eq","field":"chunk_id","value":"x"}} ⇒ filters/field must be one of "record_id", "file_id"; received "chunk_id".`,
+  'what a form may not hold': `{"filters":{"type":"and","filters":[{"type":"or","filters":[{"type":"or","filters":[{"type":"eq","key":"a","value":1}]}]}]}} ⇒ filters/filters/0/filters/0/type must be one of ${comparisons}; received "or".`,
+  'a text that is too long': `{"value":"four"} ⇒ value must be a string of at most 3 characters; received "four".`,
+  'a number that is too small': `{"value":0} ⇒ value must be at least 1; received 0.`,
+  'no type of a union': `{"value":[]} ⇒ value must be a string or an integer or null; received an array of 0 items.`,
+};
 
-for (const [what, body, message] of cases) {
+for (const [what, row] of Object.entries(cases)) {
   test(`a union error is reported for the branch that the value selects: ${what}`, () => {
-    assert.equal(messageAbout(body), `body/${message}`);
+    const [body = '', message] = row.split(' ⇒ ');
+    assert.equal(messageAbout(JSON.parse(body)), `body/${message}`);
   });
 }
 

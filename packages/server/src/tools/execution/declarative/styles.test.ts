@@ -12,56 +12,30 @@ function send(template: Omit<RequestTemplate, 'method'>, input: Record<string, u
   return rendered.request;
 }
 
-const inQuery: ReadonlyArray<readonly [ParameterStyle | undefined, unknown, ReadonlyArray<readonly [string, string]>]> =
-  [
-    [
-      undefined,
-      list,
-      [
-        ['p', '1'],
-        ['p', 'b c'],
-        ['p', 'true'],
-      ],
-    ],
-    [undefined, object, [['p', '{"a":1,"b":"x y","c":null}']]],
-    [
-      'repeat',
-      list,
-      [
-        ['p', '1'],
-        ['p', 'b c'],
-        ['p', 'true'],
-      ],
-    ],
-    ['comma', list, [['p', '1,b c,true']]],
-    ['space', list, [['p', '1 b c true']]],
-    ['pipe', list, [['p', '1|b c|true']]],
-    ['comma', object, [['p', 'a,1,b,x y']]],
-    [
-      'members',
-      object,
-      [
-        ['a', '1'],
-        ['b', 'x y'],
-      ],
-    ],
-    ['pairs', object, [['p', 'a=1,b=x y']]],
-    ['json', list, [['p', '[1,"b c",null,true]']]],
-    [
-      'deep_object',
-      { a: { b: [1, 2] }, c: null },
-      [
-        ['p[a][b]', '1'],
-        ['p[a][b]', '2'],
-      ],
-    ],
-    ['comma', [], []],
-    ['comma', 5, [['p', '5']]],
-  ];
+/** Each row: the style and the value ⇒ what the query and the form contain. */
+const inQuery = [
+  'no style list ⇒ p=1&p=b c&p=true',
+  'no style object ⇒ p={"a":1,"b":"x y","c":null}',
+  'repeat list ⇒ p=1&p=b c&p=true',
+  'comma list ⇒ p=1,b c,true',
+  'space list ⇒ p=1 b c true',
+  'pipe list ⇒ p=1|b c|true',
+  'comma object ⇒ p=a,1,b,x y',
+  'members object ⇒ a=1&b=x y',
+  'pairs object ⇒ p=a=1,b=x y',
+  'json list ⇒ p=[1,"b c",null,true]',
+  'deep_object deep ⇒ p[a][b]=1&p[a][b]=2',
+  'comma none ⇒ ',
+  'comma number ⇒ p=5',
+];
+const values = { list, object, deep: { a: { b: [1, 2] }, c: null }, none: [], number: 5 };
 
-for (const [style, value, pairs] of inQuery) {
-  test(`${style ?? 'no style'} writes ${JSON.stringify(value)} into a query and into a form as declared`, () => {
-    const styles = style === undefined ? {} : { query: { p: style }, form: { p: style } };
+for (const row of inQuery) {
+  test(`a value is written into a query and into a form as declared: ${row}`, () => {
+    const [, name = '', kind = '', text = ''] = /^(no style|\w+) (\w+) ⇒ (.*)$/.exec(row) ?? [];
+    const [style, value] = [name as ParameterStyle, values[kind as keyof typeof values]];
+    const styles = name === 'no style' ? {} : { query: { p: style }, form: { p: style } };
+    const pairs = text === '' ? [] : text.split('&').map((pair) => pair.split(/=(.*)/).slice(0, 2));
     const sent = send(
       { url: 'https://a.b/', query: { p: '{p}' }, body: { p: '{p}' }, body_type: 'form', styles },
       { p: value },
