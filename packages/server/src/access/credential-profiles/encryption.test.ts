@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { parseConfig } from '../../app/settings/config.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
 import { openEncrypter } from './encryption-key.ts';
 
@@ -81,8 +81,7 @@ describe('sealing keys', () => {
   });
 
   it('are read from the environment or from a file, of which the first key encrypts', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-sealing-'));
-    t.after(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder(t);
     const [first, second] = [createEncryptionKey(), createEncryptionKey()];
     const ids = [first, second].map((text) => readEncryptionKey(text)?.id);
     const file = join(folder, 'keys');
@@ -97,8 +96,7 @@ describe('sealing keys', () => {
   });
 
   it('with errors are reported by setting and number, without showing them', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-sealing-'));
-    t.after(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder(t);
     const file = join(folder, 'keys');
     await writeFile(file, `${createEncryptionKey()}\nmy-secret-passphrase\n`);
     const settings = { QUARTERMASTER_SEALING_KEY_FILE: file };

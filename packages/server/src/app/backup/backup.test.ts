@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { SnapshotBlob } from '../../platform/database-snapshot.ts';
 import { createNewId } from '../../platform/identifier.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { type BlobFolder, openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
 import { BlobUnreadable } from '../../stores/files/blob-store.ts';
@@ -209,10 +209,4 @@ async function openStore(t: TestContext): Promise<BlobFolder> {
 
 async function newList(t: TestContext): Promise<string> {
   return join(await temporaryFolder(t), 'blobs.jsonl');
-}
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-backup-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { createConsoleFiles } from './console-files.ts';
 
 test('a file of the console that was changed after the build is refused and named, in each of its forms', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-console-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const forms = { identity: ['app.js', 'let a;'], br: ['app.js.br', 'short'], gzip: ['app.js.gz', 'shorter'] } as const;
   for (const [name, content] of Object.values(forms)) await writeFile(join(folder, name), content);
   const digests = Object.fromEntries(

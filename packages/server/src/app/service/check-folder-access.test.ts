@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createLogger } from '../../platform/log/logger.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
 import { checkBundleFolders, checkDataFolder } from './check-folder-access.ts';
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-access-'));
-  t.after(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 function recordLog() {
   const lines: string[] = [];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { ConfigError, parseConfig } from './config.ts';
 import { isOnFirstPage, settings } from './settings.ts';
 
@@ -104,8 +104,7 @@ test('lists and maps are parsed; an empty value counts as unset', () => {
 });
 
 test('the URL of the database comes from its setting or from a file, not from both, and no error repeats it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const file = join(folder, 'url');
   const url = 'postgres://service:a-password@db.example.com/quartermaster';
   await writeFile(file, `${url}\n`);
@@ -128,8 +127,7 @@ const secretFiles = Object.entries(settings).flatMap(([name, schema]) => ('isSec
 
 for (const name of secretFiles) {
   test(`a missing or empty file of ${name} makes the start fail with the name of the setting, even when no feature uses it`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
-    t.after(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder(t);
     const empty = join(folder, 'empty');
     await writeFile(empty, ' \n');
     const missing = join(folder, 'missing');
@@ -160,8 +158,7 @@ test('the list of settings with secret files is complete', () => {
 });
 
 test('the first key and the password of the administrator come from settings or from files, not from both', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-config-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const file = join(folder, 'secret');
   await writeFile(file, ' a secret text\n');
   for (const [name, member] of [

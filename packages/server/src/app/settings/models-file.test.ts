@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { parseConfig } from './config.ts';
 import { maxFurtherModels } from './models-file.ts';
 
 async function parse(t: TestContext, content: unknown) {
-  const folder = await mkdtemp(join(tmpdir(), 'models-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const path = join(folder, 'models.json');
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
   return parseConfig({ QUARTERMASTER_EMBEDDING_MODELS_FILE: path });
 }
 
 test('the file of further models takes the members of the settings and their defaults', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'models-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const keyFile = join(folder, 'key');
   await writeFile(keyFile, 'secret key\n');
   const { furtherModels } = await parse(t, [

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { createFolderPath } from './create-folder-path.ts';
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-path-'));
-  t.after(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 test('a folder is created with all missing parents and the given mode', async (t) => {
   const path = join(await temporaryFolder(t), 'a/b/c');

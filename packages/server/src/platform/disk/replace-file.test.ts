@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { replaceFile } from './replace-file.ts';
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'quartermaster-replace-'));
-  t.after(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 
 test('a file is replaced as a whole, and a link in its place is not followed', async (t) => {
   const folder = await temporaryFolder(t);

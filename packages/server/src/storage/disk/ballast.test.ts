@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '../../platform/log/logger.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { ballastBytes, openBallast } from './ballast.ts';
 
 const bytes = 2 ** 21;
@@ -11,8 +11,7 @@ const plenty = 2 ** 40;
 
 /** Creates a folder whose ballast file was truncated by a crash. */
 async function openCut(t: TestContext, freeNow: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-ballast-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'ballast'), 'cut short');
   const options = { folder, bytes, remaining: 0, delayMs: 0, logger: createLogger('silent') };
   return { folder, ballast: await openBallast(options, freeNow) };

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 
 test('one process at a time locks a data folder, and the lock ends when that process is killed', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-lock-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const script = `import { lockFolder } from ${JSON.stringify(import.meta.resolve('./folder-lock.ts'))};
     lockFolder(${JSON.stringify(folder)}); gc(); console.log('held'); setInterval(() => {}, 1000);`;
   // The lock lasts even if its owner keeps no reference to it and garbage is collected.

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { openPostgresDatabase } from './postgres-database.ts';
 import { toLibpqEnvironment } from './postgres-programs.ts';
 import { assertEmpty, restoreDump, takePostgresSnapshot, tryDump } from './postgres-snapshot.ts';
@@ -121,10 +121,4 @@ async function openStoreOfRole(t: TestContext) {
     await openPostgresDatabase(url.href, { admission: createAdmission(), url: url.href, dataFolder: '', logger })
   ).close();
   return { url: url.href, role, admin };
-}
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-programs-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }

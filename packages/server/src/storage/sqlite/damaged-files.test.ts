@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { openTemporaryDatabase } from '../database/testing/open-temporary-database.ts';
 import { checkSqliteFile } from './check-sqlite-file.ts';
 import { readTable } from './read-tables.ts';
@@ -16,8 +16,7 @@ import { createTableVerification } from './verify-tables.ts';
 
 /** Creates a database with a table of many pages, an index of many pages and free pages. */
 async function createFile(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-damage-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const file = join(folder, sqliteFile);
   const database = new DatabaseSync(file);
   database.exec(`pragma journal_mode = wal;

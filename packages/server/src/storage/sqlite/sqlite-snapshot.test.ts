@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, open, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { takeSqliteSnapshot } from './sqlite-snapshot.ts';
 
@@ -87,8 +87,7 @@ function addBlob(db: DatabaseSync, id: string, state: string): void {
 }
 
 async function createFolders(t: TestContext): Promise<{ data: string; copy: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-snapshot-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const [data, copy] = [join(folder, 'data'), join(folder, 'copy')];
   await mkdir(data);
   await mkdir(copy);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 
 /** The output of `ssrf-matrix.fixture.ts`. */
 interface Report {
@@ -24,8 +24,7 @@ interface Report {
 const trapProxy = 'http://10.9.9.9:3128';
 
 test('no spelling of a forbidden address reaches a trap, whether dialled, redirected to or resolved by DNS', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-names-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const resolver = join(folder, 'resolv.conf');
   await writeFile(resolver, 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n');
   const rights = process.getuid?.() === 0 ? [] : ['--map-root-user'];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '../../platform/log/logger.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { loadCatalogue } from '../catalogue/load/load-catalogue.ts';
 import { createToolboxes } from './toolbox.ts';
 
@@ -18,8 +18,7 @@ interface PluginMembers {
 
 /** Loads a real catalogue of generated bundles: the special members of each plugin, by bundle id and plugin id. */
 async function load(t: TestContext, bundles: Record<string, Record<string, PluginMembers>>, hosts: string[] = []) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-mcp-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   for (const [id, plugins] of Object.entries(bundles)) {
     await mkdir(join(folder, id));
     const about = { name: id, description: 'For a test.' };

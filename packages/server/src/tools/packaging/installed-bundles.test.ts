@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { openArchive, writeArchive } from './archive.ts';
 import { describeChange, findChangedFiles } from './changed-files.ts';
 import { listFile, writeContents } from './contents.ts';
@@ -13,12 +13,6 @@ import { createInstalledBundles } from './installed-bundles.ts';
 import { packBundle } from './pack-bundle.ts';
 import { newKeyPair } from './signatures.ts';
 import { createTrustedPublishers } from './trusted-publishers.ts';
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'quartermaster-installed-'));
-  t.after(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 
 const check = async () => {};
 

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, readFile, readlink, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { strToU8, type Zippable, zipSync } from 'fflate';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { openArchive, writeArchive } from './archive.ts';
 import { bundleLimits, listFile, writeContents } from './contents.ts';
 import { installBundle } from './install-bundle.ts';
 import { createInstalledBundles } from './installed-bundles.ts';
 import { packBundle } from './pack-bundle.ts';
 import { newKeyPair, readPrivateKey, sign } from './signatures.ts';
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'quartermaster-packaging-'));
-  t.after(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 
 async function createBundle(t: TestContext, files: Record<string, string> = {}): Promise<string> {
   const folder = join(await temporaryFolder(t), 'weather');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, Socket } from 'node:net';
-import { getPriority, tmpdir } from 'node:os';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -16,6 +16,7 @@ import { createLogger } from '../../../platform/log/logger.ts';
 import { findIsolation } from '../../../platform/processes/isolation/find-isolation.ts';
 import { channelDescriptor, type SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import { superviseProcess } from '../../../platform/processes/supervised-process.ts';
+import { temporaryFolder } from '../../../platform/testing/temporary-folder.ts';
 import { createReadableCopy } from '../../../tools/execution/sandbox/testing/readable-copy.suite.ts';
 import { findReaderIsolation } from './reader-isolation.ts';
 import { spawnReader } from './spawn-reader.ts';
@@ -125,8 +126,7 @@ test('the service uses the sandbox for readers, and reports it once', async () =
 
 /** Creates the data folder of a service, closed to other users, with files that no reader may see. */
 async function openWorld(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-world-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'blobs'));
   const files = {
     'the database': join(folder, 'quartermaster.db'),

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { writeTinyModel } from '../../../../../../../test/support/tiny-model.ts';
+import { temporaryFolder } from '../../../../platform/testing/temporary-folder.ts';
 import { never, startBroker, startServer } from '../../../../tools/egress/testing/broker.suite.ts';
 import { readModelFolder } from '../onnx/model-folder.ts';
 import { fetchModel, type ModelRequest } from './fetch-model.ts';
@@ -36,8 +37,7 @@ const listOf = (files: Files) =>
     .join('');
 
 async function open(t: TestContext, answer?: RequestListener) {
-  const home = await mkdtemp(join(tmpdir(), 'quartermaster-fetch-'));
-  t.after(() => rm(home, { recursive: true, force: true }));
+  const home = await temporaryFolder(t);
   const files = await modelFiles(home);
   const server = await startServer(t, (request, response) => {
     const name = request.url?.replace('/models/tiny/', '') ?? '';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { installOnnxRuntime } from '../../../../../../../test/support/onnx-runtime.ts';
 import { type TinyModel, writeTinyModel } from '../../../../../../../test/support/tiny-model.ts';
 import { createLogger } from '../../../../platform/log/logger.ts';
+import { temporaryFolder } from '../../../../platform/testing/temporary-folder.ts';
 import { EmbedderUnavailable, type TextFailure } from '../embedder.ts';
 import { type OnnxEmbedderOptions, openOnnxEmbedder } from './onnx-embedder.ts';
 
@@ -25,8 +25,7 @@ const vectors = {
 before(installOnnxRuntime);
 
 async function folderWith(t: TestContext, model: Partial<TinyModel> = {}): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-model-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   await writeTinyModel(folder, { vectors, ...model });
   return folder;
 }

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createLogger } from '../../../../platform/log/logger.ts';
+import { temporaryFolder } from '../../../../platform/testing/temporary-folder.ts';
 import type { Catalogue } from '../../catalogue.ts';
 import { loadCatalogue } from '../load-catalogue.ts';
 
@@ -11,8 +11,7 @@ export type Files = Readonly<Record<string, string | Buffer>>;
 
 /** Creates a temporary folder with these files. It is deleted after the test. */
 export async function createFolder(t: TestContext, files: Files): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-bundles-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
