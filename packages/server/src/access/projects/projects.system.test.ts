@@ -449,14 +449,5 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await ring.close();
       assert.equal((await repository.findKey(created.stored.id))?.lastUsedAt, clock.time);
     });
-
-    test('no two projects have the same name', async (t) => {
-      const { projects } = await open(t);
-      await projects.createProject('one');
-      await assert.rejects(
-        projects.createProject('one'),
-        (error: unknown) => error instanceof Problem && error.code === 'DUPLICATE_OBJECT',
-      );
-    });
   });
 }

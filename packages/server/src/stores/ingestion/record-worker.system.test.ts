@@ -173,46 +173,6 @@ test('an update while a record is processed supersedes the work: only the newer 
   await until(async () => (await countChunks(database)) === 1);
 });
 
-test('while a record is processed again its old chunks stay, and then they are removed', async (t) => {
-  const { create, update, contents, find, settle, extractor, database, get } = await openSteps(t);
-  const recordId = await create();
-  const first = await extractor.next();
-  await first.give('old fox', 'old bear');
-  first.end();
-  await settle(recordId);
-  await update(recordId, { content: 'new' });
-  const second = await extractor.next();
-  await second.give('new fox');
-  assert.deepEqual(
-    [await contents(), await find('fox'), (await get(recordId)).num_chunks],
-    [['old fox', 'old bear'], ['old fox'], 2],
-  );
-  second.end();
-  await settle(recordId);
-  assert.deepEqual([await contents(), await find('fox bear')], [['new fox'], ['new fox']]);
-  await until(async () => (await countChunks(database)) === 1);
-});
-
-test('a record whose second processing fails keeps its chunks', async (t) => {
-  const { create, update, contents, settle, extractor, database } = await openSteps(t);
-  const recordId = await create();
-  const first = await extractor.next();
-  await first.give('old');
-  first.end();
-  await settle(recordId);
-  await update(recordId, { content: 'new' });
-  const second = await extractor.next();
-  await second.give('half');
-  second.end({ kind: 'failed', code: 'file_damaged', message: 'It is broken.', report: null });
-  const { status, error, num_chunks } = await settle(recordId);
-  assert.deepEqual(
-    { status, error, num_chunks },
-    { status: 'error', error: { code: 'file_damaged', message: 'It is broken.' }, num_chunks: 1 },
-  );
-  assert.deepEqual(await contents(), ['old']);
-  await until(async () => (await countChunks(database)) === 1);
-});
-
 test('deleting a record while it is processed removes it and stops the work', async (t) => {
   const { create, remove, get, extractor, database, find } = await openSteps(t);
   const recordId = await create();
@@ -350,17 +310,6 @@ test('the lease is renewed while the work continues', async (t) => {
   assert.equal((await get(recordId)).progress.attempt, 1);
   reading.end(extracted(0));
   assert.equal((await settle(recordId)).status, 'ready');
-});
-
-test('records are processed concurrently up to the number of readers, and the others wait', async (t) => {
-  const { create, settle, extractor, get } = await openSteps(t);
-  const ids: string[] = [];
-  for (let n = 0; n < 3; n++) ids.push(await create(`text ${n}`));
-  const [a, b] = [await extractor.next(), await extractor.next()];
-  assert.equal((await get(String(ids[2]))).progress.stage, 'queued');
-  for (const reading of [a, b]) reading.end(extracted(0));
-  (await extractor.next()).end(extracted(0));
-  for (const id of ids) assert.equal((await settle(id)).status, 'ready');
 });
 
 test('a file that was deleted before it was read ends the record in error', async (t) => {

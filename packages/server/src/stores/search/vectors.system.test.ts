@@ -155,27 +155,6 @@ test('directly created or changed chunks get vectors', async (t) => {
   assert.deepEqual(contentOf(await find('black')), ['white coffee'], 'by its new vector, as the only chunk there is');
 });
 
-test('a chunk that the model refuses is found by its words, and the others by both', async (t) => {
-  const service = await openVectors(t, { embedder: createScriptedEmbedder() });
-  const { collectionId, record, find, state, embeddingOf } = service;
-  const refused = await record(collectionId, { content: 'a refused text' });
-  await record(collectionId, { content: 'a welcome text' });
-  await until(async () => (await state())[0] === 'current');
-  const reason = 'The model refuses the text.';
-  assert.deepEqual(await embeddingOf(refused.record_id), {
-    ...{ model: 'scripted', chunks: 0, pending: 0, refused: 1 },
-    reason,
-  });
-  const found = await find('refused text');
-  const hasVector = new Map(
-    found.map((chunk: { content: string; explanation: { vector: object | null } }) => [
-      chunk.content,
-      chunk.explanation.vector !== null,
-    ]),
-  );
-  assert.deepEqual([hasVector.get('a refused text'), hasVector.get('a welcome text')], [false, true]);
-});
-
 test('a collection counts its embedded, pending and refused chunks, and the tokens that were paid', async (t) => {
   const scripted = createScriptedEmbedder();
   const owners = new Set<string | undefined>();
@@ -259,21 +238,6 @@ test('a text that the service fails to process waits for its next attempt, and t
   await until(async () => (await stored()).every(([reason]) => reason === null));
 });
 
-test('an embedder that refuses everything leaves the chunks pending, and they are embedded when it is configured correctly', async (t) => {
-  const embedder = createScriptedEmbedder();
-  embedder.fail('The embedding service answered with status 400 (API key not valid.) to every text');
-  const { collectionId, record, state, call, path } = await openVectors(t, { embedder });
-  const created = await record(collectionId, { content: 'Green tea from Uji.' });
-  assert.deepEqual(created.report.embedding, { model: 'scripted', chunks: 0, pending: 1, refused: 0 });
-  assert.equal((await state())[0], 'catching_up');
-  embedder.fail(null);
-  await until(async () => (await state())[0] === 'current');
-  assert.deepEqual(
-    [embedder.texts, (await call('GET', path)).body.data.num_refused_chunks],
-    [['Green tea from Uji.'], 0],
-  );
-});
-
 test('changed dimensions do not fail a record, are reported with both numbers, and are paid for a short text only', async (t) => {
   const database = await openTestDatabase(t);
   const files = createTestFiles();
@@ -329,36 +293,6 @@ test('interrupted embedding continues where it stopped, and nothing is embedded 
   await until(async () => (await count()) === numChunks);
   assert.equal(embedder.texts.length + later.texts.length, numChunks);
   assert.ok(embedder.texts.length > 0 && later.texts.length > 0);
-});
-
-test('another model is detected, is not mixed with the first, and replaces it on request', async (t) => {
-  const database = await openTestDatabase(t);
-  const files = createTestFiles();
-  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder('one', 64) });
-  await first.record(first.collectionId, { content: 'Green tea from Uji.' });
-  await until(async () => (await first.state())[1] === 64);
-  await first.close();
-
-  const embedder = createScriptedEmbedder('two', 128);
-  const service = await openTestService(t, { database, files, embedder });
-  const { call, record } = service.createProject(first.projectId);
-  const state = async () => (await call('GET', first.path)).body.data.vectors;
-  const find = async (query_text: string) =>
-    (await call('POST', `${first.path}/chunks/query`, { query_text, explain: true })).body.data;
-  assert.equal(await state(), 'other_model');
-  const created = await record(first.collectionId, { content: 'Black tea from Assam.' });
-  assert.deepEqual(created.report.embedding, { model: 'two', chunks: 0, pending: 1, refused: 0 });
-  assert.deepEqual(
-    (await find('tea')).map((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector),
-    [null, null],
-  );
-  assert.deepEqual(embedder.texts, []);
-
-  assert.equal((await call('POST', `${first.path}/reembed`)).status, 200);
-  await until(async () => (await state()) === 'current');
-  assert.deepEqual(embedder.texts.sort(), ['Black tea from Assam.', 'Green tea from Uji.', 'test']);
-  const found = await find('tea');
-  assert.ok(found.every((chunk: { explanation: { vector: unknown } }) => chunk.explanation.vector !== null));
 });
 
 test('a former model that is still configured searches and embeds its collections, and the first model the new ones', async (t) => {
@@ -439,54 +373,6 @@ test('vectors of another model are built while the former ones answer, and the w
   }
 });
 
-test('a question is answered with words alone until every chunk has its vector', async (t) => {
-  const database = await openTestDatabase(t);
-  const files = createTestFiles();
-  const first = await openVectors(t, { database, files, embedder: createScriptedEmbedder() });
-  for (const content of [
-    'Green tea from Uji.',
-    'Black tea from Assam.',
-    'Coffee from Jimma.',
-    'A tea of green lemons.',
-  ])
-    await first.record(first.collectionId, { content });
-  await until(async () => (await first.state())[0] === 'current');
-  await first.close();
-
-  /** Returns the results of a process that opens the same database with this embedder. */
-  const open = async (embedder?: Embedder) => {
-    const service = await openTestService(t, { database, files, ...(embedder && { embedder }) });
-    const { call } = service.createProject(first.projectId);
-    const query = { query_text: 'green teas', explain: true };
-    const find = async () => (await call('POST', `${first.path}/chunks/query`, query)).body.data;
-    return {
-      find,
-      state: async () => (await call('GET', first.path)).body.data.vectors,
-      close: service.services.close,
-    };
-  };
-  const withoutEmbedder = await open();
-  const byWords = await withoutEmbedder.find();
-  await withoutEmbedder.close();
-  const hasVectors = (found: ReadonlyArray<{ explanation: { vector: object | null } }>) =>
-    found.map(({ explanation }) => explanation.vector !== null);
-  assert.deepEqual(hasVectors(byWords), [false, false, false]);
-
-  await sql`delete from chunk_vector where seq % 2 = 0`.execute(database.write);
-  let isDown = true;
-  const embedder = createScriptedEmbedder();
-  const embed: Embedder['embed'] = async (texts, signal) => {
-    if (isDown) throw new EmbedderUnavailable('The embedding service answered with status 503');
-    return embedder.embed(texts, signal);
-  };
-  const { find, state } = await open({ ...embedder, embed });
-  assert.deepEqual(await find(), byWords);
-  assert.equal(await state(), 'catching_up');
-  isDown = false;
-  await until(async () => (await state()) === 'current');
-  assert.deepEqual(hasVectors(await find()), [true, true, true, true]);
-});
-
 test('missing vectors wait as long as the embedder requests', async (t) => {
   const database = await openTestDatabase(t);
   const embedder = createScriptedEmbedder();
@@ -500,20 +386,6 @@ test('missing vectors wait as long as the embedder requests', async (t) => {
     return Number(rows.rows[0]?.run_after);
   };
   await until(async () => (await nextAttempt()) >= before + delayMs);
-});
-
-test('a question is answered by words while the embedder is down, without waiting for it repeatedly', async (t) => {
-  const embedder = createScriptedEmbedder();
-  const { collectionId, record, find, state } = await openVectors(t, { embedder });
-  await record(collectionId, { content: 'Green tea from Uji.' });
-  await until(async () => (await state())[0] === 'current');
-  embedder.fail('down');
-  for (const words of ['green', 'uji', 'green uji']) {
-    assert.deepEqual(contentOf(await find(words)), ['Green tea from Uji.']);
-  }
-  embedder.fail(null);
-  const [second] = await find('tea');
-  assert.equal(second.explanation.vector, null, 'for ten seconds it is not asked');
 });
 
 test('an estimate names the chunks, tokens and cost of an embedding, and changes nothing', async (t) => {

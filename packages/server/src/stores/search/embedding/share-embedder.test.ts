@@ -163,19 +163,6 @@ test('only three failed questions in a row pause the embedder for batches', asyn
   assert.equal(shared.isPaused(), true);
 });
 
-test('a call whose signal is aborted while it waits is not sent', async () => {
-  const { shared, calls, settle, batch } = openShared(1);
-  const first = batch();
-  const stop = new AbortController();
-  const second = shared.embed(['b'], stop.signal);
-  await settle();
-  stop.abort(new Error('stopped'));
-  await assert.rejects(second, { message: 'stopped' });
-  calls[0]?.end.resolve();
-  await first;
-  assert.equal(calls.length, 1);
-});
-
 test('an attempt of a person is sent during a pause, which its success ends, and once in 10 s', async () => {
   const { shared, time, batch, perform } = openShared();
   const attempt = () => shared.embedNow('a', never);

@@ -53,21 +53,6 @@ test('later pages, long answers and questions with vectors rank the same pool, w
   assert.deepEqual(fused.limits, [50, 50]);
 });
 
-test('chunks with the same text are one result that names the others, the best first', async () => {
-  const { find } = open(['a', 'b', 'a', 'c', 'b', 'a', 'd', 'e']);
-  const { hits } = await find(question);
-  assert.deepEqual(
-    hits.map(({ described, equals }) => [described.id, equals.length]),
-    [
-      ['a', 2],
-      ['b', 1],
-      ['c', 0],
-      ['d', 0],
-      ['e', 0],
-    ],
-  );
-});
-
 test('the limit question_ranked bounds a question whose best chunks have the same text', async () => {
   const { textsOf, limits } = open([...Array.from({ length: ranked.most - 1 }, () => 'a'), ...different(9)]);
   assert.deepEqual(await textsOf(), ['a', 'text 0']);

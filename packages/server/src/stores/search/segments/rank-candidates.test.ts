@@ -52,30 +52,6 @@ function rank(restriction: Restriction | null, count: number) {
   return { ranked: rankSegments(segments, { ...options, count }), blocks };
 }
 
-const selections: ReadonlyArray<[Restriction, (at: number) => boolean]> = [
-  [named('near'), (at) => at >= 20_000 && at < 20_500],
-  [named('far'), (at) => at % 100 === 0],
-  [named('even'), (at) => at % 2 === 0],
-  [named('missing'), () => false],
-  [named('near', 'far'), (at) => (at >= 20_000 && at < 20_500) || at % 100 === 0],
-  [{ type: 'and', parts: [named('near'), named('far')] }, (at) => at >= 20_000 && at < 20_500 && at % 100 === 0],
-  [
-    { type: 'or', parts: [named('far'), { type: 'and', parts: [named('near'), named('even')] }] },
-    (at) => at % 100 === 0 || (at >= 20_000 && at < 20_500 && at % 2 === 0),
-  ],
-];
-
-test('candidates have the order and the scores that they have in the whole ranking', () => {
-  const whole = rank(null, size).ranked;
-  assert.equal(whole.length, size);
-  for (const [restriction, isSelected] of selections) {
-    const expected = whole.filter(({ seq }) => isSelected(seq - 1));
-    for (const count of [10, size]) {
-      assert.deepEqual(rank(restriction, count).ranked, expected.slice(0, count), JSON.stringify(restriction));
-    }
-  }
-});
-
 test('a ranking of few candidates decodes only the blocks in which they are', () => {
   assert.equal(rank(named('missing'), 25).blocks, 0);
   const { blocks } = rank(named('near'), 25);
