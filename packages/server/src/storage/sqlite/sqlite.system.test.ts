@@ -62,16 +62,6 @@ describe('the SQLite file', () => {
     await database.close();
   });
 
-  it('rows remain after the file is closed and opened again', async () => {
-    const project = { id: 'proj00000000000000000001', name: 'kept', created_at: 1 };
-    const first = await open();
-    await first.write.insertInto('project').values(project).execute();
-    await first.close();
-    const second = await open();
-    assert.deepEqual(await second.read.selectFrom('project').selectAll().execute(), [project]);
-    await second.close();
-  });
-
   it('two readers work at the same time, and closing ends both', async () => {
     const database = await open();
     const count = () => database.read.selectFrom('project').select('id').execute();

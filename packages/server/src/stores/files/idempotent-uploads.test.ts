@@ -39,16 +39,6 @@ describe('Idempotency-Key on POST /v1/files', () => {
     assert.equal((await service.rows('file')).length, 1);
   });
 
-  test('the same key in another project is independent', async () => {
-    await using service = await startFilesService();
-    const [a, b] = await Promise.all([
-      upload(service, {}, { key: 'key', project: 'projecta' }),
-      upload(service, {}, { key: 'key', project: 'projectb' }),
-    ]);
-    assert.deepEqual([a.status, b.status], [200, 200]);
-    assert.notEqual(a.json?.data.file_id, b.json?.data.file_id);
-  });
-
   test('another API key of the project with the same Idempotency-Key stores a file of its own', async () => {
     await using service = await startFilesService();
     const ids: string[] = [];

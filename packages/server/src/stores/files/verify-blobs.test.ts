@@ -101,16 +101,4 @@ describe('the background verification', () => {
     assert.equal((await ask(service, `/v1/files/${fine}/content`)).text, 'black');
     assert.equal((await service.quarantined()).length, 1);
   });
-
-  test('reads nothing while it is paused', async () => {
-    await using service = await startFilesService();
-    await upload(service, { content: 'green' });
-    const read: number[] = [];
-    await service.damages.pauseVerification(true);
-    await verifyBlobs(depsOf(service, start, read), never);
-    assert.deepEqual(read, []);
-    await service.damages.pauseVerification(false);
-    await verifyBlobs(depsOf(service, start, read), never);
-    assert.deepEqual(read, [5]);
-  });
 });

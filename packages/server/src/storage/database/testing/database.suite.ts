@@ -85,17 +85,6 @@ function testRows(database: () => Database): void {
 }
 
 function testManyRows(database: () => Database): void {
-  it('inserts 1000 rows with one statement', async () => {
-    const projects = Array.from({ length: 1000 }, () => newProject('one of many'));
-    await database().write.insertInto('project').values(projects).execute();
-    const rows = await database()
-      .read.selectFrom('project')
-      .select('id')
-      .where('name', 'like', 'one of many %')
-      .execute();
-    assert.equal(rows.length, 1000);
-  });
-
   it('sorts ids byte by byte', async () => {
     const ids = ['srt_b', 'srt_B', 'srt_a1', 'srt_a_', 'srt_A', 'srt_a'];
     await database()

@@ -149,20 +149,6 @@ function testMatches(corpus: () => Corpus): void {
 }
 
 function testVisibility(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
-  it('finds only the generation that the record shows, and nothing of a record that is being deleted', async () => {
-    const { corpus, collectionId } = current();
-    const record = await insertRecord(database(), collectionId);
-    const [old] = await corpus.addToRecord(record, 1, 'water');
-    const [next] = await corpus.addToRecord(record, 2, 'water');
-    assert.deepEqual(seqsOf(await corpus.search(['water'])), [old]);
-    const change = (values: { generation?: number; status?: string }) =>
-      database().write.updateTable('record').set(values).where('id', '=', record).execute();
-    await change({ generation: 2 });
-    assert.deepEqual(seqsOf(await corpus.search(['water'])), [next]);
-    await change({ status: 'deleting' });
-    assert.deepEqual(await corpus.search(['water']), []);
-  });
-
   it('finds visible chunks after any number of better ones that are not visible', async () => {
     const { corpus, collectionId } = current();
     const record = await insertRecord(database(), collectionId);
@@ -173,16 +159,6 @@ function testVisibility(database: () => Database, current: () => { corpus: Corpu
 }
 
 function testIsolation(database: () => Database, current: () => { corpus: Corpus; collectionId: string }): void {
-  it('separates collections: neither matches nor scores depend on another collection', async () => {
-    const { corpus } = current();
-    const other = createCorpus(database(), await insertCollection(database()));
-    await corpus.add('water fire', 'earth');
-    await other.add('water');
-    const alone = await corpus.search(['water']);
-    await other.add('water', 'water water', 'fire');
-    assert.deepEqual(await corpus.search(['water']), alone);
-  });
-
   it('removes a dropped index, rolls back with its transaction, and searches inside one', async () => {
     const { corpus, collectionId } = current();
     const { write, searchIndex } = database();
@@ -197,18 +173,6 @@ function testIsolation(database: () => Database, current: () => { corpus: Corpus
     await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId));
     await write.transaction().execute((transaction) => searchIndex.drop(transaction, collectionId));
     assert.deepEqual(await corpus.search(['water']), []);
-  });
-
-  it('a check finds no error after additions and removals', async () => {
-    const { corpus, collectionId } = current();
-    const { read, write, searchIndex } = database();
-    const [first] = await corpus.add('water', 'fire', 'earth');
-    await corpus.remove([first ?? -1]);
-    await write
-      .deleteFrom('chunk')
-      .where('seq', '=', first ?? -1)
-      .execute();
-    assert.deepEqual(await searchIndex.check(read, collectionId), []);
   });
 
   it('refuses a text that is not a collection id', async () => {

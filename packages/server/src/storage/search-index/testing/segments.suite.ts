@@ -25,14 +25,12 @@ export function testSegments(
     after(() => temporary.close());
     testRandomChanges(() => harness);
     testRemovalDuringMerge(() => harness);
-    testQuestionsDuringMerge(() => harness);
     testInterruptedMerge(() => harness);
     testFailedMerge(() => harness);
     testFullDisk(() => harness);
     testDeletedCollection(() => harness);
     testCheck(() => harness);
     testRetiredPages(() => harness);
-    testManyRemovals(() => harness);
   });
 }
 
@@ -68,23 +66,6 @@ function testRemovalDuringMerge(current: Current): void {
     for (let n = 0; n < 10; n++) await collection.add(20);
     const steps = await merge(collection.id, { onStep: () => collection.remove(15) });
     assert.ok(steps > 0, 'nothing was merged');
-    await collection.compare();
-  });
-}
-
-function testQuestionsDuringMerge(current: Current): void {
-  test('questions during a merge have the same answers', async () => {
-    const { createFilledCollection, merge } = current();
-    const collection = await createFilledCollection(13);
-    for (let n = 0; n < 9; n++) await collection.add(200);
-    let comparisons = 0;
-    await merge(collection.id, {
-      onStep: async () => {
-        await collection.compare();
-        comparisons++;
-      },
-    });
-    assert.ok(comparisons > 0);
     await collection.compare();
   });
 }
@@ -302,19 +283,5 @@ function testRetiredPages(current: Current): void {
     await merge(collection.id);
     const { states, pages, expectedPages } = await countRows(collection.id);
     assert.deepEqual([states, pages], [['live'], expectedPages]);
-  });
-}
-
-function testManyRemovals(current: Current): void {
-  test('when more than a third of the chunks are removed, the collection is merged as a whole', async () => {
-    const { createFilledCollection, merge, countRows, registry } = current();
-    const collection = await createFilledCollection(16);
-    for (let n = 0; n < 6; n++) await collection.add(500);
-    await collection.remove(1200);
-    await merge(collection.id);
-    const { states, removals } = await countRows(collection.id);
-    assert.deepEqual([states, removals], [['live'], 0]);
-    assert.match(await registry.metrics(), /quartermaster_index_merges_total [1-9]/);
-    await collection.compare();
   });
 }

@@ -52,69 +52,6 @@ for (const [kind, open] of [
     assert.equal(await ask('node.js'), null, 'the whole name counts more than its parts');
   });
 
-  test(`joined, elided and folded words are found, and those with the form of the question first (${kind})`, async (t) => {
-    const { createProject } = await openTestService(t, { database: await open(t) });
-    const { call, collection } = createProject();
-    const chunks = `/v1/collections/${await collection({})}/chunks`;
-    for (const content of [
-      ...[
-        'Lodz city',
-        'Łódź city',
-        'written in C',
-        'written in C++',
-        'written in C#',
-        'type A battery',
-        'type A+ battery',
-      ],
-      ...[
-        'Status:approved by the board',
-        'the config file in yaml',
-        'Read config_file.yaml first',
-        "L'avion d'Air Inter",
-      ],
-    ])
-      await call('POST', chunks, { content });
-    const ask = async (query_text: string) =>
-      (await call('POST', `${chunks}/query`, { query_text, explain: true })).body.data;
-    for (const [question, first] of [
-      ['Lodz', 'Lodz city'],
-      ['Łódź', 'Łódź city'],
-      ['C#', 'written in C#'],
-      ['C++', 'written in C++'],
-      ['written in C', 'written in C'],
-      ['A+ battery', 'type A+ battery'],
-      ['approved', 'Status:approved by the board'],
-      ['config_file', 'Read config_file.yaml first'],
-      ['config_file.yaml', 'Read config_file.yaml first'],
-      ['avion', "L'avion d'Air Inter"],
-    ] as const) {
-      const [found] = await ask(question);
-      assert.equal(found?.content, first, question);
-      assert.notDeepEqual(found.explanation.words.matched, [], question);
-      assert.ok(
-        found.explanation.words.matched.every((word: string) => /^[!-~]+$/.test(word)),
-        question,
-      );
-    }
-  });
-
-  test(`a long text with the very word comes before short ones with parts or other letters (${kind})`, async (t) => {
-    const { createProject } = await openTestService(t, { database: await open(t) });
-    const { call, collection } = createProject();
-    const chunks = `/v1/collections/${await collection({})}/chunks`;
-    const rest = ', and many other words about trains, rivers, bread and mountains'.repeat(10);
-    const long = ['F♯', 'F#', 'G♯', 'C', 'config.file', 'settings', 'Łódź', 'Lodz', 'کتابخانه', 'Ngorongoro'];
-    for (const content of [
-      ...long.map((word) => word + rest),
-      ...['F', 'G#', 'C#', 'C++', 'config file', 'file and config', 'my_settings', 'کتابخانه\u200cی', 'Ŋgorongoro'],
-    ])
-      await call('POST', chunks, { content });
-    for (const query_text of long) {
-      const [found] = (await call('POST', `${chunks}/query`, { query_text })).body.data;
-      assert.equal(found?.content, query_text + rest, query_text);
-    }
-  });
-
   test(`a question is searched for a bounded number of words (${kind})`, async (t) => {
     const { createProject } = await openTestService(t, { database: await open(t) });
     const { call, collection } = createProject();

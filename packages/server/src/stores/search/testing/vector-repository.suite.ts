@@ -157,21 +157,6 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     ]);
   });
 
-  test('a text that the model refuses is not embedded again, has no vector, and is counted', async () => {
-    const { vectors, collections, collection, collectionId, model, missing, seqs } = await openSpace();
-    await vectors.save(
-      firstSet(collectionId),
-      model,
-      seqs.map((seq) => ({ seq, updatedAt: start, embedded: refused })),
-    );
-    assert.deepEqual(await missing(), []);
-    assert.deepEqual(await compareOthers(vectors, await spaceOf(vectors, collectionId), seqs), []);
-    const countRefused = async () => (await collections.find(collection.projectId, collectionId))?.vectors?.numRefused;
-    assert.equal(await countRefused(), 3);
-    await replaceVectors(vectors, collectionId, 'other');
-    assert.equal(await countRefused(), 0);
-  });
-
   test('a failed text is due again at its time, and its collection is then marked for the backfill', async () => {
     const { vectors, collections, collection, collectionId, model, seqs } = await openSpace(['a']);
     const [seq = 0] = seqs;
@@ -207,28 +192,6 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(
       (await missing()).map(({ seq, text, updatedAt }) => ({ seq, text, updatedAt })),
       [{ seq: b, text: 'B', updatedAt: start + 1 }],
-    );
-  });
-
-  test('vectors are deleted with their chunks, and a changed text loses its vector', async () => {
-    const { vectors, chunks, collection, collectionId, model, missing, seqs } = await openSpace(['a', 'b']);
-    const [a = 0, b = 0] = seqs;
-    await vectors.save(firstSet(collectionId), model, [toVector(a, [1]), toVector(b, [1])]);
-    const stored = await chunks.fetch([collectionId], seqs);
-    const key = (seq: number) => ({
-      projectId: collection.projectId,
-      collectionId,
-      chunkId: stored.get(seq)?.id ?? '',
-    });
-    await chunks.change(key(b), { metadata: { n: 1 }, updatedAt: start + 1 });
-    assert.deepEqual(await missing(), []);
-    await chunks.change(key(b), { text: { content: 'B', numTokens: 1 }, updatedAt: start + 2 });
-    await chunks.remove(key(a));
-    const space = await spaceOf(vectors, collectionId);
-    assert.deepEqual(await compareOthers(vectors, space, seqs), []);
-    assert.deepEqual(
-      (await missing()).map(({ seq }) => seq),
-      [b],
     );
   });
 

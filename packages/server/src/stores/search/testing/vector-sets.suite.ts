@@ -147,6 +147,8 @@ export function testVectorSets(open: () => OpenedRepositories): void {
     const [a, b] = (await chunks.list({ projectId, collectionId }, { order: 'asc' }))?.items ?? [];
     assert.ok(a && b);
     const key = (chunkId: string) => ({ projectId, collectionId, chunkId });
+    await chunks.change(key(a.id), { metadata: { n: 1 }, updatedAt: start + 1 });
+    assert.deepEqual(await live(), [two, [2, 2]]);
     await chunks.change(key(a.id), { text: { content: 'A', numTokens: 1 }, updatedAt: start + 1 });
     await chunks.remove(key(b.id));
     assert.deepEqual([await live(), await valuesOf(vectors, former)], [[two, []], []]);

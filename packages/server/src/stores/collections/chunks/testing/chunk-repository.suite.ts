@@ -125,29 +125,6 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     assert.equal((await getRecord(repositories, record)).numChunks, 1);
   });
 
-  test('deleted chunks do not affect the scores of the remaining ones', async () => {
-    const repositories = open();
-    const { chunks, records, jobs } = repositories;
-    const stays = ['red apple', 'green pear', 'blue plum'];
-    const untouched = await addCollection(repositories);
-    const touched = await addCollection(repositories);
-    for (const { projectId, id } of [untouched, touched]) {
-      for (const content of stays) await chunks.add(projectId, id, newChunk(content));
-    }
-    const key = { projectId: touched.projectId, collectionId: touched.id };
-    const direct = newChunk('red red red fig with many more words');
-    await chunks.add(key.projectId, key.collectionId, direct);
-    const record = await recordOf(repositories, touched, ['red nut', 'red date']);
-    await chunks.remove({ ...key, chunkId: direct.id });
-    await records.markDeleting(keyOf(record), start);
-    await jobs.sweep(await claim(repositories, start, { kind: 'sweep' }), { limit: 9, leaseUntil: start });
-    const scores = async (collectionId: string) =>
-      (await chunks.rank({ collectionId, words: ['red', 'pear'], limit: 9 })).map((chunk) => chunk.score);
-    assert.deepEqual(await scores(touched.id), await scores(untouched.id));
-    assert.equal((await scores(touched.id)).length, 2);
-    await sweepAway(repositories, touched);
-  });
-
   it('chunks of a deleted record appear nowhere', async (repositories) => {
     const { chunks, records, collection } = repositories;
     const record = await recordOf(repositories, collection, ['apple']);

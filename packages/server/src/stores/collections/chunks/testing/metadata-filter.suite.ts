@@ -133,39 +133,6 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
     }
   });
 
-  it('a text counts as a number when it is written as one that a float can represent', async (repositories) => {
-    const { collection } = repositories;
-    const written = [
-      '9007199254740993',
-      '0.10',
-      '1e2',
-      '1e99',
-      '1e400',
-      '1e-400',
-      '1'.repeat(400),
-      '01',
-      '1',
-      ' 1',
-      '1 ',
-      'NaN',
-    ];
-    const values = [...written, Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53, 1e21, 0.1 + 0.2, -0];
-    for (const n of values) {
-      const chunk = newChunk(String(n), { metadata: { n }, words: 'same' });
-      await repositories.chunks.add(collection.projectId, collection.id, chunk);
-    }
-    const find = (filter: MetadataFilter) => foundBy(repositories, collection, ['same'], filter);
-    const is = (value: number) => find({ type: 'eq', key: 'n', value });
-    assert.deepEqual(await is(2 ** 53), ['9007199254740993', String(2 ** 53)]);
-    assert.deepEqual(await is(0.1), ['0.10']);
-    assert.deepEqual(await is(1), ['1']);
-    for (const exact of [Number.MAX_VALUE, Number.MIN_VALUE, 1e21, 0.1 + 0.2]) {
-      assert.deepEqual(await is(exact), [String(exact)]);
-    }
-    assert.deepEqual(await is(0), ['0']);
-    assert.deepEqual(await find({ type: 'gt', key: 'n', value: 1e90 }), ['1e99', String(Number.MAX_VALUE)]);
-  });
-
   it('a filter can compare the maximum number of values, in nested groups', async (repositories) => {
     const { collection } = repositories;
     for (const n of [1, 99, 100]) {
@@ -179,53 +146,6 @@ export function testMetadataFilter(open: () => OpenedRepositories): void {
       filters: Array.from({ length: 16 }, () => ({ type: 'and', filters: Array.from({ length: 16 }, () => member) })),
     };
     assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), ['1', '99']);
-  });
-
-  it('a chunk inherits missing metadata from its record', async (repositories) => {
-    const { collection } = repositories;
-    for (const [lang, chunkLang] of [['en'], ['de'], ['en', 'de']]) {
-      const record = await addRecord(repositories, collection, { metadata: { lang: lang ?? '', year: '2024' } });
-      const job = await claim(repositories);
-      assert.equal(job.id, record.id);
-      const metadata = chunkLang === undefined ? {} : { lang: chunkLang };
-      await repositories.jobs.addChunks(job, [newChunk(`${lang} ${chunkLang}`, { metadata, words: 'same' })]);
-      await repositories.jobs.publish(job, { status: 'ready', numChunks: 1, report: {}, now: start });
-    }
-    const find = (filter: MetadataFilter) => foundBy(repositories, collection, ['same'], filter);
-    assert.deepEqual(await find({ type: 'eq', key: 'lang', value: 'de' }), ['de undefined', 'en de']);
-    assert.equal((await find({ type: 'gte', key: 'year', value: 2024 })).length, 3);
-  });
-
-  it('the ids of records and of their files select chunks, whatever entries the metadata have', async (repositories) => {
-    const { collection } = repositories;
-    const ids = new Map<string, string>();
-    for (const [content, fileId] of [['one', 'file1'], ['two', 'file2'], ['three', 'file1'], ['four']] as const) {
-      const file =
-        fileId === undefined ? {} : { type: 'file' as const, fileId, content: JSON.stringify({ file_id: fileId }) };
-      const record = await addRecord(repositories, collection, { metadata: { record_id: 'file2' }, ...file });
-      ids.set(content, record.id);
-      const job = await claim(repositories);
-      await repositories.jobs.addChunks(job, [newChunk(content, { metadata: { file_id: 'file2' }, words: 'same' })]);
-      await repositories.jobs.publish(job, { status: 'ready', numChunks: 1, report: {}, now: start });
-    }
-    const direct = newChunk('five', { metadata: { record_id: 'file2' }, words: 'same' });
-    await repositories.chunks.add(collection.projectId, collection.id, direct);
-    const idOf = (content: string) => ids.get(content) ?? '';
-    const expected: ReadonlyArray<readonly [MetadataFilter, readonly string[]]> = [
-      [{ type: 'eq', field: 'record_id', value: idOf('one') }, ['one']],
-      [{ type: 'in', field: 'record_id', value: [idOf('one'), idOf('four'), 'x'] }, ['one', 'four']],
-      [{ type: 'eq', field: 'record_id', value: 'file2' }, []],
-      [{ type: 'ne', field: 'record_id', value: idOf('one') }, ['two', 'three', 'four', 'five']],
-      [{ type: 'nin', field: 'record_id', value: [idOf('one'), idOf('two')] }, ['three', 'four', 'five']],
-      [{ type: 'eq', field: 'file_id', value: 'file1' }, ['one', 'three']],
-      [{ type: 'in', field: 'file_id', value: ['file1', 'file2'] }, ['one', 'two', 'three']],
-      [{ type: 'eq', field: 'file_id', value: "' or 1 --" }, []],
-      [{ type: 'ne', field: 'file_id', value: 'file1' }, ['two', 'four', 'five']],
-      [{ type: 'nin', field: 'file_id', value: ['file1', 'file2'] }, ['four', 'five']],
-    ];
-    for (const [filter, contents] of expected) {
-      assert.deepEqual(await foundBy(repositories, collection, ['same'], filter), contents, JSON.stringify(filter));
-    }
   });
 
   it('a few matching chunks are found among many that do not match', async (repositories) => {
