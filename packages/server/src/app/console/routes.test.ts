@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createApp } from '../../platform/http/create-app.ts';
-import { createDrain } from '../../platform/http/drain.ts';
-import { createRequestMetrics } from '../../platform/http/request-metrics.ts';
-import { createLogger } from '../../platform/log/logger.ts';
-import { createMetrics } from '../../platform/metrics.ts';
+import { createTestApp } from '../../platform/http/testing/test-app.ts';
 import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
 import { consoleRoutes } from './routes.ts';
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 test('a browser gets the console with status 404 for an unknown path, other clients and paths of the API get JSON', async (t) => {
-  const app = createApp({
-    logger: createLogger('silent'),
-    address: 'files',
-    requestMetrics: createRequestMetrics(createMetrics()),
-    drain: createDrain(),
-  });
+  const app = createTestApp();
   t.after(() => app.close());
   const page: ConsoleFile = { name: 'index.html', type: 'text/html', hash: '', digests: { identity: '' } };
   const files: ConsoleFiles = {

@@ -2,25 +2,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createLogger } from '../log/logger.ts';
-import { createMetrics } from '../metrics.ts';
 import { Problem } from '../problem.ts';
 import { until } from '../testing/until.ts';
 import { lingering } from './client-error.ts';
-import { createApp } from './create-app.ts';
-import { createDrain } from './drain.ts';
 import { listen } from './listen.ts';
-import { createRequestMetrics } from './request-metrics.ts';
+import { createTestApp } from './testing/test-app.ts';
 
 const megabytes = Buffer.alloc(12 * 1024 * 1024, 'a');
 
 async function serve(t: TestContext) {
-  const app = createApp({
-    logger: createLogger('silent'),
-    address: 'files',
-    requestMetrics: createRequestMetrics(createMetrics()),
-    drain: createDrain(),
-  });
+  const app = createTestApp();
   const held = Promise.withResolvers<object>();
   const served: string[] = [];
   app.addHook('onRequest', async ({ url }) => void served.push(url));

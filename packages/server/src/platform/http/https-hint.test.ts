@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../log/logger.ts';
-import { createMetrics } from '../metrics.ts';
-import { createApp } from './create-app.ts';
-import { createDrain } from './drain.ts';
-import { createRequestMetrics } from './request-metrics.ts';
+import { createTestApp } from './testing/test-app.ts';
 
 test('a trusted proxy with TLS and a public URL without https cause one warning', async (t) => {
   for (const [trustedProxies, overHttps, expected] of [
@@ -13,11 +10,8 @@ test('a trusted proxy with TLS and a public URL without https cause one warning'
     [[], false, 0],
   ] as const) {
     const lines: string[] = [];
-    const app = createApp({
+    const app = createTestApp({
       logger: createLogger('warn', { write: (line: string) => void lines.push(line) }),
-      address: 'files',
-      requestMetrics: createRequestMetrics(createMetrics()),
-      drain: createDrain(),
       trustedProxies,
       overHttps,
     });

@@ -2,27 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createLogger } from '../log/logger.ts';
-import { createMetrics } from '../metrics.ts';
 import { Problem } from '../problem.ts';
 import { until } from '../testing/until.ts';
 import { type LingerLimits, lingering } from './client-error.ts';
-import { createApp } from './create-app.ts';
-import { createDrain } from './drain.ts';
 import { listen } from './listen.ts';
-import { createRequestMetrics } from './request-metrics.ts';
+import { createTestApp } from './testing/test-app.ts';
 
 const limits: LingerLimits = { bytes: 1024 * 1024, milliseconds: 60_000, connections: 1 };
 
 /** Serves an address that refuses every request before it reads the body. */
 async function serve(t: TestContext, options: { linger?: LingerLimits; keepAliveMs?: number } = {}) {
-  const app = createApp({
-    logger: createLogger('silent'),
-    address: 'files',
-    requestMetrics: createRequestMetrics(createMetrics()),
-    drain: createDrain(),
-    ...options,
-  });
+  const app = createTestApp({ ...options });
   const refuse = async () => {
     throw new Problem('APIKEY_VALIDATION_FAILED', 'no');
   };

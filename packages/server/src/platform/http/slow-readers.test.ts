@@ -3,25 +3,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { createLogger } from '../log/logger.ts';
 import { createMetrics } from '../metrics.ts';
-import { createApp } from './create-app.ts';
-import { createDrain } from './drain.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import type { ReaderLimits } from './slow-readers.ts';
+import { createTestApp } from './testing/test-app.ts';
 
 const mebibyte = 1024 * 1024;
 const answerBytes = 16 * mebibyte;
 
 async function startApp(t: TestContext, readers: ReaderLimits) {
   const metrics = createMetrics();
-  const app = createApp({
-    logger: createLogger('silent'),
-    address: 'files',
-    requestMetrics: createRequestMetrics(metrics),
-    drain: createDrain(),
-    readers,
-  });
+  const app = createTestApp({ requestMetrics: createRequestMetrics(metrics), readers });
   app.get('/text', async () => 'ä'.repeat(answerBytes / 2));
   app.get('/late', async (_request, reply) => {
     if (!reply.raw.closed) await once(reply.raw, 'close');

@@ -45,31 +45,6 @@ test('a small record is processed while another project holds every worker, and 
   (await extractor.next()).end();
 });
 
-test('projects are served in turn by every worker that becomes free', async (t) => {
-  const { create, extractor, createProject } = await openSteps(t);
-  for (let n = 0; n < 6; n++) await create('many');
-  const readings = [await extractor.next(), await extractor.next()];
-  const other = createProject();
-  const collectionId = await other.collection();
-  const page = `/v1/collections/${collectionId}/records`;
-  // These records are too large for the reserved worker, so they wait in the queue.
-  for (let n = 0; n < 2; n++) {
-    const { status, body } = await other.call('POST', page, { content: `other ${'ö'.repeat(40_000)}` });
-    assert.equal(status, 200, JSON.stringify(body));
-  }
-  const order: string[] = [];
-  for (let n = 0; n < 4; n++) {
-    readings.shift()?.end();
-    const next = await extractor.next();
-    readings.push(next);
-    order.push(next.task.source.kind === 'text' ? next.task.source.text.slice(0, 5).trim() : '');
-  }
-  assert.deepEqual(order, ['other', 'many', 'other', 'many']);
-  for (const { end } of readings) end();
-  (await extractor.next()).end();
-  (await extractor.next()).end();
-});
-
 test('the keys of a project are served in turn, by the key of the request that queued the record', async (t) => {
   const { create, extractor, createProject, projectId, collectionId } = await openSteps(t);
   const page = `/v1/collections/${collectionId}/records`;
@@ -96,26 +71,6 @@ test('the keys of a project are served in turn, by the key of the request that q
   assert.equal(retried.task.keyId, 'other');
   for (const { end } of [retried, ...readings]) end();
   (await extractor.next()).end();
-});
-
-test('a record of a dead worker is claimed again when its lease has expired, without duplicate chunks', async (t) => {
-  const database = await openTestDatabase(t);
-  const first = await openSteps(t, { database });
-  const recordId = await first.create();
-  const reading = await first.extractor.next();
-  await reading.give('one', 'two');
-  assert.equal(await countChunks(database), 2);
-  // Expires the lease without a requeue, as after kill -9.
-  await database.write.updateTable('record').set({ lease_until: 1 }).execute();
-  const again = await first.extractor.next();
-  assert.equal(await countChunks(database), 0, 'the leftovers go before it starts again');
-  await assert.rejects(reading.give('late'));
-  await again.give('one', 'two', 'three');
-  again.end();
-  const record = await first.settle(recordId);
-  assert.deepEqual([record.status, record.num_chunks], ['ready', 3]);
-  assert.deepEqual(await first.contents(), ['one', 'two', 'three']);
-  assert.equal(await countChunks(database), 3);
 });
 
 test('a record in progress when the service stops continues at the next start without delay', async (t) => {
@@ -212,17 +167,6 @@ test('a failure of the service is retried twice before the record ends in error'
   assert.deepEqual(await contents(), []);
 });
 
-test('a temporary failure of the service does not appear in the record', async (t) => {
-  const { create, settle, extractor, contents } = await openSteps(t);
-  const recordId = await create();
-  (await extractor.next()).fail(new Error('for a moment'));
-  const second = await extractor.next();
-  await second.give('all of it');
-  second.end();
-  assert.equal((await settle(recordId)).status, 'ready');
-  assert.deepEqual(await contents(), ['all of it']);
-});
-
 test('a document that crashes every worker fails after three attempts', async (t) => {
   const { create, settle, extractor, database } = await openSteps(t, { timing: { leaseMs: 300 } });
   const recordId = await create();
@@ -296,20 +240,6 @@ test('a temporary failure of the database does not count as an attempt', async (
   const project = createProject();
   const record = await project.record(await project.collection(), { content: 'water' });
   assert.equal(record.status, 'ready');
-});
-
-test('the lease is renewed while the work continues', async (t) => {
-  const { create, settle, extractor, get, database } = await openSteps(t, { timing: { leaseMs: 300 } });
-  const recordId = await create();
-  const reading = await extractor.next();
-  const leases = new Set<unknown>();
-  await until(async () => {
-    leases.add((await database.read.selectFrom('record').select('lease_until').execute())[0]?.lease_until);
-    return leases.size > 6;
-  });
-  assert.equal((await get(recordId)).progress.attempt, 1);
-  reading.end(extracted(0));
-  assert.equal((await settle(recordId)).status, 'ready');
 });
 
 test('a file that was deleted before it was read ends the record in error', async (t) => {

@@ -132,14 +132,6 @@ test('an unread stream frees its place when its client disconnects', async () =>
   await events.follow(key, 'k', new AbortController().signal)[Symbol.asyncIterator]().next();
 });
 
-test('a client that disconnects before its stream begins uses no place', async () => {
-  const key = { projectId: 'p', collectionId: 'c', recordId: 'r' };
-  const records = { find: async () => waitingRecord(key) };
-  const events = createRecordEvents({ records, shares: onePlace(), pollMs: 5, heartbeatMs: 20 });
-  events.follow(key, 'k', AbortSignal.abort());
-  await events.follow(key, 'k', new AbortController().signal)[Symbol.asyncIterator]().next();
-});
-
 function waitingRecord(key: { projectId: string; collectionId: string; recordId: string }) {
   const source = { type: 'text', title: '', content: 'x', fileId: null, url: null, textSplitter: null } as const;
   const state = { status: 'creating', stage: 'queued', percent: 0, attempt: 0, numChunks: 0 } as const;

@@ -159,24 +159,6 @@ test('an error of the source is returned', async () => {
   await assert.rejects(opened().extract(taskOf(source).task, never), /blob lost/);
 });
 
-test('documents wait for a process in order, and no more than the limit run', async () => {
-  const pool = opened({ processes: 2 });
-  const order: number[] = [];
-  let most = 0;
-  const outcomes = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => {
-      const onBatch = async () => {
-        most = Math.max(most, children().length);
-        order.push(index);
-      };
-      return pool.extract(taskOf(short, { onBatch }).task, never);
-    }),
-  );
-  assert.ok(outcomes.every((outcome) => outcome.kind === 'extracted'));
-  assert.equal(most, 2);
-  assert.equal(order.length, 8);
-});
-
 test('the limit waiting_documents refuses the newest of the key that waits most, never a record or another key', async () => {
   const pool = opened({ processes: 1 });
   const leaving = new AbortController();

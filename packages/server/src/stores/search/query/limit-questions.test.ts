@@ -8,16 +8,14 @@ import type { DistinctQuestion, FindDistinct } from './find-distinct.ts';
 import { createQuestionMetrics, limitQuestions } from './limit-questions.ts';
 
 const question: DistinctQuestion = {
-  ...{
-    projectId: 'p',
-    keyId: null,
-    collectionIds: ['c'],
-    text: 'red',
-    words: ['red'],
-    results: 3,
-    maxTokens: 9,
-    isFirstPage: true,
-  },
+  projectId: 'p',
+  keyId: null,
+  collectionIds: ['c'],
+  text: 'red',
+  words: ['red'],
+  results: 3,
+  maxTokens: 9,
+  isFirstPage: true,
 };
 
 function createLimited(search: FindDistinct<unknown>) {

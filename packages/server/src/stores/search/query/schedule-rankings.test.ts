@@ -46,34 +46,6 @@ test('at the limit concurrent_rankings, a question of another project is ranked 
   assert.equal((await Promise.all(busy)).length, 500);
 });
 
-test('the keys of a project are served in turn, too', async () => {
-  const { ask, started, finishOne } = openScheduler();
-  const all = [...Array.from({ length: 20 }, () => ask('p', 'busy')), ask('p', 'other')];
-  await settle();
-  finishOne();
-  await settle();
-  finishOne();
-  await settle();
-  assert.deepEqual(started.slice(mostConcurrentRankings), ['p other', 'p busy']);
-  for (let left = all.length; left > 0; left -= 1) {
-    finishOne();
-    await settle();
-  }
-  await Promise.all(all);
-});
-
-test('a question whose client disconnects leaves the queue, and is never ranked', async () => {
-  const { ask, started, finishOne } = openScheduler();
-  const running = Array.from({ length: mostConcurrentRankings }, () => ask('p', 'k'));
-  const client = new AbortController();
-  const waiting = ask('p', 'k', client.signal);
-  client.abort(new Error('gone'));
-  await assert.rejects(waiting, { message: 'gone' });
-  for (let left = running.length; left > 0; left -= 1) finishOne();
-  await Promise.all(running);
-  assert.equal(started.length, mostConcurrentRankings);
-});
-
 test('the limit waiting_rankings accepts exactly as many waiting rankings of a key and refuses one more', async () => {
   const scheduleRanking = createRankingScheduler(createAdmission());
   const end = Promise.withResolvers<void>();
@@ -82,16 +54,6 @@ test('the limit waiting_rankings accepts exactly as many waiting rankings of a k
   await assert.rejects(ask('busy'), { code: 'TOO_MANY_REQUESTS' });
   end.resolve();
   await Promise.all(accepted);
-});
-
-test('a ranking that fails frees its place', async () => {
-  const scheduleRanking = createRankingScheduler(createAdmission());
-  const owner = { projectId: 'p', keyId: 'k', words: [] };
-  await assert.rejects(
-    scheduleRanking(owner, () => Promise.reject(new Error('broken'))),
-    { message: 'broken' },
-  );
-  assert.equal(await scheduleRanking(owner, async () => 'ranked'), 'ranked');
 });
 
 test('a key ranks one long question at a time, which leaves a thread for others', async () => {

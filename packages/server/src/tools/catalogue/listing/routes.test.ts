@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createApp } from '../../../platform/http/create-app.ts';
-import { createDrain } from '../../../platform/http/drain.ts';
 import { createRequestMetrics } from '../../../platform/http/request-metrics.ts';
-import { createLogger } from '../../../platform/log/logger.ts';
+import { createTestApp } from '../../../platform/http/testing/test-app.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { registerCatalogueMetrics } from '../load/metrics.ts';
@@ -16,12 +14,7 @@ const headers = { authorization: 'Bearer key' };
 async function openApp(t: TestContext, files: Files = goodFiles) {
   const catalogue = await load(await createFolder(t, files));
   const registry = createMetrics();
-  const app = createApp({
-    logger: createLogger('silent'),
-    address: 'plugins',
-    requestMetrics: createRequestMetrics(registry),
-    drain: createDrain(),
-  });
+  const app = createTestApp({ address: 'plugins', requestMetrics: createRequestMetrics(registry) });
   catalogueRoutes(app, {
     catalogue: () => catalogue,
     // The search of a service has tests of its own. This one finds the plugins whose id contains the question.

@@ -3,15 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { loadCatalogue } from './load-catalogue.ts';
-import {
-  bundleYaml,
-  createFolder,
-  type Files,
-  goodFiles,
-  handlerYaml,
-  load,
-  pluginYaml,
-} from './testing/bundle-folder.suite.ts';
+import { createFolder, type Files, goodFiles, load, pluginYaml } from './testing/bundle-folder.suite.ts';
 
 test('loading the same folders twice gives the same bytes and tags', async (t) => {
   const folder = await createFolder(t, goodFiles);
@@ -110,43 +102,3 @@ test('the log has one line for each bundle that fails and one for the load, and 
   assert.equal(loaded.msg, 'catalogue loaded');
   assert.deepEqual([loaded.bundles, loaded.plugins], [2, 2]);
 });
-
-test('a thousand plugins are loaded and listed', async (t) => {
-  const catalogue = await load(await createFolder(t, manyBundles()));
-  const started = performance.now();
-  const again = await loadCatalogue({
-    folders: [...new Set([...catalogue.bundles.values()].map(({ folder }) => join(folder, '..')))],
-    capabilities: { handlers: 'process' },
-    publicUrl: '',
-    logger: createLogger('silent'),
-  });
-  const loaded = performance.now();
-  const english = await again.pluginList(undefined, 'en');
-  const listed = performance.now();
-  await again.pluginList(undefined, 'zh');
-  const translated = performance.now();
-  assert.deepEqual(again.failures, []);
-  assert.equal(JSON.parse(String(english?.body)).fetched_count, 1_000);
-  t.diagnostic(
-    `load ${ms(loaded - started)}, list ${ms(listed - loaded)}, first list in another language ${ms(translated - listed)}`,
-  );
-});
-
-/** Returns twenty bundles of fifty plugins. Every tenth plugin has code. */
-function manyBundles(): Files {
-  const files: Record<string, string> = {};
-  for (let b = 0; b < 20; b++) {
-    const folder = `bundle_${b}`;
-    files[`${folder}/bundle.yaml`] = bundleYaml.replace('id: weather', `id: ${folder}`).replace('icon: icon.svg\n', '');
-    files[`${folder}/add.ts`] = 'export const run = () => 1;\n';
-    for (let p = 0; p < 50; p++) {
-      const yaml = p % 10 === 0 ? handlerYaml.replace('id: add', `id: plugin_${p}`) : pluginYaml;
-      files[`${folder}/plugin_${p}.yaml`] = yaml.replace('id: get_weather', `id: plugin_${p}`);
-    }
-  }
-  return files;
-}
-
-function ms(milliseconds: number): string {
-  return `${milliseconds.toFixed(1)} ms`;
-}

@@ -8,7 +8,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { createPool } from './pool.ts';
 import type { SandboxOutcome } from './sandbox.ts';
 import { createSlots, type SlotHolder } from './slots.ts';
-import { childrenOf, isRunning, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
+import { childrenOf, hold, isRunning, openTestBed, until } from './testing/test-bed.suite.ts';
 
 /** The run ends when its request is answered. */
 const held = `globalThis.runs = 0;
@@ -19,26 +19,7 @@ const held = `globalThis.runs = 0;
   };`;
 const crashing = `export const run = (input) => { if (input.crash) process.exit(7); return 'well'; };`;
 
-interface HeldRun {
-  readonly outcome: Promise<SandboxOutcome>;
-  readonly release: () => void;
-  readonly begun: Promise<void>;
-}
-
-function hold(bed: TestBed, bundleId: string, signal?: AbortSignal): HeldRun {
-  const begun = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const outcome = bed.run(bundleId, {
-    input: { hold: true },
-    ...(signal === undefined ? {} : { signal }),
-    onFetch: async () => {
-      begun.resolve();
-      await released.promise;
-      return { status: 200, headers: {}, text: '' };
-    },
-  });
-  return { outcome, release: released.resolve, begun: begun.promise };
-}
+const holdInput = { input: { hold: true } };
 
 function kinds(outcomes: readonly SandboxOutcome[]): string[] {
   return outcomes.map((outcome) => outcome.kind);
@@ -55,7 +36,7 @@ test('many concurrent runs share few children, one run at a time each', async ()
 test('a full queue results in queue_full with the time to retry', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 6 });
   await bed.addBundle('a', { 'run.mjs': held });
-  const first = hold(bed, 'a');
+  const first = hold(bed, 'a', holdInput);
   await first.begun;
   const waiting = [bed.run('a'), bed.run('a'), bed.run('a')];
   const refused = await bed.run('a');
@@ -68,7 +49,7 @@ test('a full queue results in queue_full with the time to retry', async () => {
 test('the queue of all bundles together is bounded too', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 2 });
   for (const id of ['a', 'b', 'c', 'd']) await bed.addBundle(id, { 'run.mjs': held });
-  const running = [hold(bed, 'a'), hold(bed, 'b')];
+  const running = [hold(bed, 'a', holdInput), hold(bed, 'b', holdInput)];
   await Promise.all(running.map((it) => it.begun));
   const waiting = [bed.run('a'), bed.run('b')];
   // Both runs take their places in the queue after they have looked up their bundle.
@@ -81,7 +62,7 @@ test('the queue of all bundles together is bounded too', async () => {
 test('a waiting run can be cancelled, and waits no longer than its time limit', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, leastWaitMs: 0 });
   await bed.addBundle('a', { 'run.mjs': held });
-  const first = hold(bed, 'a');
+  const first = hold(bed, 'a', holdInput);
   await first.begun;
   const controller = new AbortController();
   const cancelled = bed.run('a', { signal: controller.signal });
@@ -173,7 +154,7 @@ test('a bundle that crashes repeatedly is paused, and another one is not', async
 test('close cancels running and waiting runs and leaves no process', async () => {
   const bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
   await bed.addBundle('a', { 'run.mjs': held });
-  const running = hold(bed, 'a');
+  const running = hold(bed, 'a', holdInput);
   await running.begun;
   const waiting = bed.run('a');
   await new Promise(setImmediate);
@@ -189,7 +170,7 @@ test('a child inherits no file of the server', async () => {
   await using bed = await openTestBed();
   await bed.addBundle('a', { 'run.mjs': held });
   const file = await open(join(bed.folder, 'data'), 'w');
-  const run = hold(bed, 'a');
+  const run = hold(bed, 'a', holdInput);
   await run.begun;
   const [pid = 0] = childrenOf(process.pid);
   const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));

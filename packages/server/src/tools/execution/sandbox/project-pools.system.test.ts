@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
-import { createMetrics, type Registry } from '../../../platform/metrics.ts';
 import type { SandboxOutcome } from './sandbox.ts';
-import { childrenOf, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
+import { childrenOf, type HeldRun, hold, openTestBed, type TestBed, until } from './testing/test-bed.suite.ts';
 
 /** Leaves a mark wherever a handler can, and returns the marks that it has found. */
 const marking = `
@@ -82,30 +80,15 @@ test('when there are more projects than processes, projects take turns with proc
 const held =
   "export const run = async (input, context) => { await context.fetch({ url: 'https://a.test/' }); return {}; };";
 
-interface HeldRun {
-  readonly outcome: Promise<SandboxOutcome>;
-  readonly begun: Promise<void>;
-  readonly release: () => void;
-}
-
-function hold(bed: TestBed, bundleId: string, projectId: string, keyId: string | null = null): HeldRun {
-  const begun = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const onFetch = async () => {
-    begun.resolve();
-    await released.promise;
-    return { status: 200, headers: {}, text: '' };
-  };
-  const outcome = bed.run(bundleId, { projectId, keyId, onFetch, limits: { timeoutMs: 60_000 } });
-  return { outcome, begun: begun.promise, release: released.resolve };
-}
+const holdFor = (bed: TestBed, bundleId: string, projectId: string, keyId: string | null = null) =>
+  hold(bed, bundleId, { projectId, keyId, limits: { timeoutMs: 60_000 } });
 
 /** Starts `each` runs of every bundle, and waits until `running` of them have a process. */
 async function fill(bed: TestBed, bundleIds: readonly string[], { each, running }: { each: number; running: number }) {
   const runs: HeldRun[] = [];
   for (const bundleId of bundleIds) {
     await bed.addBundle(bundleId, { 'run.mjs': held });
-    for (let n = 0; n < each; n += 1) runs.push(hold(bed, bundleId, 'proj_a'));
+    for (let n = 0; n < each; n += 1) runs.push(holdFor(bed, bundleId, 'proj_a'));
   }
   const begun = new Set<HeldRun>();
   for (const run of runs) void run.begun.then(() => begun.add(run));
@@ -123,46 +106,14 @@ test('a project that holds every process does not delay the first run of another
   for (const { outcome } of runs) assert.equal((await outcome).kind, 'returned');
 });
 
-test('free processes go to the project that has fewer, although the other has waiting runs', async () => {
-  const metrics = createMetrics();
-  await using bed = await openTestBed({ maxChildrenPerBundle: 2, maxChildren: 4, metrics });
-  const { runs, begun } = await fill(bed, ['a', 'b'], { each: 4, running: 4 });
-  await bed.addBundle('c', { 'run.mjs': held });
-  const others = [hold(bed, 'c', 'proj_b'), hold(bed, 'c', 'proj_b')];
-  // Each run looks up its own handler, so either may be the first.
-  await Promise.race(others.map(({ begun }) => begun));
-  // A pool keeps its processes for this time even when others wait.
-  const patient = performance.now() + 300;
-  await until('the second one has waited', () => performance.now() > patient);
-  const [first, second] = begun;
-  first?.release();
-  // The system removes a process before the sandbox notices. Until then the sandbox ends no second one.
-  await untilChildren(metrics, 4);
-  second?.release();
-  await Promise.all(others.map((other) => other.begun));
-  assert.equal(begun.size, 4, 'no waiting run of the first project came before');
-  for (const { release } of [...runs, ...others]) release();
-  for (const { outcome } of [...runs, ...others]) assert.equal((await outcome).kind, 'returned');
-});
-
-/** Waits until the sandbox counts `count` processes. */
-async function untilChildren(metrics: Registry, count: number): Promise<void> {
-  const gauge = metrics.getSingleMetric('quartermaster_sandbox_children');
-  for (const end = Date.now() + 15_000; ; await pause(5)) {
-    const [measured] = (await gauge?.get())?.values ?? [];
-    if (measured?.value === count) return;
-    if (Date.now() > end) throw new Error(`the sandbox counts ${measured?.value} processes, not ${count}`);
-  }
-}
-
 test('a full queue refuses the newest runs of the project that fills it, and accepts those of another one', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 8 });
   const { runs } = await fill(bed, ['a', 'b'], { each: 4, running: 2 });
   for (const bundleId of ['c', 'd']) await bed.addBundle(bundleId, { 'run.mjs': held });
-  const newest = [hold(bed, 'a', 'proj_a'), hold(bed, 'b', 'proj_a')];
+  const newest = [holdFor(bed, 'a', 'proj_a'), holdFor(bed, 'b', 'proj_a')];
   await new Promise(setImmediate);
-  assert.equal((await hold(bed, 'c', 'proj_a').outcome).kind, 'queue_full');
-  const others = [hold(bed, 'd', 'proj_b'), hold(bed, 'd', 'proj_b')];
+  assert.equal((await holdFor(bed, 'c', 'proj_a').outcome).kind, 'queue_full');
+  const others = [holdFor(bed, 'd', 'proj_b'), holdFor(bed, 'd', 'proj_b')];
   for (const { outcome } of newest) assert.equal((await outcome).kind, 'queue_full');
   for (const { release } of [...runs, ...others]) release();
   for (const { outcome } of [...runs, ...others]) assert.equal((await outcome).kind, 'returned');
@@ -171,12 +122,12 @@ test('a full queue refuses the newest runs of the project that fills it, and acc
 test('a key that holds every process of a bundle does not delay the run of another key of its project', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 2, maxChildren: 4 });
   await bed.addBundle('a', { 'run.mjs': held });
-  const runs = Array.from({ length: 6 }, () => hold(bed, 'a', 'proj_a', 'saturating'));
+  const runs = Array.from({ length: 6 }, () => holdFor(bed, 'a', 'proj_a', 'saturating'));
   const begun = new Set<HeldRun>();
   for (const run of runs) void run.begun.then(() => begun.add(run));
   await until('every process has a run', () => begun.size === 2);
   for (let n = 0; n < 3; n += 1) {
-    const other = hold(bed, 'a', 'proj_a', 'other');
+    const other = holdFor(bed, 'a', 'proj_a', 'other');
     await other.begun;
     other.release();
     assert.equal((await other.outcome).kind, 'returned');
@@ -191,13 +142,13 @@ test('a key that holds the processes of all bundles does not delay the first run
   const runs: HeldRun[] = [];
   for (const bundleId of ['a', 'b', 'c', 'd', 'e']) {
     await bed.addBundle(bundleId, { 'run.mjs': held });
-    for (let n = 0; n < 2; n += 1) runs.push(hold(bed, bundleId, 'proj_a', 'saturating'));
+    for (let n = 0; n < 2; n += 1) runs.push(holdFor(bed, bundleId, 'proj_a', 'saturating'));
   }
   const begun = new Set<HeldRun>();
   for (const run of runs) void run.begun.then(() => begun.add(run));
   await until('every process has a run', () => begun.size === 3);
   for (const bundleId of ['d', 'e', 'd']) {
-    const other = hold(bed, bundleId, 'proj_a', 'other');
+    const other = holdFor(bed, bundleId, 'proj_a', 'other');
     await other.begun;
     other.release();
     assert.equal((await other.outcome).kind, 'returned');
@@ -210,11 +161,11 @@ test('a key that holds the processes of all bundles does not delay the first run
 test('keys of a project take turns, and a full queue refuses the newest run of the key that waits most', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 8 });
   await bed.addBundle('a', { 'run.mjs': held });
-  const [running, second] = [hold(bed, 'a', 'proj_a', '1'), hold(bed, 'a', 'proj_a', '3')];
+  const [running, second] = [holdFor(bed, 'a', 'proj_a', '1'), holdFor(bed, 'a', 'proj_a', '3')];
   await Promise.all([running.begun, second.begun]);
   const order: string[] = [];
   const enter = (name: string, keyId: string) => {
-    const run = hold(bed, 'a', 'proj_a', keyId);
+    const run = holdFor(bed, 'a', 'proj_a', keyId);
     void run.begun.then(() => {
       order.push(name);
       run.release();

@@ -32,6 +32,10 @@ const texts: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   five: { blank: '', written: '1999-12-31' },
 };
 
+const one = (type: string, key: string, value: unknown) => ({ type, key, value }) as ChunkFilter;
+const and = (...filters: ChunkFilter[]) => ({ type: 'and', filters }) as ChunkFilter;
+const or = (...filters: ChunkFilter[]) => ({ type: 'or', filters }) as ChunkFilter;
+
 /** Filters, each with the names of the matching chunks. */
 const cases: ReadonlyArray<readonly [ChunkFilter, readonly string[]]> = [
   [{ type: 'eq', key: 'lang', value: 'en' }, ['one']],
@@ -85,38 +89,8 @@ const cases: ReadonlyArray<readonly [ChunkFilter, readonly string[]]> = [
   [{ type: 'eq', key: "it's", value: 'quote' }, ['four']],
   [{ type: 'eq', key: "x') or 1 = 1 --", value: "x' or '1' = '1" }, []],
   [{ type: 'in', key: 'lang', value: ["de') or true --", '%', '*'] }, []],
-  [
-    {
-      type: 'and',
-      filters: [
-        { type: 'gte', key: 'n', value: 1 },
-        {
-          type: 'or',
-          filters: [
-            { type: 'eq', key: 'ok', value: true },
-            { type: 'eq', key: 'lang', value: 'EN' },
-          ],
-        },
-      ],
-    },
-    ['one', 'three'],
-  ],
-  [
-    {
-      type: 'or',
-      filters: [
-        { type: 'eq', key: 'lang', value: 'de' },
-        {
-          type: 'and',
-          filters: [
-            { type: 'ne', key: 'n', value: 1 },
-            { type: 'eq', key: 'text', value: 'nine' },
-          ],
-        },
-      ],
-    },
-    ['two', 'three'],
-  ],
+  [and(one('gte', 'n', 1), or(one('eq', 'ok', true), one('eq', 'lang', 'EN'))), ['one', 'three']],
+  [or(one('eq', 'lang', 'de'), and(one('ne', 'n', 1), one('eq', 'text', 'nine'))), ['two', 'three']],
 ];
 
 /** Tests the behaviour of every chunk repository for conditions on metadata. */

@@ -98,3 +98,22 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
     if (Date.now() > end) throw new Error(`never came true: ${what}`);
   }
 }
+
+/** A run whose handler waits for the answer to its request. */
+export interface HeldRun {
+  readonly outcome: Promise<SandboxOutcome>;
+  readonly begun: Promise<void>;
+  readonly release: () => void;
+}
+
+/** Starts a run that ends when it is released, because its request is answered then. */
+export function hold(bed: TestBed, bundleId: string, change: Change = {}): HeldRun {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const onFetch = async () => {
+    begun.resolve();
+    await released.promise;
+    return { status: 200, headers: {}, text: '' };
+  };
+  return { outcome: bed.run(bundleId, { onFetch, ...change }), begun: begun.promise, release: released.resolve };
+}

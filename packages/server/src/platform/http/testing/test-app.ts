@@ -1,0 +1,11 @@
+import { createLogger } from '../../log/logger.ts';
+import { createMetrics } from '../../metrics.ts';
+import { type AppDeps, createApp } from '../create-app.ts';
+import { createDrain } from '../drain.ts';
+import { createRequestMetrics } from '../request-metrics.ts';
+
+/** Creates the application of the files address, without a log unless the test asks for one. */
+export function createTestApp(more: Partial<AppDeps> = {}) {
+  const requestMetrics = createRequestMetrics(createMetrics());
+  return createApp({ logger: createLogger('silent'), address: 'files', requestMetrics, drain: createDrain(), ...more });
+}
