@@ -47,17 +47,6 @@ test('every character except blanks is in exactly one chunk, in order, and no ch
   );
 });
 
-test('a document that fits is one chunk', () => {
-  const { chunks } = chunksOf(
-    [
-      { kind: 'heading', text: 'H', level: 1 },
-      { kind: 'paragraph', text: 'Text.' },
-    ],
-    400,
-  );
-  assert.deepEqual(chunks, ['H\n\nText.']);
-});
-
 test('a section begins a chunk, and its heading stays with it', () => {
   const { chunks } = chunksOf(
     [

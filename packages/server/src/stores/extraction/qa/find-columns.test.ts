@@ -170,8 +170,3 @@ test('further columns with longer names of questions or answers are reported', (
   assert.match(warnings.join(), /Question \(DE\), Answer \(DE\).*Send `columns` to choose/);
   assert.deepEqual(csv('question,answer,answer_start\nq,a,1\n').warnings, []);
 });
-
-test('longer names below the first row with two values are values', () => {
-  const { message } = refusal('What?,That\nMy question,My answer\n');
-  assert.match(message, /No row names both/);
-});
