@@ -193,6 +193,7 @@ function testEnteredKeys(open: () => OpenedRepositories): void {
     assert.equal(await takenOf(job), '');
     await jobs.publish(job, published(4));
     assert.equal(await takenOf(job), 'a,b,c,d');
+    await sweepAway(repositories, collection);
     assert.equal(await repositories.countRows(collection.id), 0);
   });
 
