@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countTokens } from '../../packages/server/src/stores/extraction/chunking/tokens.ts';
+import { countTokens } from '../../packages/server/src/stores/extraction/tokens.ts';
 import type { PassageSet } from './retrieval.ts';
 
 interface Handbook {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countTokens } from '../../packages/server/src/stores/extraction/chunking/tokens.ts';
+import { countTokens } from '../../packages/server/src/stores/extraction/tokens.ts';
 import { connectClient } from '../support/client.ts';
 import { limitedService } from '../support/limits.ts';
 import {

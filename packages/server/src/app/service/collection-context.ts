@@ -14,11 +14,11 @@ import type { FileAccess } from '../../stores/files/file-access.ts';
 import type { PageFetcher } from '../../stores/ingestion/page-fetcher.ts';
 import type { RecordMetrics } from '../../stores/ingestion/record-metrics.ts';
 import type { RecordWorkerDeps } from '../../stores/ingestion/record-worker.ts';
+import type { CountTokens } from '../../stores/search/analysis/measure-text.ts';
 import type { Embedder } from '../../stores/search/embedding/embedder.ts';
 import type { EmbeddingState } from '../../stores/search/embedding/embedder-metrics.ts';
 import type { VectorIndex } from '../../stores/search/embedding/vector-index.ts';
 import type { QuestionLimits } from '../../stores/search/query/limit-questions.ts';
-import type { CountTokens } from '../../stores/search/query/measure-text.ts';
 import type { RerankDeps } from '../../stores/search/reranking/rerank-hits.ts';
 import type { ReadVectors } from '../../stores/search/vector-codes/open-vector-index.ts';
 

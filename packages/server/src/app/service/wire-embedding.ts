@@ -1,5 +1,6 @@
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { version } from '../../platform/version.ts';
+import type { CountTokens } from '../../stores/search/analysis/measure-text.ts';
 import type { Embedder } from '../../stores/search/embedding/embedder.ts';
 import { createEmbedderMetrics, type EmbedderMetrics } from '../../stores/search/embedding/embedder-metrics.ts';
 import { createHttpEmbedder } from '../../stores/search/embedding/http-embedder.ts';
@@ -7,7 +8,6 @@ import { startModelTrials, type TriedModel } from '../../stores/search/embedding
 import { openOnnxEmbedder } from '../../stores/search/embedding/onnx/onnx-embedder.ts';
 import type { EmbeddingProvider } from '../../stores/search/embedding/providers/embedding-provider.ts';
 import { type EmbeddingProviderName, embeddingProviders } from '../../stores/search/embedding/providers/providers.ts';
-import type { CountTokens } from '../../stores/search/query/measure-text.ts';
 import { openVectorIndex } from '../../stores/search/vector-codes/open-vector-index.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import type { ModelConfig } from '../settings/models-file.ts';

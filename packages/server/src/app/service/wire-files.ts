@@ -27,8 +27,8 @@ import { createAdmissions } from '../../stores/files/upload/admission.ts';
 import { createTemporaryFiles, type TemporaryFiles } from '../../stores/files/upload/temporary-file.ts';
 import { createUploads } from '../../stores/files/upload/upload.ts';
 import { createRecordMetrics } from '../../stores/ingestion/record-metrics.ts';
+import { measureText } from '../../stores/search/analysis/measure-text.ts';
 import { createQuestionMetrics } from '../../stores/search/query/limit-questions.ts';
-import { measureText } from '../../stores/search/query/measure-text.ts';
 import { createHttpReranker, rerankingProviders } from '../../stores/search/reranking/http-reranker.ts';
 import { pauseReranker } from '../../stores/search/reranking/pause-reranker.ts';
 import type { RerankDeps } from '../../stores/search/reranking/rerank-hits.ts';
@@ -169,7 +169,7 @@ function addFileRoutes(
  * which many services never do.
  */
 async function countTokens(text: string): Promise<number> {
-  return (await import('../../stores/extraction/chunking/tokens.ts')).countTokens(text);
+  return (await import('../../stores/extraction/tokens.ts')).countTokens(text);
 }
 
 function openPages({ registry, admission, logger }: ServiceContext, isolation: () => Promise<SpawnSettings>) {

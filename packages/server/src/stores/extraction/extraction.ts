@@ -8,7 +8,7 @@ import type {
   TextSplitter,
 } from '@quartermaster/contract';
 import type { Secret } from '../../platform/secret.ts';
-import type { ScanBox } from './pages/page-protocol.ts';
+import type { ScanBox } from './page-protocol.ts';
 
 export type { OnDuplicate, RowStatus };
 

@@ -13,8 +13,8 @@ import {
   openTestService,
   silent,
 } from '../collections/testing/test-collections.suite.ts';
-import { countTokens } from '../extraction/chunking/tokens.ts';
 import type { Extractor } from '../extraction/extraction.ts';
+import { countTokens } from '../extraction/tokens.ts';
 import { openExtractor } from '../extraction/worker/open-extractor.ts';
 import { createHttpEmbedder } from './embedding/http-embedder.ts';
 

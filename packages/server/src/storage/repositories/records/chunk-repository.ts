@@ -9,7 +9,7 @@ import type {
   Neighbour,
   NewChunk,
 } from '../../../stores/collections/chunks/chunk-repository.ts';
-import type { ScanBox } from '../../../stores/extraction/pages/page-protocol.ts';
+import type { ScanBox } from '../../../stores/extraction/page-protocol.ts';
 import { countFieldTerms } from '../../../stores/search/analysis/field-terms.ts';
 import type { DescribedChunk } from '../../../stores/search/chunk-index.ts';
 import { listFilterTerms } from '../../../stores/search/filter-terms.ts';

@@ -11,12 +11,12 @@ import {
 import type { Owner } from '../../../platform/admission/owner.ts';
 import { isId } from '../../../platform/identifier.ts';
 import { checkCursorForm } from '../../../platform/list-cursors.ts';
+import { measureText } from '../../search/analysis/measure-text.ts';
 import { type AskedWords, matchWords, toAskedWords } from '../../search/analysis/question-terms.ts';
 import { checkFilter } from '../../search/check-filter.ts';
 import { type ChunkFilter, CollectionMissing, type DescribedChunk } from '../../search/chunk-index.ts';
 import type { DistinctAnswer, FindDistinct, RankedCollection } from '../../search/query/find-distinct.ts';
 import type { Hit } from '../../search/query/fuse.ts';
-import { measureText } from '../../search/query/measure-text.ts';
 import { type SelectedHits, selectHits } from '../../search/query/select-hits.ts';
 import { type RerankDeps, type RerankedHit, rerankHits } from '../../search/reranking/rerank-hits.ts';
 import { chunkNotFound, collectionNotFound } from '../problems.ts';

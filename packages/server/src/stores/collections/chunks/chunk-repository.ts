@@ -1,6 +1,6 @@
 import type { ListQuery, Locator } from '@quartermaster/contract';
 import type { Page } from '../../../platform/page.ts';
-import type { ScanBox } from '../../extraction/pages/page-protocol.ts';
+import type { ScanBox } from '../../extraction/page-protocol.ts';
 import type { ChunkIndex } from '../../search/chunk-index.ts';
 
 /** A chunk with its terms, to be stored. Times are in milliseconds. */

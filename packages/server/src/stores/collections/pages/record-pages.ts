@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Chunk, type PagePictureQuery, type PassageBoxes, pagePictureWidth } from '@quartermaster/contract';
 import type { Owner } from '../../../platform/admission/owner.ts';
+import { isPageFormat, type PageJob } from '../../extraction/page-protocol.ts';
 import type { PageReader, PageResult } from '../../extraction/pages/open-page-reader.ts';
-import { isPageFormat, type PageJob } from '../../extraction/pages/page-protocol.ts';
 import type { AccessibleFile, FileAccess } from '../../files/file-access.ts';
 import type { ChunkKey } from '../chunks/chunk-repository.ts';
 import type { Chunks } from '../chunks/chunks.ts';

@@ -1,6 +1,6 @@
 import type { Locator } from '@quartermaster/contract';
 import { contentOfPair, type ExtractedChunk } from '../extraction.ts';
-import { pageLimits, type ScanBox } from '../pages/page-protocol.ts';
+import { pageLimits, type ScanBox } from '../page-protocol.ts';
 import { placeLimits } from '../place-names.ts';
 
 /**

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { TextSplitter } from '@quartermaster/contract';
 import type { ExtractedChunk } from '../extraction.ts';
 import type { ExtractionJob } from '../extraction-job.ts';
+import { countTokens } from '../tokens.ts';
 import { createChunks } from './create-chunks.ts';
-import { countTokens } from './tokens.ts';
 
 const job: ExtractionJob = {
   kind: 'text',

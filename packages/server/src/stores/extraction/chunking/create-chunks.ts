@@ -3,15 +3,16 @@ import { type Document, layOut, type PlacedBlock } from '../document.ts';
 import { capacityExceeded, fileEmpty, noText } from '../extraction-error.ts';
 import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extraction-job.ts';
 import { parserOf, readDocument } from '../formats/read-document.ts';
+import { readWorkbook } from '../formats/read-sheets.ts';
 import type { Ocr } from '../ocr/recognition.ts';
 import { createPairs } from '../qa/create-pairs.ts';
+import { countTokens } from '../tokens.ts';
 import { separatorDefaults } from './check-splitter.ts';
 import { batchLimits } from './chunk-batch.ts';
 import { chunkSizeOf } from './chunk-size.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
 import { splitByTokens } from './token-splitter.ts';
-import { countTokens } from './tokens.ts';
 
 /**
  * Reads the bytes and passes every chunk to the sink, in order.
@@ -29,7 +30,10 @@ export async function createChunks(input: {
   if (input.bytes.length === 0) throw fileEmpty();
   sink.stage('parsing', 0);
   const bytes = await decrypt(job, input.bytes);
-  if (job.kind === 'qa') return createPairs({ ...input, bytes });
+  if (job.kind === 'qa') {
+    const source = { format: job.format, bytes, charset: job.charset ?? undefined };
+    return createPairs({ job, sink, report, read: (warn) => readWorkbook(source, warn) });
+  }
   report.parser = parserOf(job.format);
   const document = await readDocument({
     format: job.format,

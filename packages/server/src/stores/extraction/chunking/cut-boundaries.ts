@@ -1,4 +1,4 @@
-import type { TokenMap } from './tokens.ts';
+import type { TokenMap } from '../tokens.ts';
 
 /** The range in which a piece may end: after the cut `after`, at most at `most`, and as near to `wanted` as possible. */
 export interface CutRange {

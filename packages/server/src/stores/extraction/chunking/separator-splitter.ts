@@ -1,5 +1,5 @@
+import { countTokens } from '../tokens.ts';
 import { splitByTokens, type TextPiece, type TokenSizes } from './token-splitter.ts';
-import { countTokens } from './tokens.ts';
 
 interface Section {
   readonly start: number;

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { countTokens as reference } from 'gpt-tokenizer/encoding/cl100k_base';
 import { encode, letters, longHandbook } from '../../../../../../test/support/sample-texts.ts';
+import { countTokens, mapTokens } from '../tokens.ts';
 import { splitBySeparators } from './separator-splitter.ts';
 import { splitByTokens, type TextPiece } from './token-splitter.ts';
-import { countTokens, mapTokens } from './tokens.ts';
 
 const texts = fc.oneof(
   fc.lorem({ maxCount: 300, size: 'max' }),

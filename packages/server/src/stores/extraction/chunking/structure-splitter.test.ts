@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { longHandbook } from '../../../../../../test/support/sample-texts.ts';
 import { type Block, layOut } from '../document.ts';
 import { readMarkdown } from '../formats/read-markdown.ts';
+import { countTokens } from '../tokens.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
-import { countTokens } from './tokens.ts';
 
 function chunksOf(blocks: readonly Block[], size: number): { text: string; chunks: string[]; cuts: StructureCut[] } {
   const laidOut = layOut({ blocks, facts: {}, warnings: [] });

@@ -1,6 +1,6 @@
 import type { PlacedBlock } from '../document.ts';
+import { countTokens } from '../tokens.ts';
 import { splitByTokens, type TextPiece } from './token-splitter.ts';
-import { countTokens } from './tokens.ts';
 
 /** A piece of a text. A later piece of a table repeats the header before it. */
 export interface StructureCut extends TextPiece {

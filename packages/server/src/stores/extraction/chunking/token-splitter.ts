@@ -1,5 +1,5 @@
+import { countTokens, mapTokens, type TokenMap } from '../tokens.ts';
 import { findBoundary, findSign, isBetweenWords } from './cut-boundaries.ts';
-import { countTokens, mapTokens, type TokenMap } from './tokens.ts';
 
 /** A piece of a text: the characters from `start` to before `end`, without blanks at its ends. */
 export interface TextPiece {

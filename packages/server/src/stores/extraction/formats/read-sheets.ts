@@ -10,6 +10,7 @@ import {
   type Warn,
   type Workbook,
 } from '../qa/sheet.ts';
+import type { TextSource } from './read-document.ts';
 
 /**
  * Reads every visible sheet as a table: a line for each visible row that is not blank, ` | ` between cells. The name of a
@@ -18,7 +19,7 @@ import {
  */
 export async function readSheets(format: 'csv' | 'xlsx', bytes: Uint8Array): Promise<Document> {
   const warnings: string[] = [];
-  const { sheets, facts } = await readWorkbook(format, bytes, createWarn(warnings));
+  const { sheets, facts } = await readWorkbook({ format, bytes }, createWarn(warnings));
   const { dialect: _, ...encoding } = facts;
   return { ...readWorkbookSheets(sheets, warnings), facts: encoding };
 }
@@ -31,9 +32,14 @@ export function readWorkbookSheets(read: readonly Sheet[], warnings: string[] = 
   return { blocks, warnings: [...warnings, ...describeHiddenSheets(sheets)] };
 }
 
-async function readWorkbook(format: 'csv' | 'xlsx', bytes: Uint8Array, warn: Warn): Promise<Workbook> {
+/** @throws ExtractionError when the file cannot be read */
+export async function readWorkbook(
+  { format, bytes, charset }: Pick<TextSource, 'format' | 'bytes' | 'charset'>,
+  warn: Warn,
+): Promise<Workbook> {
   if (format === 'xlsx') return (await import('./xlsx/read-xlsx.ts')).readXlsx(bytes);
-  return (await import('./csv/read-csv.ts')).readCsv(bytes, { charset: undefined, warn });
+  if (format === 'csv') return (await import('./csv/read-csv.ts')).readCsv(bytes, { charset, warn });
+  throw new Error(`No reader reads sheets of ${format}.`);
 }
 
 function toBlocks({ name, rows }: Sheet, warn: Warn): Block[] {

@@ -1,4 +1,4 @@
-import type { Box, ScanBox } from '../pages/page-protocol.ts';
+import type { Box, ScanBox } from '../page-protocol.ts';
 
 /** A word that OCR has read on a page. */
 export interface ScannedWord {

@@ -9,7 +9,7 @@ import { splitByStructure } from '../chunking/structure-splitter.ts';
 import { type Document, layOut } from '../document.ts';
 import { readDocument } from '../formats/read-document.ts';
 import { scannedPdf } from '../formats/testing/scanned-pdf.fixture.ts';
-import type { Box, ScanBox } from '../pages/page-protocol.ts';
+import type { Box, ScanBox } from '../page-protocol.ts';
 import { type PopplerPage, readWithPoppler, simplify } from '../pages/testing/poppler-words.fixture.ts';
 import { never } from '../worker/testing/extractor.fixture.ts';
 import { openTestOcr } from './testing/ocr.fixture.ts';

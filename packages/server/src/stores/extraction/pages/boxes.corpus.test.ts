@@ -5,8 +5,8 @@ import { splitByStructure } from '../chunking/structure-splitter.ts';
 import { layOut } from '../document.ts';
 import { openPdf } from '../formats/pdf/open-pdf.ts';
 import { readDocument } from '../formats/read-document.ts';
+import type { Box } from '../page-protocol.ts';
 import { locateOnPages } from './locate-on-pages.ts';
-import type { Box } from './page-protocol.ts';
 import { readWithPoppler, simplify } from './testing/poppler-words.fixture.ts';
 
 /*

@@ -2,10 +2,10 @@ import { writeSync } from 'node:fs';
 import { frameKinds } from '../../../platform/processes/frames.ts';
 import { openParentChannel } from '../../../platform/processes/parent-channel.ts';
 import { ExtractionError } from '../extraction-error.ts';
+import type { PageAnswer, PageJob } from '../page-protocol.ts';
 import { drawPicture } from './draw-picture.ts';
 import { locateOnPages } from './locate-on-pages.ts';
 import { openPages } from './open-pages.ts';
-import type { PageAnswer, PageJob } from './page-protocol.ts';
 
 /**
  * The process that finds and draws one passage of a PDF document or a picture. It has no environment, no network, and no

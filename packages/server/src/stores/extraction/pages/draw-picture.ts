@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { OpenPdf } from '../formats/pdf/open-pdf.ts';
-import { type Box, pageLimits } from './page-protocol.ts';
+import { type Box, pageLimits } from '../page-protocol.ts';
 
 /** FPDFBitmap_BGR of PDFium: three bytes for each pixel. */
 const threeBytes = 2;

@@ -1,6 +1,6 @@
 import type { OpenPdf } from '../formats/pdf/open-pdf.ts';
+import { type Box, type PageBoxes, type PageJob, pageLimits } from '../page-protocol.ts';
 import { findPassage, lettersOf } from './find-passage.ts';
-import { type Box, type PageBoxes, type PageJob, pageLimits } from './page-protocol.ts';
 import { openPageText, type PageText } from './read-letters.ts';
 
 /**

@@ -8,8 +8,8 @@ import { encryptedPdf, placedPdf, textPdf } from '../../../../../../test/support
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { queues } from '../../../platform/admission/queues.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
+import { type Box, checkPageAnswer, type PageBoxes, type PageJob, pageLimits } from '../page-protocol.ts';
 import { openPageReader, type PageReaderOptions } from './open-page-reader.ts';
-import { type Box, checkPageAnswer, type PageBoxes, type PageJob, pageLimits } from './page-protocol.ts';
 
 const never = new AbortController().signal;
 const owner = { projectId: 'one', keyId: 'busy' };

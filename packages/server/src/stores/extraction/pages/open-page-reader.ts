@@ -10,9 +10,9 @@ import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-
 import { superviseProcess } from '../../../platform/processes/supervised-process.ts';
 import { watchMemory } from '../../../platform/processes/usage-watch.ts';
 import { modulePath } from '../../../platform/server-process/module-path.ts';
+import { checkPageAnswer, type PageAnswer, type PageJob, pageLimits } from '../page-protocol.ts';
 import { findReaderIsolation } from '../worker/reader-isolation.ts';
 import { spawnReader } from '../worker/spawn-reader.ts';
-import { checkPageAnswer, type PageAnswer, type PageJob, pageLimits } from './page-protocol.ts';
 
 export type PageResult =
   | (Exclude<PageAnswer, { kind: 'read' }> | (PageAnswer & { readonly kind: 'read'; readonly png: Buffer | null }))

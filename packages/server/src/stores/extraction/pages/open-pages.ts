@@ -2,7 +2,7 @@ import { ExtractionError } from '../extraction-error.ts';
 import { openPicture } from '../formats/image/open-picture.ts';
 import { toPdf } from '../formats/image/picture-pdf.ts';
 import { type OpenPdf, openPdf } from '../formats/pdf/open-pdf.ts';
-import type { PageJob } from './page-protocol.ts';
+import type { PageJob } from '../page-protocol.ts';
 
 /**
  * Opens a document whose pages can be shown. A picture becomes pages of a PDF document, as when it was read.

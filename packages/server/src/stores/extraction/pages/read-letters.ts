@@ -1,6 +1,6 @@
 import type { OpenPdf } from '../formats/pdf/open-pdf.ts';
+import type { Box } from '../page-protocol.ts';
 import { type Letters, lettersOf } from './find-passage.ts';
-import type { Box } from './page-protocol.ts';
 
 /** An open page with its text. */
 export interface PageText {

@@ -1,15 +1,16 @@
 import type { Locator } from '@quartermaster/contract';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
-import { countTokens } from '../chunking/tokens.ts';
 import { contentOfPair, type ExtractedChunk, rowCodes, type SheetReport } from '../extraction.ts';
 import { capacityExceeded, noRows } from '../extraction-error.ts';
 import type { ChunkCounts, ChunkSink, ExtractionJob, ReportDraft } from '../extraction-job.ts';
+import { countTokens } from '../tokens.ts';
 import { type Pair, readPairs } from './pairs.ts';
 import { createWarn, cutSheetNames, type Warn, type Workbook } from './sheet.ts';
 
 interface PairTask {
   readonly job: ExtractionJob;
-  readonly bytes: Uint8Array;
+  /** Reads the sheet. */
+  readonly read: (warn: Warn) => Promise<Workbook>;
   readonly sink: ChunkSink;
   readonly report: ReportDraft;
 }
@@ -18,9 +19,9 @@ interface PairTask {
  * Reads a sheet and creates a chunk for each question–answer pair, in the order of the sheet.
  * @throws ExtractionError when the sheet cannot be read or has no pair.
  */
-export async function createPairs({ job, bytes, sink, report }: PairTask): Promise<ChunkCounts> {
+export async function createPairs({ job, read, sink, report }: PairTask): Promise<ChunkCounts> {
   const warn = createWarn(report.warnings);
-  const workbook = await readWorkbook(job, { bytes, warn });
+  const workbook = await read(warn);
   Object.assign(report, workbook.facts);
   const named = { ...workbook, sheets: cutSheetNames(workbook.sheets, warn) };
   sink.stage('chunking', 0);
@@ -30,16 +31,16 @@ export async function createPairs({ job, bytes, sink, report }: PairTask): Promi
   report.rows = counts;
   const { onDuplicate, columns } = job;
   const options = { onDuplicate, columns, warn, onSheet: (sheet: SheetReport) => void sheets.push(sheet) };
-  for (const read of readPairs(named, options)) {
+  for (const found of readPairs(named, options)) {
     counts.total += 1;
     let taken: Promise<void> | undefined;
-    if ('pair' in read) {
+    if ('pair' in found) {
       if (counts.accepted === job.maxChunks) throw capacityExceeded(job.maxChunks);
-      taken = sink.chunk(toChunk(read.pair, job, counts.accepted));
+      taken = sink.chunk(toChunk(found.pair, job, counts.accepted));
       counts.accepted += 1;
     } else {
-      taken = sink.reportedRow(read.reported);
-      counts[rowCodes[read.reported.code].status] += 1;
+      taken = sink.reportedRow(found.reported);
+      counts[rowCodes[found.reported.code].status] += 1;
     }
     if (taken !== undefined) await taken;
   }
@@ -64,14 +65,4 @@ function toChunk(pair: Pair, { title, fileName }: ExtractionJob, ordinal: number
     words: countFieldTerms({ title, fileName, question, content }),
     rowKey,
   };
-}
-
-async function readWorkbook(
-  { format, charset }: ExtractionJob,
-  { bytes, warn }: { bytes: Uint8Array; warn: Warn },
-): Promise<Workbook> {
-  if (format === 'xlsx') return (await import('../formats/xlsx/read-xlsx.ts')).readXlsx(bytes);
-  if (format === 'csv')
-    return (await import('../formats/csv/read-csv.ts')).readCsv(bytes, { charset: charset ?? undefined, warn });
-  throw new Error(`No reader converts ${format} to question-answer pairs.`);
 }

@@ -10,9 +10,9 @@ import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { openDatabase } from '../../../storage/open-database.ts';
 import { createCollectionRepositories } from '../../../storage/repositories/records/collection-repositories.ts';
-import { countTokens } from '../../extraction/chunking/tokens.ts';
 import type { Extractor } from '../../extraction/extraction.ts';
 import { openPageReader } from '../../extraction/pages/open-page-reader.ts';
+import { countTokens } from '../../extraction/tokens.ts';
 import { openExtractor } from '../../extraction/worker/open-extractor.ts';
 import type { FileAccess } from '../../files/file-access.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { corpusLines } from '../../../../../../test/support/corpus.ts';
-import { countTokens } from '../../extraction/chunking/tokens.ts';
+import { countTokens } from '../../extraction/tokens.ts';
 import { joinFrequencies, tokenize } from './tokenizer.ts';
 
 /** Returns the terms of a text without regard to its language. */

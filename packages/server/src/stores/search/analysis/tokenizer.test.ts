@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { letters, longHandbook } from '../../../../../../test/support/sample-texts.ts';
-import { countTokens } from '../../extraction/chunking/tokens.ts';
+import { countTokens } from '../../extraction/tokens.ts';
 import { addWords, foldWords, joinFrequencies, tokenize } from './tokenizer.ts';
 
 /** Returns the terms of a text without regard to its language. */

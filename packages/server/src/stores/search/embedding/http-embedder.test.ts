@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Secret } from '../../../platform/secret.ts';
 import { never, startBroker, startServer } from '../../../tools/egress/testing/broker.suite.ts';
-import { countTokens } from '../../extraction/chunking/tokens.ts';
+import { countTokens } from '../../extraction/tokens.ts';
 import { EmbedderUnavailable, type TextFailure } from './embedder.ts';
 import { createHttpEmbedder } from './http-embedder.ts';
 

@@ -3,7 +3,7 @@ import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { EgressResult, Outbound, OutboundPolicy } from '../../../platform/outbound.ts';
 import { readRetryAfter } from '../../../platform/retry-after.ts';
 import type { Secret } from '../../../platform/secret.ts';
-import type { CountTokens } from '../query/measure-text.ts';
+import type { CountTokens } from '../analysis/measure-text.ts';
 import { type Embedder, EmbedderUnavailable, type OnTokens, type TextFailure } from './embedder.ts';
 import type { EmbeddingProvider, TextUse } from './providers/embedding-provider.ts';
 import { type EmbeddingProviderName, embeddingProviders } from './providers/providers.ts';

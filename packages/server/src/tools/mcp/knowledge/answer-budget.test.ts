@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListQuery } from '@quartermaster/contract';
-import { countTokens } from '../../../stores/extraction/chunking/tokens.ts';
+import { countTokens } from '../../../stores/extraction/tokens.ts';
 import { answerTokens } from './answer-size.ts';
 import { fetchDocument } from './fetch-document.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countTokens } from '../../../stores/extraction/chunking/tokens.ts';
+import { countTokens } from '../../../stores/extraction/tokens.ts';
 import { boundTextTokens, boundTokens, cutText, restOf } from './answer-size.ts';
 
 const texts = {

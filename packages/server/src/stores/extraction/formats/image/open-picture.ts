@@ -1,4 +1,4 @@
-import type { PageFormat } from '../../pages/page-protocol.ts';
+import type { PageFormat } from '../../page-protocol.ts';
 import type { PictureFile } from './picture.ts';
 
 export type PictureFormat = Exclude<PageFormat, 'pdf'>;

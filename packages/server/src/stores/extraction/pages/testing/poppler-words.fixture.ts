@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { corpusFolder } from '../../../../../../../test/support/corpus.ts';
-import type { Box } from '../page-protocol.ts';
+import type { Box } from '../../page-protocol.ts';
 
 export interface PopplerWord {
   /** Letters and digits in lower case. */

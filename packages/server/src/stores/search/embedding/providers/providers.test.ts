@@ -9,7 +9,7 @@ import {
 import { embeddingProviderNames } from '../../../../app/settings/settings.ts';
 import { Secret } from '../../../../platform/secret.ts';
 import { never, startBroker } from '../../../../tools/egress/testing/broker.suite.ts';
-import { countTokens } from '../../../extraction/chunking/tokens.ts';
+import { countTokens } from '../../../extraction/tokens.ts';
 import { EmbedderUnavailable } from '../embedder.ts';
 import { createHttpEmbedder, type HttpEmbedderDeps } from '../http-embedder.ts';
 import { type EmbeddingProviderName, embeddingProviders } from './providers.ts';

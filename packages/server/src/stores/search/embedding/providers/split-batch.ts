@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CountTokens } from '../../query/measure-text.ts';
+import type { CountTokens } from '../../analysis/measure-text.ts';
 
 /**
  * Tokens are counted with the tokenizer of cl100k_base. Those of other models split most texts into at most this many

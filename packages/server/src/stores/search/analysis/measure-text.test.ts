@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countTokens } from '../../extraction/chunking/tokens.ts';
-import { addWords, joinFrequencies } from '../analysis/tokenizer.ts';
+import { countTokens } from '../../extraction/tokens.ts';
 import { measureText } from './measure-text.ts';
+import { addWords, joinFrequencies } from './tokenizer.ts';
 
 function countWords(text: string): string {
   const words = new Map<string, number>();

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { addWords } from '../analysis/tokenizer.ts';
+import { addWords } from './tokenizer.ts';
 
 /**
- * Counts the tokens of a text like `stores/extraction/chunking/tokens.ts`. Returns a promise while the token table is loading.
+ * Counts the tokens of a text like `stores/extraction/tokens.ts`. Returns a promise while the token table is loading.
  */
 export type CountTokens = (text: string) => number | Promise<number>;
 
