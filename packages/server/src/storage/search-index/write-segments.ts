@@ -1,8 +1,7 @@
 import { analysisVersion } from '../../stores/search/analysis/analysis-version.ts';
 import type { IndexedChunk } from '../../stores/search/search-index.ts';
-import { type BuiltSegment, buildRemovals } from '../../stores/search/segments/build-segment.ts';
+import { type BuiltSegment, buildRemovals, buildSegment } from '../../stores/search/segments/build-segment.ts';
 import { readWords } from '../../stores/search/segments/index-words.ts';
-import { createSegmentBuilder } from '../../stores/search/segments/segment-builder.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements } from './thread-statements.ts';
 
@@ -65,13 +64,7 @@ interface SegmentPlace {
 }
 
 export function buildChunks(chunks: readonly IndexedChunk[]): BuiltSegment {
-  const builder = createSegmentBuilder();
-  for (const chunk of [...chunks].sort((a, b) => a.seq - b.seq)) {
-    if (builder.addWords(chunk)) continue;
-    const { counts, length } = readWords(chunk.words);
-    builder.add({ seq: chunk.seq, terms: counts, length, filterTerms: chunk.filterTerms });
-  }
-  return builder.build();
+  return buildSegment(chunks.map(({ seq, words, filterTerms }) => ({ seq, filterTerms, ...readWords(words) })));
 }
 
 /** Writes a segment of the chunks. */

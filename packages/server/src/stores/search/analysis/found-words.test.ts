@@ -146,12 +146,12 @@ const preferred: ReadonlyArray<readonly [question: string, exact: string, other:
 /** Returns the scores of the texts of a collection for a question. */
 function scoresOf(question: string, texts: readonly string[]): number[] {
   const chunks = texts.map((text) => readWords(countFieldTerms({ content: text })));
-  const countOf = (term: string) => chunks.filter(({ counts }) => counts.has(term)).length;
+  const countOf = (term: string) => chunks.filter(({ terms }) => terms.has(term)).length;
   const words = chunks.reduce((sum, { length }) => sum + length, 0);
   const { words: weighted, ...formula } = weighTerms(wordsOf(question), countOf, { chunks: texts.length, words });
-  return chunks.map(({ counts, length }) =>
+  return chunks.map(({ terms, length }) =>
     weighted.reduce((sum, { word, ...weight }) => {
-      const times = counts.get(word);
+      const times = terms.get(word);
       return times === undefined ? sum : sum + scorePosting({ ...formula, ...weight }, times, length);
     }, 0),
   );

@@ -1,4 +1,5 @@
 import { frequencySeparator } from '../analysis/tokenizer.ts';
+import type { ChunkTerms } from './build-segment.ts';
 import { mostLength, mostRepeats } from './segment-format.ts';
 
 /** The code units that are kept of one word. Real words are shorter. */
@@ -25,15 +26,9 @@ function normalise(word: string): string {
   return word.slice(0, longestWord).toWellFormed().replaceAll('\0', '');
 }
 
-/** The distinct words of a chunk with their frequencies. `length` counts all words, including repeats. */
-export interface TermFrequencies {
-  readonly counts: ReadonlyMap<string, number>;
-  readonly length: number;
-}
-
 /** Parses the `words` of a chunk: words separated by spaces, each followed by its frequency unless that is 1. */
-export function readWords(words: string): TermFrequencies {
-  const counts = new Map<string, number>();
+export function readWords(words: string): Pick<ChunkTerms, 'terms' | 'length'> {
+  const terms = new Map<string, number>();
   let length = 0;
   const isClean = words.isWellFormed() && !words.includes('\0');
   for (let from = 0; from < words.length; ) {
@@ -46,9 +41,9 @@ export function readWords(words: string): TermFrequencies {
     const normal = isClean && word.length <= longestWord ? word : normalise(word);
     if (normal === '') continue;
     length += Math.max(times, 1);
-    counts.set(normal, Math.min((counts.get(normal) ?? 0) + Math.max(times, 1), mostRepeats));
+    terms.set(normal, Math.min((terms.get(normal) ?? 0) + Math.max(times, 1), mostRepeats));
   }
-  return { counts, length: Math.min(length, mostLength) };
+  return { terms, length: Math.min(length, mostLength) };
 }
 
 const zero = '0'.charCodeAt(0);

@@ -4,7 +4,6 @@ import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms, type TermPostings } from './segment-terms.ts';
 import { createSegmentWriter } from './segment-writer.ts';
 import { compareTerms } from './term-order.ts';
-import { createTermQueue } from './term-queue.ts';
 
 /** A segment whose pages can be read. */
 export interface OpenSegment {
@@ -43,24 +42,36 @@ export function* mergeSegments(
     chunks: new Int32Array(chunks.seqs.length),
     repeats: new Uint8Array(chunks.seqs.length),
   };
-  const queue = createTermQueue(parts.map(({ header, readPage }) => readTerms(header, readPage)));
-  for (let term = queue.term(); term !== undefined; term = queue.term()) {
+  let sources = parts.flatMap(({ header, readPage }, part) =>
+    nextTerm({ terms: readTerms(header, readPage), numbers: numbers[part] as ChunkNumbers }),
+  );
+  while (sources.length > 0) {
+    const { term } = sources.reduce((low, each) =>
+      compareTerms(each.current.term, low.current.term) < 0 ? each : low,
+    ).current;
+    const having = new Set(sources.filter(({ current }) => compareTerms(current.term, term) === 0));
     let count = 0;
-    let sources = 0;
-    for (let isSame = true; isSame; sources++) {
-      count = appendLive(queue.postings(), numbers[queue.place()] as ChunkNumbers, { merged, count });
-      queue.next();
-      const following = queue.term();
-      isSame = following !== undefined && compareTerms(term, following) === 0;
-    }
+    for (const { current, numbers: ofPart } of having) count = appendLive(current, ofPart, { merged, count });
+    sources = sources.flatMap((source) => (having.has(source) ? nextTerm(source) : source));
     if (count === 0) continue;
-    if (sources > 1) sortPostings(merged, count);
+    if (having.size > 1) sortPostings(merged, count);
     writer.add(term, merged, count);
     yield* writer.takePages();
   }
   const header = writer.end();
   yield* writer.takePages();
   return { header, chunks: chunks.seqs.length, removals: kept.length };
+}
+
+interface TermSource {
+  readonly terms: Generator<TermPostings, void, undefined>;
+  readonly numbers: ChunkNumbers;
+}
+
+/** Returns a source with its next term; no source at the end. */
+function nextTerm({ terms, numbers }: TermSource): Array<TermSource & { readonly current: TermPostings }> {
+  const { value } = terms.next();
+  return value === undefined ? [] : [{ terms, numbers, current: value }];
 }
 
 /** Applies the removals of each part to the parts before it. `removals` are those that none of them contains. */

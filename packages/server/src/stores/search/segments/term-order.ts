@@ -18,19 +18,3 @@ export function compareTerms(a: Uint8Array, b: Uint8Array): number {
   }
   return a.length - b.length;
 }
-
-/** The number of leading bytes that `prefixOf` reads. */
-export const prefixBytes = 4;
-
-/**
- * Returns the first bytes of a term as a number. Of two terms with different prefixes, the one with the lower prefix comes
- * first.
- */
-export function prefixOf(term: Uint8Array): number {
-  let prefix = 0;
-  for (let at = 0; at < prefixBytes; at++) {
-    // One more than the byte, so that a term comes before its continuations.
-    prefix = prefix * 0x100 + (at < term.length ? toOrder(term[at] as number) + 1 : 0);
-  }
-  return prefix;
-}
