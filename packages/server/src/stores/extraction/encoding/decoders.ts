@@ -1,5 +1,4 @@
 import iconv from 'iconv-lite';
-import { codePage } from './code-pages.ts';
 
 /** Decodes text in pieces. Bytes that are invalid in the encoding become U+FFFD. */
 export interface PieceDecoder {
@@ -8,19 +7,20 @@ export interface PieceDecoder {
 }
 
 /**
- * Encodings that iconv-lite decodes. `TextDecoder` reads extension bytes of `euc-kr` and `euc-jp` as control characters
+ * Encodings that iconv-lite decodes. `TextDecoder` does not know most of them. It reads extension bytes of `euc-kr` and `euc-jp` as control characters
  * instead of refusing or decoding them, and gives private use characters for Hong Kong's `big5`.
  */
-const iconvNames: Readonly<Record<string, string>> = { 'euc-kr': 'cp949', 'euc-jp': 'euc-jp', big5: 'big5hkscs' };
+const iconvNames: Readonly<Record<string, string>> = {
+  ...{ 'euc-kr': 'cp949', 'euc-jp': 'euc-jp', big5: 'big5hkscs', 'utf-32le': 'utf-32le', 'utf-32be': 'utf-32be' },
+  ...{ ibm437: 'cp437', ibm850: 'cp850', ibm852: 'cp852', ibm855: 'cp855', 'x-mac-ce': 'maccenteuro' },
+};
 
 /** @returns undefined for an unsupported encoding */
 export function createDecoder(encoding: string): PieceDecoder | undefined {
-  if (encoding === 'utf-32le' || encoding === 'utf-32be') return createUtf32Decoder(encoding === 'utf-32le');
   if (encoding === 'iso-2022-kr') return createKoreanDecoder();
   const iconvName = iconvNames[encoding];
   if (iconvName !== undefined) return createIconvDecoder(iconvName);
-  const page = codePage(encoding);
-  if (page !== undefined) return { decode: (bytes) => page(bytes) };
+  if (encoding === 'ibm500') return { decode: (bytes) => Array.from(bytes, (byte) => ebcdic[byte]).join('') };
   try {
     return new TextDecoder(encoding);
   } catch {
@@ -64,7 +64,7 @@ export function encodingOfLabel(label: string): string | undefined {
   const name = label.trim().toLowerCase();
   const known = Object.hasOwn(labels, name) ? labels[name] : undefined;
   if (known !== undefined) return known;
-  if (codePage(name) !== undefined) return name;
+  if (name === 'ibm500' || Object.hasOwn(iconvNames, name)) return name;
   try {
     const { encoding } = new TextDecoder(name);
     // gb18030 contains GBK, and pages that declare GBK use it.
@@ -79,30 +79,18 @@ function createIconvDecoder(name: string): PieceDecoder {
   return {
     decode: (bytes, { stream }) => {
       const text = decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
-      return stream ? text : text + (decoder.end() ?? '');
+      // In UTF-32, half of a surrogate pair is a code of its own.
+      return (stream ? text : text + (decoder.end() ?? '')).toWellFormed();
     },
   };
 }
 
-function createUtf32Decoder(little: boolean): PieceDecoder {
-  let rest = Buffer.alloc(0);
-  return {
-    decode: (bytes, { stream }) => {
-      const buffer = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
-      const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
-      const whole = buffer.length - (buffer.length % 4);
-      rest = Buffer.from(buffer.subarray(whole));
-      const parts: string[] = [];
-      for (let offset = 0; offset < whole; offset += 4) {
-        const point = view.getUint32(offset, little);
-        const isCharacter = point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-        parts.push(isCharacter ? String.fromCodePoint(point) : '\ufffd');
-      }
-      if (!stream && rest.length > 0) parts.push('\ufffd');
-      return parts.join('');
-    },
-  };
-}
+/** The characters of all 256 bytes in EBCDIC, which mainframes use. Source: the codec `cp500` of Python. */
+const ebcdic = [
+  '\x00\x01\x02\x03\x9c\x09\x86\x7f\x97\x8d\x8e\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x9d\x85\x08\x87\x18\x19\x92\x8f\x1c\x1d\x1e\x1f\x80\x81\x82\x83\x84\x0a\x17\x1b\x88\x89\x8a\x8b\x8c\x05\x06\x07\x90\x91\x16\x93\x94\x95\x96\x04\x98\x99\x9a\x9b\x14\x15\x9e\x1a',
+  ' \u00a0âäàáãåçñ[.<(+!&éêëèíîïìß]$*);^-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ`:#@\'="Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤',
+  'µ~stuvwxyz¡¿ÐÝÞ®¢£¥·©§¶¼½¾¬|¯¨´×{ABCDEFGHI\u00adôöòóõ}JKLMNOPQR¹ûüùúÿ\\÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ\x9f',
+].join('');
 
 const announcement = /\x1b\$\)C/g;
 

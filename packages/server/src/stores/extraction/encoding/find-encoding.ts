@@ -4,7 +4,7 @@ import { createDecoder, decodePieces, encodingOfLabel } from './decoders.ts';
 import { checkDeclared, guessEncoding, mostReplaced } from './guess-encoding.ts';
 
 export interface FoundEncoding {
-  /** A label of the Encoding Standard, or one of `code-pages.ts`. */
+  /** A label of the Encoding Standard, or one of `decoders.ts`. */
   readonly encoding: string;
   /** The confidence, from 0 to 1; 1 for a byte order mark and for valid UTF-8. */
   readonly confidence: number;

@@ -1,4 +1,4 @@
-import type { OcrReport, PageRange } from '../extraction.ts';
+import type { OcrReport } from '../extraction.ts';
 import type { OcrJob, UnreadReason } from './recognition.ts';
 
 /** Words below this mean confidence get a warning; below the second, the page counts as not read. */
@@ -39,12 +39,12 @@ export function createOcrCounts(job: OcrJob & { readonly kind: 'on' }): OcrCount
     report: () => ({
       engine: job.engine,
       languages: [...job.languages],
-      pages: toRanges(pages),
+      pages: toRanges(pages).slice(0, mostRanges),
       mean_confidence: weight === 0 ? null : Math.round(sum / weight),
-      ...(doubtful.length === 0 ? {} : { low_confidence_pages: toRanges(doubtful) }),
+      ...(doubtful.length === 0 ? {} : { low_confidence_pages: toRanges(doubtful).slice(0, mostRanges) }),
       ...(unread.size === 0
         ? {}
-        : { not_read: [...unread].map(([reason, list]) => ({ reason, pages: toRanges(list) })) }),
+        : { not_read: [...unread].map(([reason, list]) => ({ reason, pages: toRanges(list).slice(0, mostRanges) })) }),
       seconds: Math.round(seconds * 10) / 10,
     }),
     warnings: () => [
@@ -66,15 +66,15 @@ const explanations: Record<UnreadReason, string> = {
   low_confidence: 'the words of scanned pages are too doubtful to be kept; another language may read them',
 };
 
-/** Returns ascending pages as ranges, at most 200. */
-function toRanges(pages: readonly number[]): PageRange[] {
-  const ranges: [number, number][] = [];
+/** Returns ascending pages as ranges. */
+export function toRanges(pages: readonly number[]): Array<[number, number]> {
+  const ranges: Array<[number, number]> = [];
   for (const page of pages) {
     const last = ranges.at(-1);
     if (last !== undefined && last[1] === page - 1) last[1] = page;
     else ranges.push([page, page]);
   }
-  return ranges.slice(0, mostRanges);
+  return ranges;
 }
 
 function named(pages: readonly number[]): string {

@@ -1,3 +1,4 @@
+import { toLetters, toRoman } from '../numerals.ts';
 import type { Styles } from './styles.ts';
 import { childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
 
@@ -134,40 +135,4 @@ function toNumeral(value: number, format: string): string {
     default:
       return String(value);
   }
-}
-
-/** After z comes aa, then bb. */
-function toLetters(value: number): string {
-  if (value < 1 || value > 780) return String(value);
-  const letter = String.fromCharCode(97 + ((value - 1) % 26));
-  return letter.repeat(Math.ceil(value / 26));
-}
-
-const romans = [
-  [1000, 'm'],
-  [900, 'cm'],
-  [500, 'd'],
-  [400, 'cd'],
-  [100, 'c'],
-  [90, 'xc'],
-  [50, 'l'],
-  [40, 'xl'],
-  [10, 'x'],
-  [9, 'ix'],
-  [5, 'v'],
-  [4, 'iv'],
-  [1, 'i'],
-] as const;
-
-function toRoman(value: number): string {
-  if (value < 1 || value > 3999) return String(value);
-  let remaining = value;
-  let text = '';
-  for (const [size, letters] of romans) {
-    while (remaining >= size) {
-      text += letters;
-      remaining -= size;
-    }
-  }
-  return text;
 }

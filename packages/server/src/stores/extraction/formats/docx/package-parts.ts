@@ -26,16 +26,11 @@ export interface WordParts {
 
 /** @throws ExtractionError when the package holds no Word document. */
 export function findWordParts(file: OfficePackage): WordParts {
-  const { get, names } = partsByName(file);
-  const roots = [...readRelationships(get, '').values()];
-  const main = roots.find((relationship) => relationship.kind === 'officeDocument');
-  const name = main?.target ?? 'word/document.xml';
-  const document = get(name);
+  const { get, names, main: document, relationships, title } = findMain(file, 'word/document.xml');
   if (document === undefined) {
     const isOther = names.some((part) => /^(?:xl|ppt)\//.test(part));
     throw isOther ? fileTypeMismatch('Word', 'another Office format') : fileDamaged('Word', 'its text is missing');
   }
-  const relationships = readRelationships(get, name);
   const parse = (target: string | null | undefined) => {
     const bytes = target === null || target === undefined ? undefined : get(target);
     return bytes === undefined ? undefined : parseXml(bytes);
@@ -43,7 +38,7 @@ export function findWordParts(file: OfficePackage): WordParts {
   const ofKind = (kind: string) => [...relationships.values()].filter((relationship) => relationship.kind === kind);
   return {
     document,
-    title: readTitle(get, roots),
+    title,
     relationships,
     find: (kind) => parse(ofKind(kind)[0]?.target),
     read: (id) => (id === undefined ? undefined : parse(relationships.get(id)?.target)),
@@ -53,14 +48,21 @@ export function findWordParts(file: OfficePackage): WordParts {
 
 type GetPart = (name: string) => Uint8Array | undefined;
 
-/** Finds parts by their names, whose case does not count. */
-export function partsByName({ parts }: OfficePackage): { get: GetPart; names: string[] } {
+/**
+ * Finds the main part of a file, and how to get its other parts by their names, whose case does not count.
+ * @param usual the name of the main part when the file does not name it
+ */
+export function findMain({ parts }: OfficePackage, usual: string) {
   const byName = new Map([...parts].map(([name, bytes]) => [name.replaceAll('\\', '/').toLowerCase(), bytes]));
-  return { get: (name) => byName.get(name.toLowerCase()), names: [...byName.keys()] };
+  const get = (name: string) => byName.get(name.toLowerCase());
+  const roots = [...readRelationships(get, '').values()];
+  const name = roots.find(({ kind }) => kind === 'officeDocument')?.target ?? usual;
+  const relationships = readRelationships(get, name);
+  return { get, names: [...byName.keys()], main: get(name), relationships, title: readTitle(get, roots) };
 }
 
 /** Returns the title of a document. @param roots the relationships of the package */
-export function readTitle(get: GetPart, roots: readonly Relationship[]): string | undefined {
+function readTitle(get: GetPart, roots: readonly Relationship[]): string | undefined {
   const target = roots.find(({ kind }) => kind === 'core-properties')?.target ?? '';
   const properties = get(target);
   const [title] = properties === undefined ? [] : findAll(parseXml(properties), 'dc:title');
@@ -75,7 +77,7 @@ export function readRelationships(get: GetPart, of: string): Map<string, Relatio
   if (bytes === undefined) return found;
   for (const { attributes } of childrenOf(childrenOf(parseXml(bytes))[0])) {
     const { Id = '', Type = '', Target = '', TargetMode } = attributes;
-    const inside = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target);
+    const inside = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target.replaceAll('\\', '/'));
     found.set(Id, { kind: posix.basename(Type), target: TargetMode === 'External' ? null : inside });
   }
   return found;

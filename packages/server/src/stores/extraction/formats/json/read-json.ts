@@ -2,6 +2,7 @@ import type { Block, Document } from '../../document.ts';
 import { decodeText } from '../../encoding/decode-text.ts';
 import { ExtractionError, fileDamaged } from '../../extraction-error.ts';
 import { placeLimits } from '../../place-names.ts';
+import { listed } from '../numerals.ts';
 import { createLabels } from './json-labels.ts';
 import { type JsonValue, readJsonValues } from './json-values.ts';
 
@@ -75,12 +76,9 @@ function readLine(line: string, onCut: () => void): JsonValue[] | undefined {
   }
 }
 
-const mostNamed = 20;
-
 function describeBad(bad: readonly number[]): string[] {
   if (bad.length === 0) return [];
-  const more = bad.length > mostNamed ? ` and ${bad.length - mostNamed} more` : '';
-  return [`bad_lines: These lines are no JSON and were kept as text: ${bad.slice(0, mostNamed).join(', ')}${more}.`];
+  return [`bad_lines: These lines are no JSON and were kept as text: ${listed(bad, 20)}.`];
 }
 
 function describeCut(names: number): string[] {

@@ -1,4 +1,5 @@
 import { childrenOf, findAll, type XmlElement } from '../docx/xml-tree.ts';
+import { toLetters, toRoman } from '../numerals.ts';
 
 interface Level {
   readonly start: number;
@@ -89,41 +90,9 @@ function labelOf(
   return `${own.before}${numbers.join('.')}${own.after}`.trim();
 }
 
-/** Writes a number. Numbers that have no such form, or a very long one, are decimal. */
 function numeral(value: number, format: string): string {
-  if (/^[aA]$/.test(format) && value >= 1 && value <= 26 * 20) {
-    const letter = String.fromCharCode(97 + ((value - 1) % 26)).repeat(Math.floor((value - 1) / 26) + 1);
-    return format === 'A' ? letter.toUpperCase() : letter;
-  }
-  if (/^[iI]$/.test(format) && value >= 1 && value < 4000) {
-    const roman = toRoman(value);
-    return format === 'I' ? roman : roman.toLowerCase();
-  }
-  return String(value);
-}
-
-const romans = [
-  ...([
-    [1000, 'M'],
-    [900, 'CM'],
-    [500, 'D'],
-    [400, 'CD'],
-    [100, 'C'],
-    [90, 'XC'],
-    [50, 'L'],
-    [40, 'XL'],
-  ] as const),
-  ...([
-    [10, 'X'],
-    [9, 'IX'],
-    [5, 'V'],
-    [4, 'IV'],
-    [1, 'I'],
-  ] as const),
-];
-
-function toRoman(value: number): string {
-  let [rest, text] = [value, ''];
-  for (const [worth, sign] of romans) for (; rest >= worth; rest -= worth) text += sign;
-  return text;
+  const isLetter = /^a$/i.test(format);
+  if (!isLetter && !/^i$/i.test(format)) return String(value);
+  const text = isLetter ? toLetters(value) : toRoman(value);
+  return format === format.toUpperCase() ? text.toUpperCase() : text;
 }

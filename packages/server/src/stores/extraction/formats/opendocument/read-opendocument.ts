@@ -2,6 +2,7 @@ import type { Block, Document } from '../../document.ts';
 import { unpackedLimit } from '../../extraction-error.ts';
 import { mostColumns, type Sheet, type SheetRow } from '../../qa/sheet.ts';
 import { childOf, childrenOf, findAll, textOf, type XmlElement } from '../docx/xml-tree.ts';
+import { listed } from '../numerals.ts';
 import { readWorkbookSheets } from '../read-sheets.ts';
 import { wholeNumber } from './list-labels.ts';
 import { type OpenDocument, type OpenDocumentFormat, openDocument } from './package-text.ts';
@@ -93,13 +94,6 @@ function readSlide(reading: Reading, slide: XmlElement, number: number): Block[]
     ...rest.flatMap((shape) => readFrame(reading, shape)),
     ...(notes.length === 0 ? [] : [{ kind: 'heading', level: 2, text: 'Notes' } as const, ...notes]),
   ];
-}
-
-const mostNamed = 40;
-
-function listed(numbers: readonly number[]): string {
-  const rest = numbers.length - mostNamed;
-  return `${numbers.slice(0, mostNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /** Returns the names of the styles of the document whose properties have a value. */

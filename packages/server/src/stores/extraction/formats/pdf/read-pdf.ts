@@ -1,5 +1,6 @@
 import type { Block, Document } from '../../document.ts';
 import { fileDamaged } from '../../extraction-error.ts';
+import { toRanges } from '../../ocr/ocr-report.ts';
 import type { Ocr } from '../../ocr/recognition.ts';
 import { findHeadingStyles } from './heading-styles.ts';
 import { createLineJoiner, type LineJoiner } from './join-lines.ts';
@@ -157,12 +158,7 @@ function isContinued(before: PdfBlock, first: PdfBlock): boolean {
 
 /** Lists pages in ranges, such as "2-4, 7". At most 40 ranges are listed. */
 function abridged(pages: readonly number[]): string {
-  const ranges: Array<[first: number, last: number]> = [];
-  for (const page of pages) {
-    const range = ranges.at(-1);
-    if (range !== undefined && range[1] === page - 1) range[1] = page;
-    else ranges.push([page, page]);
-  }
+  const ranges = toRanges(pages);
   const shown = ranges.slice(0, mostRanges).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
   const rest = ranges.slice(mostRanges).reduce((sum, [first, last]) => sum + last - first + 1, 0);
   return rest === 0 ? shown.join(', ') : `${shown.join(', ')} and ${rest} more`;

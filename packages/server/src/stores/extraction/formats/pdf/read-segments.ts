@@ -1,4 +1,3 @@
-import { type CharacterList, createCharacterList } from './character-list.ts';
 import type { OpenPdf } from './open-pdf.ts';
 import { type AnnotationReader, withAnnotations } from './read-annotations.ts';
 import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-left-line.ts';
@@ -24,7 +23,6 @@ export interface SegmentReader {
 export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader): SegmentReader {
   const { pdfium } = pdf;
   const buffer = pdfium.malloc(512);
-  const characters = createCharacterList();
 
   return {
     read: (index) => {
@@ -38,7 +36,7 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
         try {
           // Fonts are identified by address. The next page may have another font at the same address.
           const fonts = new Map<number, Font>();
-          const read = readText(createTextProbe(pdf, { text, buffer, fonts }), characters);
+          const read = readText(createTextProbe(pdf, { text, buffer, fonts }));
           return { width, height, ...read, segments: withAnnotations(read.segments, annotations.read(page)) };
         } finally {
           pdfium.FPDFText_ClosePage(text);
@@ -50,12 +48,9 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
   };
 }
 
-function readText(
-  probe: TextProbe,
-  characters: CharacterList,
-): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft'> {
+function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft'> {
   const segments: Segment[] = [];
-  const draft = createSegmentDraft(probe, characters);
+  const draft = createSegmentDraft(probe);
   const styles = createStyleReader(probe);
   let blank = false;
   let hyphen = false;

@@ -1,7 +1,6 @@
-import { characterOf } from './character-list.ts';
 import { withoutLigatures } from './ligatures.ts';
 import { type Glyph, readInOrder } from './logical-order.ts';
-import { lookOf, type Segment, wideGap } from './segment-draft.ts';
+import { characterOf, lookOf, type Segment, wideGap } from './segment-draft.ts';
 import type { StyleReader } from './style-reader.ts';
 import type { Style, TextProbe } from './text-probe.ts';
 

@@ -1,4 +1,3 @@
-import type { CharacterList } from './character-list.ts';
 import { withoutLigatures } from './ligatures.ts';
 import type { Style, TextProbe } from './text-probe.ts';
 
@@ -46,73 +45,60 @@ interface StyledRun {
   count: number;
 }
 
-export function createSegmentDraft(probe: TextProbe, text: CharacterList): SegmentDraft {
+export function createSegmentDraft(probe: TextProbe): SegmentDraft {
   let isOpen = false;
-  let first = 0;
-  /** The number of characters of each style. A style is usually that of the previous character. */
   let styles: StyledRun[] = [];
   let current: StyledRun | undefined;
-  /** A typed array avoids an allocation for each fractional number. */
-  const place = new Float64Array(3);
-  const [left, right, y] = [0, 1, 2];
-  const placed = (what: number) => place[what] ?? 0;
+  let codes: number[] = [];
+  /** The last character, or the first one after a blank. */
+  let [first, last, left, right, y] = [0, 0, 0, 0, 0];
 
   /** Extends the piece to the last character. The characters before it are not measured. */
   function measure(): void {
-    const last = text.lastPlace();
-    probe.measure(last < 0 ? first : last);
-    place[left] = Math.min(placed(left), probe.left());
-    place[right] = Math.max(placed(right), probe.right());
+    probe.measure(last);
+    left = Math.min(left, probe.left());
+    right = Math.max(right, probe.right());
   }
 
   return {
     begin: (at) => {
       isOpen = true;
-      first = at;
-      styles = [];
-      current = undefined;
-      text.begin();
+      [first, last, styles, current, codes] = [at, at, [], undefined, []];
       probe.measure(at);
-      place[left] = probe.left();
-      place[right] = probe.right();
-      place[y] = probe.baseline(at);
+      [left, right, y] = [probe.left(), probe.right(), probe.baseline(at)];
     },
     isOpen: () => isOpen,
-    y: () => placed(y),
+    y: () => y,
     add: (code, at, style) => {
-      text.add(code, at);
+      codes.push(code);
+      last = at;
       if (current?.style !== style) {
         current = { style, count: 0 };
         styles.push(current);
       }
       current.count += 1;
     },
-    addBlank: () => text.add(blank, -1),
+    addBlank: () => {
+      codes.push(blank);
+      last = first;
+    },
     isApart: (at, size) => {
       measure();
       probe.measure(at);
-      const gap = Math.max(probe.left() - placed(right), placed(left) - probe.right());
-      return gap > wideGap * Math.max(size, 1) || Math.abs(probe.baseline(at) - placed(y)) > 0.9 * size;
+      const gap = Math.max(probe.left() - right, left - probe.right());
+      return gap > wideGap * Math.max(size, 1) || Math.abs(probe.baseline(at) - y) > 0.9 * size;
     },
     isMark: (code, size) => {
       const usual = styles[0]?.style.size ?? 0;
-      const codes = text.codes();
       if (isDigit(code)) return size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
       return usual < 0.8 * size && isLetter(code) && codes.length <= 3 && codes.every(isDigit);
     },
     finish: (hyphen) => {
       measure();
       isOpen = false;
-      const read = withMarksApart(withoutLigatures(text.text()));
-      if (read.trim() === '') return undefined;
-      return {
-        text: read,
-        left: placed(left),
-        right: placed(right),
-        y: placed(y),
-        ...lookOf(styles, text.length()),
-        hyphen,
-      };
+      const text = withMarksApart(withoutLigatures(codes.map(characterOf).join('')));
+      if (text.trim() === '') return undefined;
+      return { text, left, right, y, ...lookOf(styles, codes.length), hyphen };
     },
   };
 }
@@ -148,4 +134,8 @@ function isDigit(code: number): boolean {
 
 function isLetter(code: number): boolean {
   return code > 64 && /\p{L}/u.test(String.fromCodePoint(code));
+}
+
+export function characterOf(code: number): string {
+  return code < 0x10000 ? String.fromCharCode(code) : String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd);
 }

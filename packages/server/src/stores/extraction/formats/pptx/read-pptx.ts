@@ -1,7 +1,8 @@
 import type { Block, Document } from '../../document.ts';
 import { fileDamaged, fileTypeMismatch } from '../../extraction-error.ts';
-import { partsByName, type Relationship, readRelationships, readTitle } from '../docx/package-parts.ts';
+import { findMain, type Relationship, readRelationships } from '../docx/package-parts.ts';
 import { childOf, childrenOf, findAll, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
+import { listed } from '../numerals.ts';
 import { openPackage } from '../open-package.ts';
 import { readShapes, type SlideText } from './shapes.ts';
 
@@ -10,16 +11,14 @@ import { readShapes, type SlideText } from './shapes.ts';
  * comments. Hidden slides are read, and a warning names them. Only parts of the file are opened.
  */
 export async function readPptx(bytes: Uint8Array): Promise<Document> {
-  const { get, names } = partsByName(await openPackage(bytes, 'pptx'));
-  const roots = [...readRelationships(get, '').values()];
-  const main = roots.find(({ kind }) => kind === 'officeDocument')?.target ?? 'ppt/presentation.xml';
-  const presentation = get(main);
+  const file = await openPackage(bytes, 'pptx');
+  const { get, names, main: presentation, relationships, title } = findMain(file, 'ppt/presentation.xml');
   const list = presentation === undefined ? undefined : childOf(parseXml(presentation), 'p:presentation');
   if (list === undefined) {
     const isOther = names.some((part) => /^(?:xl|word)\//.test(part));
     throw isOther ? fileTypeMismatch('PowerPoint', 'another Office format') : damaged('its list of slides is missing');
   }
-  const targets = slidesOf(list, readRelationships(get, main));
+  const targets = slidesOf(list, relationships);
   const blocks: Block[] = [];
   const [hidden, missing]: [number[], number[]] = [[], []];
   let footers = 0;
@@ -34,7 +33,6 @@ export async function readPptx(bytes: Uint8Array): Promise<Document> {
     footers += slide.footers;
     for (const block of slide.blocks) blocks.push({ ...block, page: index + 1 });
   }
-  const title = readTitle(get, roots);
   return {
     blocks,
     facts: { ...(title === undefined ? {} : { title }), pages: targets.length, dropped: { footers } },
@@ -105,11 +103,4 @@ function commentsOf(list: XmlElement | undefined): Block[] {
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .map((text) => ({ kind: 'paragraph', text: `Comment: ${text}` }));
-}
-
-const mostNamed = 40;
-
-function listed(numbers: readonly number[]): string {
-  const rest = numbers.length - mostNamed;
-  return `${numbers.slice(0, mostNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

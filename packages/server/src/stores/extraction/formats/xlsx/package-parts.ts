@@ -1,8 +1,8 @@
 import { fileDamaged } from '../../extraction-error.ts';
+import { findMain } from '../docx/package-parts.ts';
+import type { OfficePackage } from '../open-package.ts';
 import { builtInFormat, createFormat, type DateSystem, type Format, general } from './number-format.ts';
 import { type Attributes, readWhole } from './xml-events.ts';
-
-type Parts = ReadonlyMap<string, Uint8Array>;
 
 export interface SheetPart {
   readonly name: string;
@@ -21,73 +21,24 @@ export interface WorkbookParts {
  * Finds the sheets of a workbook, in its order, and the data that their cells refer to. Chart and macro sheets are
  * omitted. Namespaces are ignored, because the strict, transitional and draft forms differ in nothing else.
  */
-export function readWorkbookParts(parts: Parts): WorkbookParts {
-  const workbookPath = findWorkbook(parts);
-  const workbook = partAt(parts, workbookPath);
+export function readWorkbookParts(file: OfficePackage): WorkbookParts {
+  const { get, main: workbook, relationships } = findMain(file, 'xl/workbook.xml');
   if (workbook === undefined) throw fileDamaged('Excel', 'it has no workbook');
-  const targets = readRelationships(parts, workbookPath);
   const { entries, system } = readWorkbook(workbook);
   const sheets = entries.flatMap(({ name, hidden, relation }, index) => {
-    const part =
-      partAt(parts, targets.get(relation)?.path ?? '') ?? partAt(parts, `xl/worksheets/sheet${index + 1}.xml`);
-    const isSheet = /worksheet$/.test(targets.get(relation)?.type ?? 'worksheet');
-    return part === undefined || !isSheet ? [] : [{ name, hidden, part }];
+    const { kind = 'worksheet', target } = relationships.get(relation) ?? {};
+    const part = get(target ?? '') ?? get(`xl/worksheets/sheet${index + 1}.xml`);
+    return part === undefined || kind !== 'worksheet' ? [] : [{ name, hidden, part }];
   });
   if (sheets.length === 0) throw fileDamaged('Excel', 'it has no sheets');
-  const pathOf = (type: string, usual: string) =>
-    targets.values().find((target) => target.type.endsWith(`/${type}`))?.path ?? usual;
-  const strings = partAt(parts, pathOf('sharedStrings', 'xl/sharedStrings.xml'));
-  const styles = partAt(parts, pathOf('styles', 'xl/styles.xml'));
+  const related = (wanted: string) =>
+    get(relationships.values().find(({ kind }) => kind === wanted)?.target ?? `xl/${wanted}.xml`);
+  const [strings, styles] = [related('sharedStrings'), related('styles')];
   return {
     sheets,
     sharedStrings: strings === undefined ? [] : readSharedStrings(strings),
     formats: styles === undefined ? [] : readFormats(styles, system),
   };
-}
-
-/** Names in a zip file may differ in case from the references to them. */
-function partAt(parts: Parts, path: string): Uint8Array | undefined {
-  const exact = parts.get(path);
-  if (exact !== undefined) return exact;
-  const wanted = path.toLowerCase();
-  for (const [name, part] of parts) if (name.toLowerCase() === wanted) return part;
-  return undefined;
-}
-
-function findWorkbook(parts: Parts): string {
-  const main = readRelationships(parts, '')
-    .values()
-    .find(({ type }) => type.endsWith('/officeDocument'));
-  return main?.path ?? 'xl/workbook.xml';
-}
-
-interface Target {
-  readonly type: string;
-  readonly path: string;
-}
-
-function readRelationships(parts: Parts, of: string): Map<string, Target> {
-  const slash = of.lastIndexOf('/') + 1;
-  const folder = of.slice(0, slash);
-  const part = partAt(parts, `${folder}_rels/${of.slice(slash)}.rels`);
-  const found = new Map<string, Target>();
-  if (part === undefined) return found;
-  readWhole(part, {
-    open: (name, { Id = '', Type = '', Target = '', TargetMode }) => {
-      if (name === 'Relationship' && TargetMode !== 'External')
-        found.set(Id, { type: Type, path: resolve(folder, Target) });
-    },
-  });
-  return found;
-}
-
-function resolve(folder: string, target: string): string {
-  const path: string[] = [];
-  for (const step of (target.startsWith('/') ? target : folder + target).replaceAll('\\', '/').split('/')) {
-    if (step === '..') path.pop();
-    else if (step !== '' && step !== '.') path.push(step);
-  }
-  return path.join('/');
 }
 
 interface SheetEntry {

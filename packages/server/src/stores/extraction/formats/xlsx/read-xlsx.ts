@@ -9,7 +9,7 @@ import { readSheetRows } from './sheet-rows.ts';
  * @throws ExtractionError when it is not a workbook.
  */
 export async function readXlsx(bytes: Uint8Array): Promise<Workbook> {
-  const { sheets, ...values } = readWorkbookParts((await openPackage(bytes, 'xlsx')).parts);
+  const { sheets, ...values } = readWorkbookParts(await openPackage(bytes, 'xlsx'));
   return {
     sheets: sheets.map(({ name, hidden, part }) => ({
       name,
