@@ -1,6 +1,6 @@
 import { createLogger } from '../../packages/server/src/platform/log/logger.ts';
 import { compareNow } from '../../packages/server/src/stores/search/query/compare-candidates.ts';
-import { findNearestChunks } from '../../packages/server/src/stores/search/query/nearest-chunks.ts';
+import { findNearestChunks } from '../../packages/server/src/stores/search/query/retrieve.ts';
 import { openVectorIndex } from '../../packages/server/src/stores/search/vector-codes/open-vector-index.ts';
 import {
   createVectors,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { checkRuntime, runtimeManifest } from '../../packages/server/src/stores/search/embedding/onnx/onnx-runtime.ts';
+import { checkRuntime, runtimeManifest } from '../../packages/server/src/stores/search/embedding/onnx/onnx-embedder.ts';
 
 const run = promisify(execFile);
 

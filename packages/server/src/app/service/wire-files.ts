@@ -14,10 +14,15 @@ import { version } from '../../platform/version.ts';
 import { createCollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
 import { collectionRoutes } from '../../stores/collections/routes.ts';
 import type { Extractor } from '../../stores/extraction/extraction.ts';
-import { createOcrMetrics, type OcrMetrics } from '../../stores/extraction/ocr/ocr-metrics.ts';
-import { noOcr, type OcrEngine, ocrBounds, openOcr } from '../../stores/extraction/ocr/open-ocr.ts';
-import { openPageReader } from '../../stores/extraction/pages/open-page-reader.ts';
-import { createPageMetrics } from '../../stores/extraction/pages/page-metrics.ts';
+import {
+  createOcrMetrics,
+  noOcr,
+  type OcrEngine,
+  type OcrMetrics,
+  ocrBounds,
+  openOcr,
+} from '../../stores/extraction/ocr/open-ocr.ts';
+import { createPageMetrics, openPageReader } from '../../stores/extraction/pages/open-page-reader.ts';
 import { openExtractor } from '../../stores/extraction/worker/open-extractor.ts';
 import { findReaderIsolation } from '../../stores/extraction/worker/reader-isolation.ts';
 import { createFileAccess } from '../../stores/files/create-file-access.ts';
@@ -30,9 +35,8 @@ import { createRecordMetrics } from '../../stores/ingestion/record-metrics.ts';
 import { measureText } from '../../stores/search/analysis/measure-text.ts';
 import { createQuestionMetrics } from '../../stores/search/query/limit-questions.ts';
 import { createHttpReranker, rerankingProviders } from '../../stores/search/reranking/http-reranker.ts';
-import { pauseReranker } from '../../stores/search/reranking/pause-reranker.ts';
 import type { RerankDeps } from '../../stores/search/reranking/rerank-hits.ts';
-import { createRerankerMetrics } from '../../stores/search/reranking/reranker-metrics.ts';
+import { createRerankerMetrics, pauseReranker } from '../../stores/search/reranking/reranker.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { fetchPage } from '../../tools/egress/fetch-page.ts';
 import type { KnowledgeStore } from '../../tools/mcp/knowledge/knowledge-store.ts';

@@ -15,7 +15,7 @@ import { isId, type NewId } from '../../platform/identifier.ts';
 import { checkCursors } from '../../platform/list-cursors.ts';
 import type { Page } from '../../platform/page.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
-import { isModelId, toModelId } from '../search/embedding/model-id.ts';
+import { isModelId, toModelId } from '../search/embedding/embedders.ts';
 import type { ModelTrial } from '../search/embedding/try-model.ts';
 import {
   type CollectionChange,

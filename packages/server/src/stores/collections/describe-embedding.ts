@@ -5,7 +5,7 @@ import type {
   VectorSet,
   VectorState,
 } from '@quartermaster/contract';
-import { toModelId } from '../search/embedding/model-id.ts';
+import { toModelId } from '../search/embedding/embedders.ts';
 import type { EmbeddingFailure, WantedModel } from '../search/vector-repository.ts';
 import type { CountedCollection, VectorsOfCollection } from './collection-repository.ts';
 

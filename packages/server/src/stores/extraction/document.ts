@@ -1,8 +1,8 @@
 import type { Locator } from '@quartermaster/contract';
+import { cutName, cutPath, placeLimits, warnOfCutNames } from './cut-text.ts';
 import type { ExtractionReport } from './extraction.ts';
 import { boxesBetween, type PlacedWord, placeWords, type ScannedWord, toScanBox } from './ocr/place-words.ts';
 import type { ScanBox } from './page-protocol.ts';
-import { cutName, cutPath, placeLimits, warnOfCutNames } from './place-names.ts';
 
 /** The result of every reader of a text format: blocks in reading order. */
 export interface Document {

@@ -3,10 +3,9 @@ import type { Clock } from '../../platform/clock.ts';
 import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { divideTokens } from '../search/embedding/divide-tokens.ts';
+import { divideTokens, toTextKey } from '../search/embedding/embedded-texts.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
-import { toTextKey } from '../search/embedding/text-key.ts';
 import type {
   MissingVector,
   NewVector,

@@ -11,7 +11,7 @@ import {
   openTestService,
 } from '../collections/testing/test-collections.suite.ts';
 import { type Embedder, EmbedderUnavailable } from './embedding/embedder.ts';
-import { toModelId } from './embedding/model-id.ts';
+import { toModelId } from './embedding/embedders.ts';
 import { createScriptedEmbedder } from './testing/scripted-embedder.suite.ts';
 
 async function openVectors(t: TestContext, options: TestCollectionsOptions) {

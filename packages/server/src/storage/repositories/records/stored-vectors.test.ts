@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '../../../platform/log/logger.ts';
-import { findNearestChunks } from '../../../stores/search/query/nearest-chunks.ts';
+import { findNearestChunks } from '../../../stores/search/query/retrieve.ts';
 import { openVectorIndex } from '../../../stores/search/vector-codes/open-vector-index.ts';
 import { createVectors, findNearest } from '../../../stores/search/vector-codes/testing/random-vectors.fixture.ts';
 import { checkVectors, correctCounts } from '../../check/check-database.ts';

@@ -6,7 +6,7 @@ import {
   type IndexCacheLimits,
   type OpenCollectionIndex,
 } from '../../../stores/search/segments/collection-index.ts';
-import { NotAtHand } from '../../../stores/search/segments/map-all.ts';
+import { NotAtHand } from '../../../stores/search/segments/live-chunks.ts';
 import { divideCache } from '../index-caches.ts';
 import { createCheckpoint, createRanking } from '../questions.ts';
 import type { Attempt, FetchedPages, ListedQuestion, RankQuestion } from './postgres-index-protocol.ts';

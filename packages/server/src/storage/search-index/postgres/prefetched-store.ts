@@ -1,5 +1,5 @@
 import type { SegmentStore } from '../../../stores/search/segments/collection-index.ts';
-import { NotAtHand } from '../../../stores/search/segments/map-all.ts';
+import { NotAtHand } from '../../../stores/search/segments/live-chunks.ts';
 
 /** Maximum number of pages that are fetched together, about 4 MiB. Further ones follow when they are needed. */
 const mostPages = 512;

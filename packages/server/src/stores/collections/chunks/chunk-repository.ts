@@ -19,7 +19,7 @@ export interface NewChunk {
   readonly createdAt: number;
   /** The terms for the full-text index, as `search/analysis/tokenizer.ts` returns them, separated by blanks. */
   readonly words: string;
-  /** The key of a pair, as `extraction/qa/row-key.ts` computes it. */
+  /** The key of a pair, as `extraction/qa/pairs.ts` computes it. */
   readonly rowKey?: string;
 }
 

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createMetrics } from '../../../platform/metrics.ts';
 import type { Database } from '../../../storage/database/database.ts';
 import { longestRerankedText, mostReranked } from '../../search/reranking/rerank-hits.ts';
-import { createRerankerMetrics } from '../../search/reranking/reranker-metrics.ts';
+import { createRerankerMetrics } from '../../search/reranking/reranker.ts';
 import {
   type RerankReply,
   type RerankRequest,

@@ -1,7 +1,7 @@
 import type { Locator } from '@quartermaster/contract';
+import { placeLimits } from '../cut-text.ts';
 import { contentOfPair, type ExtractedChunk } from '../extraction.ts';
 import { pageLimits, type ScanBox } from '../page-protocol.ts';
-import { placeLimits } from '../place-names.ts';
 
 /**
  * The maximum number of chunks, characters of `words` and characters of all texts in one transaction. Other writers

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { encryptedOfficeFile, wordDocument } from '../../../../../../test/support/sample-office.ts';
-import { openPackage } from './open-package.ts';
-import { packageLimits } from './package-limits.ts';
+import { openPackage, packageLimits } from './open-package.ts';
 import { readXlsx } from './xlsx/read-xlsx.ts';
 
 const entryMark = 'PK\x01\x02';

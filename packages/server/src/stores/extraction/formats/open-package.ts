@@ -9,7 +9,6 @@ import {
   unpackedLimit,
 } from '../extraction-error.ts';
 import { isEncryptedOffice } from './office-password.ts';
-import { type PackageLimits, packageLimits } from './package-limits.ts';
 
 interface Bounds {
   readonly format: string;
@@ -141,3 +140,12 @@ function refuseDoctype(part: Uint8Array, { format, name }: { format: string; nam
     throw fileDamaged(format, `${JSON.stringify(name)} declares a document type, which Office files never do`);
   }
 }
+
+/** Bounds of an Office package, whatever its directory claims. The ratio is that of a part of some size. */
+export const packageLimits = {
+  entries: 10_000,
+  unpackedBytes: 500 * 2 ** 20,
+  ratio: 300,
+  ratioFromBytes: 32 * 2 ** 20,
+};
+type PackageLimits = typeof packageLimits;

@@ -5,6 +5,7 @@ import type { Admission } from '../../../platform/admission/admission.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
 import { onceRetried } from '../../../platform/concurrency/once-retried.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
+import { Counter, type Registry } from '../../../platform/metrics.ts';
 import { frameKinds } from '../../../platform/processes/frames.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import { superviseProcess } from '../../../platform/processes/supervised-process.ts';
@@ -198,4 +199,15 @@ const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex');
 
 function isPng(content: Buffer): boolean {
   return content.subarray(0, pngSignature.length).equals(pngSignature);
+}
+
+/** Counts the requests for passages on pages. */
+export function createPageMetrics(registry: Registry): (kind: PageResult['kind']) => void {
+  const results = new Counter({
+    name: 'quartermaster_pages_read_total',
+    help: 'Requests for boxes or pictures of pages, by result: `read`, `no_page`, `failed`, `busy` or `missing`.',
+    labelNames: ['result'] as const,
+    registers: [registry],
+  });
+  return (result) => results.inc({ result });
 }

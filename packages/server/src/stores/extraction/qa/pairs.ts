@@ -1,10 +1,9 @@
+import { hash } from 'node:crypto';
 import type { SheetColumns } from '@quartermaster/contract';
 import { cut } from '../cut-text.ts';
 import type { OnDuplicate, ReportedRow, RowCode, RowFields, SheetReport } from '../extraction.ts';
-import { columnsNotFound } from './columns-not-found.ts';
-import { type FoundHeader, findHeader } from './find-header.ts';
-import { type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
-import { rowKeyOf } from './row-key.ts';
+import { type FoundHeader, findHeader, type PairColumns, reportPrefix, withoutGuard } from './pair-columns.ts';
+import { columnsNotFound } from './propose-columns.ts';
 import {
   columnName,
   describeHiddenRows,
@@ -271,4 +270,26 @@ function toReport(sheet: Sheet, header: FoundHeader, { rows, hidden }: Counted):
 /** Returns the text that a database can store, without surrounding blanks. */
 function clean(cell: string | undefined): string {
   return (cell ?? '').replaceAll('\0', '').toWellFormed().trim();
+}
+
+/**
+ * Returns a digest of 128 bits that identifies a row across uploads. It depends on the id if there is one, otherwise on
+ * the question, ignoring case, width and blanks.
+ */
+function rowKeyOf(question: string, id: string): string {
+  const name = id === '' ? `q:${fold(question)}` : `id:${id.normalize('NFKC').trim()}`;
+  return hash('sha256', name, 'base64url').slice(0, 22);
+}
+
+const ascii = /^[\0-\x7f]*$/;
+
+/** Matches blanks other than a single space. Testing is faster than replacing every blank. */
+const unusualBlank = /\s\s|[^\S ]/;
+
+/** Converts to upper case first, because letters such as ß and ς have several lower-case forms. */
+function fold(text: string): string {
+  const folded = ascii.test(text)
+    ? text.toLowerCase()
+    : text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+  return (unusualBlank.test(folded) ? folded.replace(/\s+/g, ' ') : folded).trim();
 }

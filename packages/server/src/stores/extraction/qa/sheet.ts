@@ -1,5 +1,5 @@
+import { cutName, warnOfCutNames } from '../cut-text.ts';
 import type { ExtractionReport } from '../extraction.ts';
-import { cutName, warnOfCutNames } from '../place-names.ts';
 
 /** The result of every reader of a sheet format. */
 export interface Workbook {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPictureCollector } from './collect-picture.ts';
+import { createPictureCollector } from './protocol.ts';
 
 const message = { type: 'picture', width: 3, height: 2, dpi: 300 } as const;
 

@@ -3,7 +3,6 @@ import type { SupervisedProcess } from '../../../platform/processes/supervised-p
 import type { ExtractionTask } from '../extraction.ts';
 import type { ExtractionJob } from '../extraction-job.ts';
 import type { OcrJob } from '../ocr/recognition.ts';
-import type { Countdown } from './countdown.ts';
 import { encodeMessage } from './protocol.ts';
 
 const pieceBytes = 2 ** 18;
@@ -46,4 +45,39 @@ function toJob(task: ExtractionTask, ocr: OcrJob): ExtractionJob {
     ocr.kind === 'on' && maxOcrPages !== undefined ? { ...ocr, maxPages: Math.min(ocr.maxPages, maxOcrPages) } : ocr;
   const texts = { splitter, chunkSize, title, fileName };
   return { kind, format, charset, ...texts, maxChunks, onDuplicate, columns, password, ocr: bounded };
+}
+
+/** A time limit that can be paused while the process waits for another party. */
+interface Countdown {
+  pause(): void;
+  resume(): void;
+  stop(): void;
+}
+
+/** Starts paused. `onEnd` is called once after `milliseconds`, not counting pauses. */
+export function createCountdown(milliseconds: number, onEnd: () => void): Countdown {
+  let remaining = milliseconds;
+  let since = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  function pause(): void {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    remaining -= performance.now() - since;
+  }
+
+  return {
+    pause,
+    resume: () => {
+      if (timer !== undefined || stopped) return;
+      since = performance.now();
+      timer = setTimeout(onEnd, Math.max(0, remaining));
+    },
+    stop: () => {
+      pause();
+      stopped = true;
+    },
+  };
 }

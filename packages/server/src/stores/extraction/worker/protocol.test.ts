@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reportLimits } from '../bound-report.ts';
-import { placeLimits } from '../place-names.ts';
+import { placeLimits } from '../cut-text.ts';
 import { longestMessage, parseFromChild } from './protocol.ts';
 
 test('a message of a child is accepted only with a valid shape', () => {

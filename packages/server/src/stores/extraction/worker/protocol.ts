@@ -2,6 +2,7 @@ import type { RecordFailureDetails } from '@quartermaster/contract';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import { reportLimits } from '../bound-report.ts';
 import { checkBatch, isTextUpTo } from '../chunking/chunk-batch.ts';
+import { placeLimits } from '../cut-text.ts';
 import {
   type ExtractedChunk,
   type ExtractionFailureCode,
@@ -10,9 +11,7 @@ import {
   rowCodes,
 } from '../extraction.ts';
 import type { ExtractionJob } from '../extraction-job.ts';
-import type { Recognition } from '../ocr/recognition.ts';
-import { placeLimits } from '../place-names.ts';
-import type { PictureMessage } from './collect-picture.ts';
+import { isSendable, type Picture, type Recognition } from '../ocr/recognition.ts';
 
 /** The maximum number of batches without a `next` reply: one is being stored, one is prepared, one is waiting. */
 export const mostBatchesSent = 3;
@@ -113,4 +112,43 @@ function isText(value: unknown): value is string {
 /** Duplicates the function of the kernel module, because the child may read only this folder. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+/** The announcement of a picture. Its bytes follow. */
+interface PictureMessage {
+  readonly type: 'picture';
+  readonly width: number;
+  readonly height: number;
+  readonly dpi: number;
+}
+
+interface PictureCollector {
+  begin(message: PictureMessage): void;
+  /** @returns the picture when it is complete */
+  add(bytes: Buffer): Picture | undefined;
+}
+
+/**
+ * Collects the bytes of one picture after another. A malicious document may control the reader, so the sizes are
+ * checked before memory is allocated. Both functions throw a TypeError for what a reader never sends.
+ */
+export function createPictureCollector(maxPixels: number): PictureCollector {
+  let current: { readonly message: PictureMessage; readonly gray: Buffer; length: number } | undefined;
+  return {
+    begin: (message) => {
+      const { width, height } = message;
+      if (current !== undefined || !isSendable(message, maxPixels))
+        throw new TypeError('not a picture that may be sent now');
+      current = { message, gray: Buffer.allocUnsafeSlow(width * height), length: 0 };
+    },
+    add: (bytes) => {
+      if (current === undefined || current.length + bytes.length > current.gray.length)
+        throw new TypeError('bytes without a picture');
+      current.length += bytes.copy(current.gray, current.length);
+      if (current.length < current.gray.length) return undefined;
+      const { message, gray } = current;
+      current = undefined;
+      return { width: message.width, height: message.height, dpi: message.dpi, gray };
+    },
+  };
 }

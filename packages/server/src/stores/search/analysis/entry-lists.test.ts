@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isListOfEntries } from './entry-lists.ts';
+import { isListOfEntries } from './field-terms.ts';
 
 const lines = (...all: string[]) => all.join('\n');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { divideTokens } from './divide-tokens.ts';
+import { divideTokens } from './embedded-texts.ts';
 
 test('the tokens of a request are divided by the lengths of its texts, and none is lost', () => {
   assert.deepEqual(divideTokens(10, [30, 10, 10]), [6, 2, 2]);

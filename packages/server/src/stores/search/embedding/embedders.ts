@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto';
 import type { Embedder } from './embedder.ts';
-import { toModelId } from './model-id.ts';
 
 /** The configured models, each with one embedder that all its collections share. */
 export interface Embedders<Each extends Embedder = Embedder> {
@@ -18,4 +18,14 @@ export function createEmbedders<Each extends Embedder>(first: Each, further: rea
   const byModel = new Map(all.map((each) => [each.model, each]));
   const byId = new Map(all.map((each) => [toModelId(each.model), each]));
   return { first, all, find: (model) => byModel.get(model), findById: (id) => byId.get(id) };
+}
+
+/** Whether an id has the form of the ids of models. */
+export function isModelId(id: string): boolean {
+  return /^Qm[0-9a-f]{6}$/.test(id);
+}
+
+/** Returns the id of a model in the API. Clients of other programs require 8 characters. */
+export function toModelId(model: string): string {
+  return `Qm${createHash('sha256').update(model).digest('hex').slice(0, 6)}`;
 }

@@ -5,7 +5,7 @@ import { readRetryAfter } from '../../../platform/retry-after.ts';
 import type { Secret } from '../../../platform/secret.ts';
 import type { CountTokens } from '../analysis/measure-text.ts';
 import { type Embedder, EmbedderUnavailable, type OnTokens, type TextFailure } from './embedder.ts';
-import type { EmbeddingProvider, TextUse } from './providers/embedding-provider.ts';
+import type { EmbeddingProvider, TextUse } from './providers/providers.ts';
 import { type EmbeddingProviderName, embeddingProviders } from './providers/providers.ts';
 import { splitBatch } from './providers/split-batch.ts';
 import { readEmbeddings } from './read-embeddings.ts';

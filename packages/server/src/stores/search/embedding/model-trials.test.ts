@@ -4,7 +4,7 @@ import { createMetrics } from '../../../platform/metrics.ts';
 import { until } from '../../../platform/testing/until.ts';
 import { createScriptedEmbedder } from '../testing/scripted-embedder.suite.ts';
 import { createEmbedderMetrics } from './embedder-metrics.ts';
-import { startModelTrials } from './model-trials.ts';
+import { startModelTrials } from './try-model.ts';
 
 test('each model is tried until it works, and each problem is logged once', async (t) => {
   const [first, second] = [createScriptedEmbedder('first', 64), createScriptedEmbedder('second', 48)];

@@ -1,5 +1,5 @@
 import { EmbedderUnavailable } from './embedder.ts';
-import type { EmbeddingAnswer } from './providers/embedding-provider.ts';
+import type { EmbeddingAnswer } from './providers/providers.ts';
 import { normalise } from './vectors.ts';
 
 export interface Embeddings {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pauseReranker } from './pause-reranker.ts';
-import { RerankerUnavailable } from './reranker.ts';
+import { pauseReranker, RerankerUnavailable } from './reranker.ts';
 import { hiddenKey, rerankAnswer, startRerankService } from './testing/rerank-service.suite.ts';
 
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
 import type { Logger } from '../../../platform/log/logger.ts';
 import type { DistinctHit } from '../query/find-distinct.ts';
 import { maxAnswerWeight } from '../query/select-hits.ts';
+import type { RerankerMetrics } from './reranker.ts';
 import { type Reranker, RerankerUnavailable, type RerankingOutcome } from './reranker.ts';
-import type { RerankerMetrics } from './reranker-metrics.ts';
 
 export interface RerankedHit<Stored> extends DistinctHit<Stored> {
   /** What the service returned; absent when it did not get the text. */

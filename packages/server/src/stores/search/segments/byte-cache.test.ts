@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createByteCache } from './byte-cache.ts';
+import { createByteCache } from './collection-index.ts';
 
 test('a cache keeps the entries that were used last, up to its bytes', () => {
   const cache = createByteCache<string, string>(30);

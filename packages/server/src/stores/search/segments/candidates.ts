@@ -1,5 +1,5 @@
 import type { Restriction, TermRange } from '../restriction.ts';
-import { mapAll } from './map-all.ts';
+import { mapAll } from './live-chunks.ts';
 import type { PostingArrays } from './segment-format.ts';
 import { largestBlock, type PostingList } from './segment-reader.ts';
 

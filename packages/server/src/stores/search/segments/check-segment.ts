@@ -1,9 +1,8 @@
 import { isFilterTerm } from '../analysis/term-kinds.ts';
-import { DamagedSegment, mostLength, mostRepeats } from './segment-format.ts';
+import { compareTerms, DamagedSegment, mostLength, mostRepeats } from './segment-format.ts';
 import { decodeHeader, type ReadPage, type SegmentHeader } from './segment-reader.ts';
 import { readTerms, type TermPostings } from './segment-terms.ts';
 import { createSegmentWriter } from './segment-writer.ts';
-import { compareTerms } from './term-order.ts';
 
 export interface CheckedSegment {
   readonly header: SegmentHeader;

@@ -1,10 +1,8 @@
 import { type Language, namedLanguages } from '../analysis/languages.ts';
 import { languageTerm } from '../analysis/term-kinds.ts';
 import type { Restriction, TermRange } from '../restriction.ts';
-import { type ByteCache, createByteCache } from './byte-cache.ts';
 import { type CandidateSource, findCandidates } from './candidates.ts';
-import { createLiveChunks, hasRemoved, isRemoved, type LiveChunks } from './live-chunks.ts';
-import { mapAll } from './map-all.ts';
+import { createLiveChunks, hasRemoved, isRemoved, type LiveChunks, mapAll } from './live-chunks.ts';
 import type { RankedSegment } from './rank-segments.ts';
 import { findPages, markRange } from './read-range.ts';
 import type { PostingArrays } from './segment-format.ts';
@@ -240,4 +238,45 @@ function bytesOfList(list: PostingList | undefined): number {
   if (list === undefined) return entryBytes;
   const short = list.blocks === 1 ? list.count * 5 : 0;
   return entryBytes + short + list.blocks * 12 + list.pairs.length * 8;
+}
+
+/** A cache whose entries together have at most a number of bytes. The entries that were used last stay. */
+interface ByteCache<Key, Value> {
+  get(segment: number, key: Key): Value | undefined;
+  /** Adds an entry. One that alone exceeds the limit is not kept. */
+  set(segment: number, key: Key, value: Value, bytes: number): void;
+}
+
+export function createByteCache<Key extends string | number, Value>(mostBytes: number): ByteCache<Key, Value> {
+  /** In the order of their use. */
+  const entries = new Map<string, { readonly value: Value; readonly bytes: number }>();
+  let total = 0;
+
+  function take(name: string) {
+    const entry = entries.get(name);
+    if (entry !== undefined && entries.delete(name)) total -= entry.bytes;
+    return entry;
+  }
+  function add(name: string, entry: { readonly value: Value; readonly bytes: number }): void {
+    entries.set(name, entry);
+    total += entry.bytes;
+  }
+  return {
+    get(segment, key) {
+      const name = `${segment} ${key}`;
+      const entry = take(name);
+      if (entry !== undefined) add(name, entry);
+      return entry?.value;
+    },
+    set(segment, key, value, bytes) {
+      const name = `${segment} ${key}`;
+      take(name);
+      if (bytes > mostBytes) return;
+      for (const oldest of entries.keys()) {
+        if (total + bytes <= mostBytes) break;
+        take(oldest);
+      }
+      add(name, { value, bytes });
+    },
+  };
 }

@@ -1,9 +1,9 @@
 import { createLiveChunks, isRemoved, type LiveChunks } from './live-chunks.ts';
 import type { PostingArrays, SegmentChunks } from './segment-format.ts';
+import { compareTerms } from './segment-format.ts';
 import type { ReadPage, SegmentHeader } from './segment-reader.ts';
 import { readTerms, type TermPostings } from './segment-terms.ts';
 import { createSegmentWriter } from './segment-writer.ts';
-import { compareTerms } from './term-order.ts';
 
 /** A segment whose pages can be read. */
 export interface OpenSegment {

@@ -1,8 +1,8 @@
 import { highest, longestText } from '../filter-terms.ts';
 import type { TermRange, TextTest } from '../restriction.ts';
-import { mapAll } from './map-all.ts';
+import { mapAll } from './live-chunks.ts';
 import { decodePostings } from './posting-lists.ts';
-import { mostInlinePostings, type PostingArrays } from './segment-format.ts';
+import { compareTerms, mostInlinePostings, type PostingArrays } from './segment-format.ts';
 import {
   type DictionaryEntry,
   findDictionaryPage,
@@ -11,7 +11,6 @@ import {
   type ReadPage,
   type SegmentHeader,
 } from './segment-reader.ts';
-import { compareTerms } from './term-order.ts';
 import { type ByteCursor, readVarint } from './varints.ts';
 
 /** Where the chunks of a range of terms are marked: 1 for each chunk. */

@@ -13,7 +13,7 @@
  *
  * A long list is divided into blocks of `blockSize` postings. Its first pages are skip pages. They hold, for each block,
  * the distance to the last chunk of the block, the size of the block in bytes, and the bounds of the block (see
- * `block-bounds.ts`). Its other pages hold the blocks.
+ * `posting-lists.ts`). Its other pages hold the blocks.
  *
  * The first character of a term says its kind, such as a word or a filter term (see `term-kinds.ts`).
  *
@@ -74,4 +74,25 @@ export class PageMissing extends DamagedSegment {
 /** Compares the message, because an error of another thread arrives without its class. */
 export function isPageMissing(error: unknown): boolean {
   return error instanceof Error && error.message === pageMissing;
+}
+
+/*
+ * Terms are in JavaScript's order of strings, which compares UTF-16 code units. It differs from the order of the UTF-8
+ * bytes in one case: characters above U+FFFF, whose first byte is F0 to F4, come before U+E000 to U+FFFF (EE and EF).
+ */
+
+/** Moves the first bytes F0 to F4 before EE and EF, and leaves the order of all other bytes as it is. */
+function toOrder(byte: number): number {
+  if (byte < 0xee) return byte;
+  return byte < 0xf0 ? byte + 5 : byte - 2;
+}
+
+/** Compares two terms in UTF-8. Returns a negative number, 0 or a positive number. */
+export function compareTerms(a: Uint8Array, b: Uint8Array): number {
+  const most = Math.min(a.length, b.length);
+  for (let at = 0; at < most; at++) {
+    const difference = (a[at] as number) - (b[at] as number);
+    if (difference !== 0) return toOrder(a[at] as number) - toOrder(b[at] as number);
+  }
+  return a.length - b.length;
 }

@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { boundBlock } from './block-bounds.ts';
-import { decodePostings, decodeSkipPages } from './posting-lists.ts';
+import { boundBlock, decodePostings, decodeSkipPages } from './posting-lists.ts';
 import {
   blockSize,
   blocksPerPage,

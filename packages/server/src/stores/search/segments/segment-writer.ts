@@ -10,7 +10,7 @@ import {
 import { type ByteWriter, createByteWriter } from './varints.ts';
 
 /**
- * Writes the pages of one segment in order. Add every term once, in ascending order (`term-order.ts`), then end.
+ * Writes the pages of one segment in order. Add every term once, in ascending order (`compareTerms`), then end.
  */
 export interface SegmentWriter {
   /** Adds a term, in UTF-8, that occurs in the first `count` chunks of the arrays. Later changes of its bytes do not matter. */

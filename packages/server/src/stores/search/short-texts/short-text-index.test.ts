@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createShortTextIndex, type ShortText, slice } from './short-text-index.ts';
-import { createWordReader, wordsOf } from './words.ts';
+import { createShortTextIndex, createWordReader, type ShortText, slice, wordsOf } from './short-text-index.ts';
 
 const textOf = (item: string, text: string): ShortText<string> => ({ item, fields: [{ text, weight: 1 }] });
 

@@ -1,19 +1,19 @@
 import type { NearVectors } from '../embedding/vector-index.ts';
 import { similarity } from '../embedding/vectors.ts';
-import { createBestValues } from './best-values.ts';
 import {
   type CodeBlock,
   codeBytes,
+  createRotation,
   encodeBlock,
   findCentre,
   nibbleCentre,
+  paddedDimensions,
   type SeqVector,
   vectorsPerBlock,
   wordsAtOnce,
   wordsOfSigns,
   writeSigns,
 } from './encode-block.ts';
-import { createRotation, paddedDimensions } from './rotation.ts';
 
 /** The vectors of one space. */
 export interface VectorCodes {
@@ -218,4 +218,39 @@ function refine({ blocks, centred }: ScannedBlocks, place: number): Estimated {
   const centredProduct = unit * (product - nibbleCentre * wholeSum);
   const estimate = (bases[n] as number) + fromCentre + (scales[n] as number) * centredProduct;
   return { seq: seqs[n] as number, estimate, bound: estimate + deviations.nibbles * (spreads[n] as number) * length };
+}
+
+/** Finds the least of the best values that arrive one after another. */
+interface BestValues {
+  /** @returns a value below which none of the best is; it rises, and is −∞ at first */
+  add(value: number): number;
+  /** Returns the least of the `count` best values; −∞ when there are fewer. */
+  least(): number;
+}
+
+/** Holds as many other values as best ones, which are sorted out when the memory is full. */
+function createBestValues(count: number): BestValues {
+  const values = new Float64Array(2 * count);
+  let used = 0;
+  let limit = Number.NEGATIVE_INFINITY;
+  function cut(): void {
+    values.subarray(0, used).sort();
+    values.copyWithin(0, used - count, used);
+    used = count;
+    limit = values[0] as number;
+  }
+  return {
+    add(value) {
+      if (value > limit) {
+        values[used] = value;
+        used++;
+        if (used === values.length) cut();
+      }
+      return limit;
+    },
+    least() {
+      if (used >= count) cut();
+      return limit;
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { encryptedOfficeFile, presentation } from '../../../../../../../test/sup
 import { type Extractor, isPartial } from '../../extraction.ts';
 import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
 import { readDocument } from '../read-document.ts';
-import { attachmentLimits } from './attachment-limits.ts';
+import { attachmentLimits } from './read-eml.ts';
 import { formatOf } from './read-mail.ts';
 
 let pool: Extractor | undefined;

@@ -5,7 +5,6 @@ import type { AttachmentReport } from '../../extraction.ts';
 import { ExtractionError, fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { readHtml } from '../html/read-html.ts';
 import type { MailPlace, TextSource } from '../read-document.ts';
-import { attachmentLimits } from './attachment-limits.ts';
 import { formatOf, headerLines, labelOf, parseMail } from './read-mail.ts';
 
 /** Reads a document of another format, such as an attachment. */
@@ -143,3 +142,13 @@ function below(name: string, blocks: readonly Block[]): Block[] {
   );
   return [{ kind: 'heading', level: 1, text: name }, ...lowered];
 }
+
+/** Bounds of the attachments of a mail, together with those of the mails that are attached to it. */
+export const attachmentLimits = {
+  /** Attachments of a mail. */
+  count: 100,
+  /** Mails in mails. */
+  depth: 3,
+  /** Warnings of one attachment in the report. */
+  warnings: 5,
+};

@@ -6,11 +6,11 @@ import { type ExtractionOutcome, type Extractor, isPartial } from '../../extract
 import type { OcrOptions } from '../../ocr/open-ocr.ts';
 import type { Ocr } from '../../ocr/recognition.ts';
 import { openTestOcr } from '../../ocr/testing/ocr.fixture.ts';
-import { createPictureCollector } from '../../worker/collect-picture.ts';
+import { createPictureCollector } from '../../worker/protocol.ts';
 import { children, file, never, open, taskOf } from '../../worker/testing/extractor.fixture.ts';
 import { pdfOf } from '../testing/documents.fixture.ts';
 import { drawPages } from '../testing/scanned-pdf.fixture.ts';
-import type { PictureFormat } from './open-picture.ts';
+import type { PictureFormat } from './picture.ts';
 import { mostDecodedPixels } from './picture.ts';
 import { readPicture } from './read-picture.ts';
 import { readPng } from './read-png.ts';

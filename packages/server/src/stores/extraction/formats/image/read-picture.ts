@@ -1,7 +1,7 @@
 import type { Document } from '../../document.ts';
 import type { Ocr } from '../../ocr/recognition.ts';
 import { readPdf } from '../pdf/read-pdf.ts';
-import { openPicture, type PictureFormat } from './open-picture.ts';
+import { openPicture, type PictureFormat } from './picture.ts';
 import { toPdf } from './picture-pdf.ts';
 
 /**

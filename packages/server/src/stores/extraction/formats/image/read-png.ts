@@ -1,7 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { fileDamaged } from '../../extraction-error.ts';
-import { brightness, type SampleLayout, toGrayRow } from './gray-row.ts';
-import { grayPart, mostDecodedPixels, type PictureFile } from './picture.ts';
+import { brightness, grayPart, mostDecodedPixels, type PictureFile, type SampleLayout, toGrayRow } from './picture.ts';
 
 const damaged = (detail: string, cause?: unknown) => fileDamaged('PNG', detail, cause);
 const magic = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

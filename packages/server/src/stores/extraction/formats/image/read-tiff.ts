@@ -1,15 +1,24 @@
-import { brightness, type SampleLayout, toGrayRow } from './gray-row.ts';
 import {
+  brightness,
   grayPart,
   mostDecodedPixels,
   type PictureFile,
   type PicturePage,
   type PicturePart,
   rotationOf,
+  type SampleLayout,
+  toGrayRow,
 } from './picture.ts';
 import { colorSpaceOf } from './read-jpeg.ts';
-import { readTiffDirectories, type TiffDirectory, type TiffFile, tiffDamaged } from './tiff-directory.ts';
-import { removeDifferences, tiffCompressions, unpackStrip } from './tiff-strips.ts';
+import {
+  readTiffDirectories,
+  removeDifferences,
+  type TiffDirectory,
+  type TiffFile,
+  tiffCompressions,
+  tiffDamaged,
+  unpackStrip,
+} from './tiff-directory.ts';
 
 /** Numbers of fields. Source: TIFF 6.0. */
 const tags = {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileDamaged } from '../../extraction-error.ts';
-import { toGrayRow } from './gray-row.ts';
-import { grayPart, mostDecodedPixels, type PictureFile } from './picture.ts';
+import { grayPart, mostDecodedPixels, type PictureFile, toGrayRow } from './picture.ts';
 
 const damaged = (detail: string, cause?: unknown) => fileDamaged('WebP', detail, cause);
 

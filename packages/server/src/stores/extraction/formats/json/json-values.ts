@@ -1,5 +1,5 @@
+import { cutName } from '../../cut-text.ts';
 import { fileDamaged } from '../../extraction-error.ts';
-import { cutName } from '../../place-names.ts';
 
 /** A simple value of a JSON text, in the order of the text. */
 export interface JsonValue {

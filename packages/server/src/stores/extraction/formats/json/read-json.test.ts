@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeLimits } from '../../place-names.ts';
-import { createLabels, jsonLabelLimits } from './json-labels.ts';
+import { placeLimits } from '../../cut-text.ts';
 import { deepestJson, readJsonValues } from './json-values.ts';
-import { readJson, readJsonLines } from './read-json.ts';
+import { createLabels, jsonLabelLimits, readJson, readJsonLines } from './read-json.ts';
 
 const textsOf = (json: string) => readJson(Buffer.from(json)).blocks.map((block) => block.text);
 

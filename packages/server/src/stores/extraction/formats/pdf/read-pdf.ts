@@ -8,10 +8,9 @@ import { textOf, toLines } from './lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './open-pdf.ts';
 import { readOutline } from './outline.ts';
 import { findOutlineTitles } from './outline-titles.ts';
-import { type AnnotationCounts, createAnnotationReader } from './read-annotations.ts';
-import { readPages } from './read-pages.ts';
+import { type AnnotationCounts, type AnnotationReader, createAnnotationReader } from './read-annotations.ts';
 import { readScans, type Scans } from './read-scans.ts';
-import type { PageSegments } from './read-segments.ts';
+import { createSegmentReader, type PageSegments } from './read-segments.ts';
 import { type PageLines, removeRunningHeads } from './running-heads.ts';
 import { type PdfBlock, toBlocks } from './to-blocks.ts';
 
@@ -164,3 +163,21 @@ function abridged(pages: readonly number[]): string {
   return rest === 0 ? shown.join(', ') : `${shown.join(', ')} and ${rest} more`;
 }
 const mostRanges = 40;
+
+/**
+ * Reads all pages in order and reports the percentage read after each page.
+ * @returns one entry for each page; null stands for a page that is broken.
+ */
+function readPages(
+  pdf: OpenPdf,
+  annotations: AnnotationReader,
+  onPage: (percent: number) => void,
+): (PageSegments | null)[] {
+  const { numPages } = pdf;
+  const reader = createSegmentReader(pdf, annotations);
+  return Array.from({ length: numPages }, (_, index) => {
+    const page = reader.read(index);
+    onPage(Math.floor(((index + 1) * 100) / numPages));
+    return page;
+  });
+}

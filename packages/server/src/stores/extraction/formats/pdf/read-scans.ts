@@ -3,9 +3,7 @@ import { confidenceFloors, createOcrCounts, type OcrCounts } from '../../ocr/ocr
 import type { ScannedWord } from '../../ocr/place-words.ts';
 import { type ReadLine, readWords } from '../../ocr/read-words.ts';
 import { isSendable, lowestDpi, type Ocr, ocrDpi, type Picture, type UnreadReason } from '../../ocr/recognition.ts';
-import { drawPage, fittingDpi, pixelsOf, pointsPerInch } from './draw-page.ts';
 import type { OpenPdf } from './open-pdf.ts';
-import { findPictures } from './page-pictures.ts';
 import type { PageSegments } from './read-segments.ts';
 
 /** A paragraph of a scanned page. */
@@ -134,5 +132,117 @@ function onOpenPage<T>({ pdfium, document }: OpenPdf, index: number, use: (page:
     return use(page);
   } finally {
     pdfium.FPDF_ClosePage(page);
+  }
+}
+
+/** What pictures a page has, found without decoding them. */
+interface PagePictures {
+  /** The page has a picture or a drawing. */
+  readonly isMarked: boolean;
+  /** The share of the page that pictures cover, from 0 to 1. Pictures that overlap count more than once. */
+  readonly coverage: number;
+  /** The number of pixels of the largest picture. */
+  readonly largestPixels: number;
+}
+
+/** Kinds of page objects. Source: fpdf_edit.h of PDFium. */
+const kinds = { path: 2, image: 3, shading: 4, form: 5 } as const;
+/** The maximum number of objects examined on a page, and the maximum nesting of forms. */
+const mostObjects = 20_000;
+const deepestForm = 4;
+
+/** Examines the objects of an open page. */
+function findPictures({ pdfium, memory }: OpenPdf, page: number): PagePictures {
+  const buffer = pdfium.malloc(16);
+  const area = pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page);
+  let examined = 0;
+  let covered = 0;
+  let isMarked = false;
+  let largestPixels = 0;
+
+  function addImage(image: number): void {
+    isMarked = true;
+    if (pdfium.FPDFImageObj_GetImagePixelSize(image, buffer, buffer + 4) === 0) return;
+    largestPixels = Math.max(largestPixels, memory().getUint32(buffer, true) * memory().getUint32(buffer + 4, true));
+  }
+
+  function cover(object: number): void {
+    if (pdfium.FPDFPageObj_GetBounds(object, buffer, buffer + 4, buffer + 8, buffer + 12) === 0) return;
+    const at = (offset: number) => memory().getFloat32(buffer + offset, true);
+    covered += Math.max(0, at(8) - at(0)) * Math.max(0, at(12) - at(4));
+  }
+
+  /** The bounds of a form are those on the page; the bounds of what it contains are not. */
+  function examineForm(form: number, depth: number): boolean {
+    let hasImage = false;
+    const count = depth > deepestForm ? 0 : pdfium.FPDFFormObj_CountObjects(form);
+    for (let at = 0; at < count && examined < mostObjects; at += 1) {
+      examined += 1;
+      const object = pdfium.FPDFFormObj_GetObject(form, at);
+      const kind = pdfium.FPDFPageObj_GetType(object);
+      if (kind === kinds.image) {
+        addImage(object);
+        hasImage = true;
+      } else if (kind === kinds.form) hasImage = examineForm(object, depth + 1) || hasImage;
+      else if (kind === kinds.path || kind === kinds.shading) isMarked = true;
+    }
+    return hasImage;
+  }
+
+  const count = pdfium.FPDFPage_CountObjects(page);
+  for (let at = 0; at < count && examined < mostObjects; at += 1) {
+    examined += 1;
+    const object = pdfium.FPDFPage_GetObject(page, at);
+    const kind = pdfium.FPDFPageObj_GetType(object);
+    if (kind === kinds.image) {
+      addImage(object);
+      cover(object);
+    } else if (kind === kinds.form) {
+      if (examineForm(object, 1)) cover(object);
+    } else if (kind === kinds.path || kind === kinds.shading) isMarked = true;
+  }
+  pdfium.free(buffer);
+  return { isMarked, coverage: area > 0 ? Math.min(1, covered / area) : 0, largestPixels };
+}
+
+const pointsPerInch = 72;
+/** FPDFBitmap_Gray of PDFium: one byte for each pixel. */
+const grayFormat = 1;
+/** FPDF_ANNOT of PDFium: annotations are drawn, too. */
+const withAnnotations = 1;
+const white = 0xff_ff_ff_ff;
+
+/** Returns the resolution at which a page has at most `maxPixels`, and at most `dpi`. */
+function fittingDpi({ pdfium }: OpenPdf, page: number, { dpi, maxPixels }: { dpi: number; maxPixels: number }) {
+  const squareInches = (pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page)) / pointsPerInch ** 2;
+  return squareInches > 0 ? Math.min(dpi, Math.floor(Math.sqrt(maxPixels / squareInches))) : 0;
+}
+
+/** Returns the pixels of a page, rounded down, so that it rarely has more than its resolution allows. */
+function pixelsOf({ pdfium }: Pick<OpenPdf, 'pdfium'>, page: number, dpi: number) {
+  const scale = dpi / pointsPerInch;
+  const pixels = (points: number) => Math.max(1, Math.floor(points * scale));
+  return { width: pixels(pdfium.FPDF_GetPageWidthF(page)), height: pixels(pdfium.FPDF_GetPageHeightF(page)) };
+}
+
+/**
+ * Draws an open page in shades of grey.
+ * @returns undefined when PDFium has no memory for it
+ */
+export function drawPage({ pdfium, memory }: OpenPdf, page: number, dpi: number): Picture | undefined {
+  const { width, height } = pixelsOf({ pdfium }, page, dpi);
+  const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, grayFormat, 0, 0);
+  if (bitmap === 0) return undefined;
+  try {
+    pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, white);
+    pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, withAnnotations);
+    const stride = pdfium.FPDFBitmap_GetStride(bitmap);
+    const buffer = pdfium.FPDFBitmap_GetBuffer(bitmap);
+    const gray = Buffer.allocUnsafeSlow(width * height);
+    for (let row = 0; row < height; row += 1)
+      gray.set(new Uint8Array(memory().buffer, buffer + row * stride, width), row * width);
+    return { width, height, dpi, gray };
+  } finally {
+    pdfium.FPDFBitmap_Destroy(bitmap);
   }
 }

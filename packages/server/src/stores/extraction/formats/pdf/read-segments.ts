@@ -2,8 +2,7 @@ import type { OpenPdf } from './open-pdf.ts';
 import { type AnnotationReader, withAnnotations } from './read-annotations.ts';
 import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-left-line.ts';
 import { createSegmentDraft, type Segment } from './segment-draft.ts';
-import { createStyleReader } from './style-reader.ts';
-import { createTextProbe, type Font, type TextProbe } from './text-probe.ts';
+import { createStyleReader, createTextProbe, type Font, type TextProbe } from './text-probe.ts';
 
 export interface PageSegments {
   readonly width: number;

@@ -1,8 +1,6 @@
-import { withoutLigatures } from './ligatures.ts';
 import { type Glyph, readInOrder } from './logical-order.ts';
-import { characterOf, lookOf, type Segment, wideGap } from './segment-draft.ts';
-import type { StyleReader } from './style-reader.ts';
-import type { Style, TextProbe } from './text-probe.ts';
+import { characterOf, lookOf, type Segment, wideGap, withoutLigatures } from './segment-draft.ts';
+import type { Style, StyleReader, TextProbe } from './text-probe.ts';
 
 interface PlacedGlyph extends Glyph {
   readonly baseline: number;

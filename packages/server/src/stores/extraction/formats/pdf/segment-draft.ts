@@ -1,4 +1,3 @@
-import { withoutLigatures } from './ligatures.ts';
 import type { Style, TextProbe } from './text-probe.ts';
 
 /** A piece of a line without a wide gap. Pieces are in the order of the file, which is usually the reading order. */
@@ -138,4 +137,9 @@ function isLetter(code: number): boolean {
 
 export function characterOf(code: number): string {
   return code < 0x10000 ? String.fromCharCode(code) : String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd);
+}
+
+/** Replaces ligatures and presentation forms by letters. */
+export function withoutLigatures(text: string): string {
+  return text.replace(/[\ufb00-\ufb06\ufb50-\ufdff\ufe70-\ufefc]+/g, (forms) => forms.normalize('NFKC'));
 }

@@ -1,7 +1,7 @@
 import { zlibSync } from 'fflate';
 import type { Picture } from '../../ocr/recognition.ts';
-import { drawPage } from '../pdf/draw-page.ts';
 import { openPdf } from '../pdf/open-pdf.ts';
+import { drawPage } from '../pdf/read-scans.ts';
 
 /** Draws pages of a PDF, from 1, as a scanner would see them. */
 export async function drawPages(bytes: Uint8Array, pages: readonly number[], dpi: number): Promise<Picture[]> {

@@ -1,9 +1,9 @@
 // The process that holds the model. It ends with the server: its channel closes then.
 import { frameKinds } from '../../../../platform/processes/frames.ts';
 import { openParentChannel } from '../../../../platform/processes/parent-channel.ts';
+import type { TokenBatch } from './load-model.ts';
 import { type LoadedModel, loadModel } from './load-model.ts';
 import { decodeMessage, encodeMessage, type FromChild, type ToChild } from './onnx-protocol.ts';
-import type { TokenBatch } from './token-batches.ts';
 
 interface Job {
   readonly id: number;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareTerms } from './term-order.ts';
+import { compareTerms } from './segment-format.ts';
 
 test('terms in UTF-8 have the order of JavaScript strings, also beyond U+FFFF', () => {
   const letters = ['a', 'b', '\u0001', '\u007f', '\u0080', 'é', '\u07ff', '\u0800', '世', '\ud7ff', '\ue000', '\uffff'];

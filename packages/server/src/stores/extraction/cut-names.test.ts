@@ -4,10 +4,10 @@ import type { TextSplitter } from '@quartermaster/contract';
 import { openDocument, workbook } from '../../../../../test/support/sample-office.ts';
 import { boundReport, reportLimits } from './bound-report.ts';
 import { checkBatch } from './chunking/chunk-batch.ts';
+import { cutName, placeLimits } from './cut-text.ts';
 import { layOut } from './document.ts';
 import type { ExtractionReport } from './extraction.ts';
 import type { ReportDraft } from './extraction-job.ts';
-import { cutName, placeLimits } from './place-names.ts';
 import { file, never, open, taskOf } from './worker/testing/extractor.fixture.ts';
 
 const extractor = open();
