@@ -1,24 +1,14 @@
-import type { Extension, SheetColumns, TextSplitter } from '@quartermaster/contract';
-import type { ExtractedChunk, ExtractionReport, OnDuplicate, ReportedRow } from './extraction.ts';
+import type { Extension } from '@quartermaster/contract';
+import type { ExtractedChunk, ExtractionReport, ExtractionTask, ReportedRow } from './extraction.ts';
 import type { OcrJob } from './ocr/recognition.ts';
 
 /** The options of one extraction, as sent to the child. */
-export interface ExtractionJob {
-  readonly kind: 'text' | 'qa';
+export interface ExtractionJob
+  extends Pick<ExtractionTask, 'kind' | 'splitter' | 'title' | 'maxChunks'>,
+    Required<Pick<ExtractionTask, 'chunkSize' | 'fileName' | 'onDuplicate' | 'columns'>> {
   /** `text` means that the bytes are UTF-8 text from the request. */
   readonly format: Extension | 'text';
   readonly charset: string | null;
-  readonly splitter: TextSplitter | null;
-  /** The maximum tokens of a chunk without a splitter; null for a size by script. */
-  readonly chunkSize: number | null;
-  readonly title: string;
-  /** The name of the file; null without one. */
-  readonly fileName: string | null;
-  readonly maxChunks: number;
-  /** The policy for duplicate pairs of a sheet. */
-  readonly onDuplicate: OnDuplicate;
-  /** The columns of a sheet that the request names; null when it names none. */
-  readonly columns: SheetColumns | null;
   /** Opens a PDF or Office file; null without one. */
   readonly password: string | null;
   readonly ocr: OcrJob;

@@ -21,15 +21,10 @@ function countValues(filter: ChunkFilter): number {
   return 'value' in filter && Array.isArray(filter.value) ? filter.value.length : 1;
 }
 
-function checkTexts(filter: ChunkFilter, path: string): void {
-  if ('filters' in filter) {
-    for (const [index, part] of filter.filters.entries()) checkTexts(part, `${path}/filters/${index}`);
-    return;
-  }
-  if ('key' in filter) checkText(filter.key, `${path}/key`);
-  if (!('value' in filter)) return;
-  if (!Array.isArray(filter.value)) checkText(filter.value, `${path}/value`);
-  else for (const [index, value] of filter.value.entries()) checkText(value, `${path}/value/${index}`);
+function checkTexts(part: unknown, path: string): void {
+  checkText(part, path);
+  if (typeof part !== 'object' || part === null) return;
+  for (const [name, inner] of Object.entries(part)) checkTexts(inner, `${path}/${name}`);
 }
 
 /** @throws REQUEST_VALIDATION_ERROR for text with half of a surrogate pair */

@@ -220,7 +220,7 @@ function changeChunk(
       metadata: parseJson(changed.metadata) as Record<string, unknown>, // written by toRow
     });
     const fields = { ...owner, question, heading: headingOf(changed.locator), content: contentOf(changed) };
-    const words = countFieldTerms(fields, text?.folded === undefined ? {} : { content: text.folded });
+    const words = countFieldTerms(fields, text?.folded);
     await searchIndex.remove(transaction, key.collectionId, [seen.seq]);
     await searchIndex.add(transaction, key.collectionId, [{ seq: seen.seq, words, filterTerms }]);
     if (text !== undefined) {

@@ -78,7 +78,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       const content = readContent(body.content);
       const metadata = readMetadata(body.metadata ?? {});
       const { numTokens, folded } = await measure(content);
-      const words = countFieldTerms({ content }, { content: folded });
+      const words = countFieldTerms({ content }, folded);
       const text = { content, numTokens, words, question: null, answer: null, locator: null };
       const now = clock.now();
       const chunk = { ...text, metadata, id: newId('chunk'), ordinal: 0, createdAt: now };

@@ -20,47 +20,17 @@ export interface EncodingGuess {
  * Candidate encodings with an initial cost: rarer encodings cost more. If two give the same text, the first is
  * reported.
  */
-const candidates: ReadonlyArray<readonly [encoding: string, cost: number]> = [
-  ['windows-1252', 0],
-  ['gb18030', 0],
-  ['shift_jis', 0],
-  ['windows-1251', 0],
-  ['windows-1250', 0.5],
-  ['big5', 0.5],
-  ['euc-kr', 0.5],
-  ['euc-jp', 0.5],
-  ['windows-1254', 1],
-  ['windows-1253', 1],
-  ['windows-1255', 1],
-  ['windows-1256', 1],
-  ['windows-1257', 1],
-  ['windows-874', 1],
-  ['koi8-r', 1],
-  ['iso-8859-2', 1.5],
-  ['iso-8859-15', 1.5],
-  ['utf-16le', 2],
-  ['utf-16be', 2],
-  ['iso-8859-5', 2],
-  ['iso-8859-6', 2],
-  ['iso-8859-7', 2],
-  ['iso-8859-8', 2],
-  ['windows-1258', 2],
-  ['koi8-u', 2],
-  ['ibm866', 2],
-  ['macintosh', 5],
-  ['x-mac-cyrillic', 3],
-  ['x-mac-ce', 3],
-  ['ibm850', 3],
-  ['ibm852', 3],
-  ['ibm437', 4],
-  ['ibm855', 4],
-  ['iso-8859-13', 3],
-  ['iso-8859-3', 3],
-  ['iso-8859-4', 3],
-  ['iso-8859-10', 3.5],
-  ['iso-8859-14', 3.5],
-  ['iso-8859-16', 3.5],
-];
+const candidates = Object.entries({
+  '0': 'windows-1252 gb18030 shift_jis windows-1251',
+  '0.5': 'windows-1250 big5 euc-kr euc-jp',
+  '1': 'windows-1254 windows-1253 windows-1255 windows-1256 windows-1257 windows-874 koi8-r',
+  '1.5': 'iso-8859-2 iso-8859-15',
+  '2': 'utf-16le utf-16be iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 windows-1258 koi8-u ibm866',
+  '5': 'macintosh',
+  '3': 'x-mac-cyrillic x-mac-ce ibm850 ibm852 iso-8859-13 iso-8859-3 iso-8859-4',
+  '4': 'ibm437 ibm855',
+  '3.5': 'iso-8859-10 iso-8859-14 iso-8859-16',
+}).flatMap(([cost, names]) => names.split(' ').map((name) => [name, Number(cost)] as const));
 
 /** The maximum number of sampled bytes, from lines that are not all ASCII. */
 const sampleBytes = 256 * 1024;

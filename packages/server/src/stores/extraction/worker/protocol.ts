@@ -10,7 +10,7 @@ import {
   type ReportedRow,
   rowCodes,
 } from '../extraction.ts';
-import type { ExtractionJob } from '../extraction-job.ts';
+import type { ChunkCounts, ExtractionJob } from '../extraction-job.ts';
 import { isSendable, type Picture, type Recognition } from '../ocr/recognition.ts';
 
 /** The maximum number of batches without a `next` reply: one is being stored, one is prepared, one is waiting. */
@@ -35,13 +35,7 @@ export type FromChild =
   | { readonly type: 'done'; readonly result: JobResult; readonly cpuSeconds: number };
 
 export type JobResult =
-  | {
-      readonly kind: 'extracted';
-      readonly numChunks: number;
-      readonly rejectedRows: number;
-      readonly duplicateRows: number;
-      readonly report: ExtractionReport;
-    }
+  | (ChunkCounts & { readonly kind: 'extracted'; readonly report: ExtractionReport })
   | {
       readonly kind: 'failed';
       readonly code: ExtractionFailureCode;
@@ -109,46 +103,36 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Duplicates the function of the kernel module, because the child may read only this folder. */
+/** A copy of a function of the platform, because the child may read only this folder. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
 /** The announcement of a picture. Its bytes follow. */
-interface PictureMessage {
-  readonly type: 'picture';
-  readonly width: number;
-  readonly height: number;
-  readonly dpi: number;
-}
-
-interface PictureCollector {
-  begin(message: PictureMessage): void;
-  /** @returns the picture when it is complete */
-  add(bytes: Buffer): Picture | undefined;
-}
+type PictureMessage = Omit<Picture, 'gray'> & { readonly type: 'picture' };
 
 /**
  * Collects the bytes of one picture after another. A malicious document may control the reader, so the sizes are
  * checked before memory is allocated. Both functions throw a TypeError for what a reader never sends.
  */
-export function createPictureCollector(maxPixels: number): PictureCollector {
-  let current: { readonly message: PictureMessage; readonly gray: Buffer; length: number } | undefined;
+export function createPictureCollector(maxPixels: number) {
+  let current: { readonly message: Omit<Picture, 'gray'>; readonly gray: Buffer; length: number } | undefined;
   return {
-    begin: (message) => {
-      const { width, height } = message;
+    begin: ({ width, height, dpi }: PictureMessage): void => {
+      const message = { width, height, dpi };
       if (current !== undefined || !isSendable(message, maxPixels))
         throw new TypeError('not a picture that may be sent now');
       current = { message, gray: Buffer.allocUnsafeSlow(width * height), length: 0 };
     },
-    add: (bytes) => {
+    /** @returns the picture when it is complete */
+    add: (bytes: Buffer): Picture | undefined => {
       if (current === undefined || current.length + bytes.length > current.gray.length)
         throw new TypeError('bytes without a picture');
       current.length += bytes.copy(current.gray, current.length);
       if (current.length < current.gray.length) return undefined;
       const { message, gray } = current;
       current = undefined;
-      return { width: message.width, height: message.height, dpi: message.dpi, gray };
+      return { ...message, gray };
     },
   };
 }

@@ -10,11 +10,10 @@ const fields = { title: 'Green tea', heading: 'Uji', question: 'What is tea?', c
 const countedTerms = (words: string) =>
   new Map(words.split(' ').map((term) => term.split(frequencySeparator) as [string, string]));
 
-test('a field counts with its weight, except for words of a title or heading that the content has', () => {
-  const weights = { title: 3, fileName: 1, heading: 2, question: 1, content: 1 };
-  const expected = { green: '3', what: '1', is: '1', tea: '2', from: '1', uji: '1' };
+test('the words of all fields count, except for words of a title or heading that the content has', () => {
+  const expected = { green: '1', what: '1', is: '1', tea: '2', from: '1', uji: '1' };
   assert.deepEqual(
-    Object.fromEntries([...countedTerms(countFieldTerms(fields, { weights }))].sort()),
+    Object.fromEntries([...countedTerms(countFieldTerms(fields))].sort()),
     Object.fromEntries(Object.entries(expected).sort()),
   );
 });

@@ -18,54 +18,38 @@ export interface ChunkFields {
   readonly content: string;
 }
 
-export type FieldWeights = Readonly<Record<keyof ChunkFields, number>>;
+const fieldNames = ['title', 'fileName', 'heading', 'question', 'content'] as const;
 
 /**
- * Whole numbers, so that sums in an index are exact. A field of weight 0 is not indexed. A change needs a new
- * `analysisVersion`.
- */
-export const fieldWeights: FieldWeights = { title: 1, fileName: 1, heading: 1, question: 1, content: 1 };
-
-/**
- * Returns the terms of a chunk with their weighted frequencies (Σ weight · count), in the format of
- * `ExtractedChunk.words`. The index adds them up to its weighted length (Σ weight · length). The content decides the language of
- * all fields, because the others are short.
+ * Returns the terms of a chunk with their frequencies, in the format of `ExtractedChunk.words`. The content decides the language
+ * of all fields, because the others are short. A change of the fields or their terms needs a new `analysisVersion`.
  * @param content the folded words of the content, if they are known
  */
 export function countFieldTerms(
   fields: ChunkFields,
-  { weights = fieldWeights, content = countWords(fields.content) }: Partial<WeighedContent> = {},
+  content: ReadonlyMap<string, number> = countWords(fields.content),
 ): string {
   const language = languageOf(content);
   const own = toTermFrequencies(content, language);
-  const weighted = new Map<string, number>();
-  for (const name of Object.keys(weights) as Array<keyof ChunkFields>) {
+  const all = new Map<string, number>();
+  for (const name of fieldNames) {
     const text = fields[name];
-    if (text === undefined || text === null || weights[name] === 0) continue;
+    if (text === undefined || text === null) continue;
     const terms =
       name === 'content' ? own : toTermFrequencies(countWords(name === 'fileName' ? divideName(text) : text), language);
     for (const [term, times] of terms)
-      if (addsTo.content.includes(name) || !own.has(term))
-        weighted.set(term, (weighted.get(term) ?? 0) + times * weights[name]);
+      if (name === 'question' || name === 'content' || !own.has(term)) all.set(term, (all.get(term) ?? 0) + times);
   }
-  joinLoose(weighted);
+  joinLoose(all);
   if (!fields.question && isListOfEntries(fields.content)) {
-    const length = weighted.values().reduce((sum, times) => sum + times, 0);
-    weighted.set(listTerm, (listFactor - 1) * length);
+    const length = all.values().reduce((sum, times) => sum + times, 0);
+    all.set(listTerm, (listFactor - 1) * length);
   }
-  return joinFrequencies(weighted);
+  return joinFrequencies(all);
 }
 
 /** A list of entries counts as this many times as long, so that each of its words counts less. Measured: ADR 0138. */
 const listFactor = 3;
-
-/** The fields whose terms count although the content has them. */
-const addsTo: { readonly content: ReadonlyArray<keyof ChunkFields> } = { content: ['question', 'content'] };
-
-interface WeighedContent {
-  readonly weights: FieldWeights;
-  readonly content: ReadonlyMap<string, number>;
-}
 
 /** Returns the words of a file name without its extension. */
 function divideName(name: string): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createShortTextIndex, createWordReader, type ShortText, slice, wordsOf } from './short-text-index.ts';
+import { createShortTextIndex, type ShortText, slice } from './short-text-index.ts';
 
 const textOf = (item: string, text: string): ShortText<string> => ({ item, fields: [{ text, weight: 1 }] });
 
@@ -49,16 +49,4 @@ test('a Chinese question finds texts that exist in English only', async () => {
 test('Chinese words that say nothing about the subject find nothing', async () => {
   const index = await createShortTextIndex([textOf('one', '这是什么'), textOf('two', '怎么样')]);
   assert.deepEqual(index.find('这是什么'), []);
-});
-
-test('the remembered words of parts are the words of the text', () => {
-  const read = createWordReader();
-  const texts = [
-    'getCurrentWeather reads  the\tforecast',
-    '查询 GitHub 的 issue',
-    'reads the forecast',
-    '3.5 1,000 don’t',
-    '',
-  ];
-  for (const text of [...texts, ...texts]) assert.deepEqual(read(text).sort(), wordsOf(text).sort());
 });

@@ -44,10 +44,9 @@ export async function createShortTextIndex<Item>(
   const items: Item[] = [];
   const lengths: number[] = [];
   const postings = new Map<string, Posting[]>();
-  const read = createWordReader();
   let sliced = { texts: 0, words: 0 };
   for (const { item, fields } of texts) {
-    const { counts, words } = countWords(fields, read);
+    const { counts, words } = countWords(fields);
     const text = items.push(item) - 1;
     let length = 0;
     for (const [word, count] of counts) {
@@ -105,11 +104,11 @@ function ranked<Item>(scores: ReadonlyMap<number, number>, items: readonly Item[
   return sorted.map(([item]) => item);
 }
 
-function countWords(fields: ShortText<unknown>['fields'], read: (text: string) => readonly string[]) {
+function countWords(fields: ShortText<unknown>['fields']) {
   const counts = new Map<string, number>();
   let words = 0;
   for (const { text, weight } of fields) {
-    for (const word of read(text)) {
+    for (const word of wordsOf(text)) {
       words += 1;
       counts.set(word, (counts.get(word) ?? 0) + weight);
     }
@@ -150,26 +149,6 @@ export function wordsOf(text: string): string[] {
     .filter((word) => !isIgnored(word))
     .map(removeEnding);
 }
-
-/**
- * Creates a function like `wordsOf` that remembers the words of every part between spaces. The texts of a catalogue repeat few parts
- * many times.
- */
-export function createWordReader(): (text: string) => string[] {
-  const known = new Map<string, readonly string[]>();
-  return (text) => {
-    const words: string[] = [];
-    for (const part of text.split(/\s+/)) {
-      const found = known.get(part) ?? wordsOf(part);
-      if (part.length <= longestKnown) known.set(part, found);
-      words.push(...found);
-    }
-    return words;
-  };
-}
-
-/** Longer parts are rarely repeated. Chinese sentences are one part. */
-const longestKnown = 32;
 
 /** Separates the words of an identifier, such as `get_current_weather` or `listPullRequests`. */
 function separateWords(text: string): string {

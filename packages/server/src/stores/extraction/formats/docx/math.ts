@@ -124,69 +124,20 @@ const greek =
   'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma tau upsilon phi chi psi omega'.split(
     ' ',
   );
-const capitals = new Map(
-  Object.entries({
-    Γ: 'Gamma',
-    Δ: 'Delta',
-    Θ: 'Theta',
-    Λ: 'Lambda',
-    Ξ: 'Xi',
-    Π: 'Pi',
-    Σ: 'Sigma',
-    Υ: 'Upsilon',
-    Φ: 'Phi',
-    Ψ: 'Psi',
-    Ω: 'Omega',
-  }),
-);
+/** Other signs, each followed by its name. */
 const signs = new Map(
-  Object.entries({
-    '×': 'times',
-    '÷': 'div',
-    '±': 'pm',
-    '∓': 'mp',
-    '⋅': 'cdot',
-    '·': 'cdot',
-    '∙': 'cdot',
-    '≤': 'leq',
-    '≥': 'geq',
-    '≠': 'neq',
-    '≈': 'approx',
-    '≡': 'equiv',
-    '∞': 'infty',
-    '∑': 'sum',
-    '∏': 'prod',
-    '∐': 'coprod',
-    '∫': 'int',
-    '∬': 'iint',
-    '∭': 'iiint',
-    '∮': 'oint',
-    '∯': 'oiint',
-    '∰': 'oiiint',
-    '⋃': 'bigcup',
-    '⋂': 'bigcap',
-    '⋁': 'bigvee',
-    '⋀': 'bigwedge',
-    '∪': 'cup',
-    '∩': 'cap',
-    '∈': 'in',
-    '∉': 'notin',
-    '⊂': 'subset',
-    '⊆': 'subseteq',
-    '∂': 'partial',
-    '∇': 'nabla',
-    '→': 'to',
-    '⇒': 'Rightarrow',
-    '∀': 'forall',
-    '∃': 'exists',
-    '…': 'textellipsis',
-    '⋯': 'cdots',
-    '√': 'surd',
-  }),
+  `
+  Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega × times ÷ div ± pm ∓ mp ⋅ cdot
+  · cdot ∙ cdot ≤ leq ≥ geq ≠ neq ≈ approx ≡ equiv ∞ infty ∑ sum ∏ prod ∐ coprod ∫ int ∬ iint ∭ iiint ∮ oint
+  ∯ oiint ∰ oiiint ⋃ bigcup ⋂ bigcap ⋁ bigvee ⋀ bigwedge ∪ cup ∩ cap ∈ in ∉ notin ⊂ subset ⊆ subseteq ∂ partial
+  ∇ nabla → to ⇒ Rightarrow ∀ forall ∃ exists … textellipsis ⋯ cdots √ surd`
+    .trim()
+    .split(/\s+/)
+    .flatMap((sign, at, all) => (at % 2 === 0 ? [[sign, all[at + 1] ?? ''] as const] : [])),
 );
 
 function symbolOf(character: string): string {
   const code = character.charCodeAt(0) - 0x3b1;
-  const name = greek[code] ?? capitals.get(character) ?? signs.get(character);
+  const name = greek[code] ?? signs.get(character);
   return name === undefined || character.length > 1 ? character : ` \\${name} `;
 }

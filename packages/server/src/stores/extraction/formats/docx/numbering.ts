@@ -56,7 +56,7 @@ function label(list: List, counts: ReadonlyArray<number | undefined>, level: Lev
       const index = Number(digit) - 1;
       const other = list.levels.get(index);
       const format = level.legal ? 'decimal' : (other?.format ?? 'decimal');
-      return toNumeral(counts[index] ?? other?.start ?? 1, format);
+      return (numerals[format] ?? String)(counts[index] ?? other?.start ?? 1);
     })
     .trim();
 }
@@ -118,21 +118,12 @@ function readLevel(element: XmlElement): Level {
   };
 }
 
-function toNumeral(value: number, format: string): string {
-  switch (format) {
-    case 'none':
-      return '';
-    case 'lowerLetter':
-      return toLetters(value);
-    case 'upperLetter':
-      return toLetters(value).toUpperCase();
-    case 'lowerRoman':
-      return toRoman(value);
-    case 'upperRoman':
-      return toRoman(value).toUpperCase();
-    case 'decimalZero':
-      return String(value).padStart(2, '0');
-    default:
-      return String(value);
-  }
-}
+/** Numbers of other formats are decimal. */
+const numerals: Readonly<Record<string, (value: number) => string>> = {
+  none: () => '',
+  lowerLetter: toLetters,
+  upperLetter: (value) => toLetters(value).toUpperCase(),
+  lowerRoman: toRoman,
+  upperRoman: (value) => toRoman(value).toUpperCase(),
+  decimalZero: (value) => String(value).padStart(2, '0'),
+};

@@ -32,32 +32,10 @@ export interface Pdfium {
   FPDFBitmap_GetBuffer(bitmap: number): number;
   FPDFBitmap_GetStride(bitmap: number): number;
   FPDFBitmap_Destroy(bitmap: number): void;
-  FPDF_RenderPageBitmap(
-    ...place: readonly [
-      bitmap: number,
-      page: number,
-      left: number,
-      top: number,
-      width: number,
-      height: number,
-      rotation: number,
-      flags: number,
-    ]
-  ): void;
-  FPDF_PageToDevice(
-    ...place: readonly [
-      page: number,
-      left: number,
-      top: number,
-      width: number,
-      height: number,
-      rotation: number,
-      x: number,
-      y: number,
-      deviceX: number,
-      deviceY: number,
-    ]
-  ): number;
+  /** Receives left, top, width, height, rotation and flags. */
+  FPDF_RenderPageBitmap(bitmap: number, page: number, ...place: readonly number[]): void;
+  /** Receives left, top, width, height, rotation, x and y, and the addresses of both results. */
+  FPDF_PageToDevice(page: number, ...place: readonly number[]): number;
   FPDFTextObj_GetFont(object: number): number;
   FPDFFont_GetWeight(font: number): number;
   FPDFFont_GetBaseFontName(font: number, buffer: number, length: number): number;
@@ -88,17 +66,8 @@ export interface Pdfium {
   FPDFBookmark_GetAction(bookmark: number): number;
   FPDFAction_GetDest(document: number, action: number): number;
   FPDFDest_GetDestPageIndex(document: number, destination: number): number;
-  FPDFDest_GetLocationInPage(
-    ...place: readonly [
-      destination: number,
-      hasX: number,
-      hasY: number,
-      hasZoom: number,
-      x: number,
-      y: number,
-      zoom: number,
-    ]
-  ): number;
+  /** Receives the addresses of three flags and of x, y and the zoom. */
+  FPDFDest_GetLocationInPage(destination: number, ...results: readonly number[]): number;
 }
 
 interface Memory {

@@ -12,47 +12,50 @@ const openAiBody = ({ model, texts, dimensions }: EmbeddingRequest) => ({
 /** The Gemini models that read the use of a text from the text itself and accept no task type. */
 const promptedGemini = 'gemini-embedding-2';
 
+/** What most services have in common with OpenAI. */
+const usual = {
+  path: '/embeddings',
+  model: null,
+  key: bearer,
+  maxTokens: null,
+  body: openAiBody,
+  answer: openAiAnswer,
+} as const;
+
 /** The embedding APIs that the setting EMBEDDING_PROVIDER names. */
 export const embeddingProviders = {
   openai: {
+    ...usual,
     title: 'OpenAI',
     sources: ['https://github.com/openai/openai-openapi openapi.json, schema CreateEmbeddingRequest'],
     url: 'https://api.openai.com/v1',
-    path: '/embeddings',
     model: 'text-embedding-3-small',
-    key: bearer,
     maxTexts: 2048,
     maxTokens: 300_000,
-    body: openAiBody,
-    answer: openAiAnswer,
   },
   azure: {
+    ...usual,
     title: 'Azure OpenAI',
     sources: ['https://learn.microsoft.com/azure/foundry/openai/how-to/embeddings'],
     // Such as https://RESOURCE.openai.azure.com/openai/v1. The model is the name of the deployment.
     url: null,
-    path: '/embeddings',
-    model: null,
     key: { header: 'api-key', template: '{credential}' },
     maxTexts: 2048,
     maxTokens: 300_000,
-    body: openAiBody,
-    answer: openAiAnswer,
   },
   ollama: {
+    ...usual,
     title: 'Ollama',
     sources: ['https://github.com/ollama/ollama docs/openapi.yaml, schema EmbedRequest'],
     url: 'http://127.0.0.1:11434',
     path: '/api/embed',
-    model: null,
-    key: bearer,
     // The document states no limit.
     maxTexts: 2048,
-    maxTokens: null,
     body: ({ model, texts, dimensions }) => ({ model, input: texts, dimensions, truncate: true }),
     answer: { vectors: ['embeddings'], vector: null, tokens: ['prompt_eval_count'] },
   },
   tei: {
+    ...usual,
     title: 'Text Embeddings Inference',
     sources: [
       'https://github.com/huggingface/text-embeddings-inference docs/openapi.json, schema EmbedRequest',
@@ -61,37 +64,28 @@ export const embeddingProviders = {
     url: null,
     path: '/embed',
     // The server has one model. The name tells its vectors from those of other models.
-    model: null,
-    key: bearer,
     // The default of --max-client-batch-size.
     maxTexts: 32,
-    maxTokens: null,
     body: ({ texts, dimensions }) => ({ inputs: texts, dimensions, normalize: true, truncate: true }),
     answer: { vectors: [], vector: null, tokens: null },
   },
   vllm: {
+    ...usual,
     title: 'vLLM',
     sources: ['https://github.com/vllm-project/vllm vllm/entrypoints/pooling/base/protocol.py'],
     url: 'http://127.0.0.1:8000/v1',
-    path: '/embeddings',
-    model: null,
-    key: bearer,
     // The document states no limit.
     maxTexts: 2048,
-    maxTokens: null,
     // −1 truncates at the longest text of the model.
     body: (request) => ({ ...openAiBody(request), truncate_prompt_tokens: -1 }),
-    answer: openAiAnswer,
   },
   cohere: {
+    ...usual,
     title: 'Cohere',
     sources: ['https://github.com/cohere-ai/cohere-developer-experience cohere-openapi.yaml, POST /v2/embed'],
     url: 'https://api.cohere.com/v2',
     path: '/embed',
-    model: null,
-    key: bearer,
     maxTexts: 96,
-    maxTokens: null,
     body: ({ model, texts, use, dimensions }) => ({
       model,
       texts,
@@ -103,12 +97,10 @@ export const embeddingProviders = {
     answer: { vectors: ['embeddings', 'float'], vector: null, tokens: ['meta', 'billed_units', 'input_tokens'] },
   },
   voyage: {
+    ...usual,
     title: 'Voyage AI',
     sources: ['https://docs.voyageai.com/reference/embeddings-api', 'https://github.com/voyage-ai/openapi'],
     url: 'https://api.voyageai.com/v1',
-    path: '/embeddings',
-    model: null,
-    key: bearer,
     maxTexts: 1000,
     // The smallest limit of a model.
     maxTokens: 120_000,
@@ -120,9 +112,9 @@ export const embeddingProviders = {
       output_dimension: dimensions,
       truncation: true,
     }),
-    answer: openAiAnswer,
   },
   gemini: {
+    ...usual,
     title: 'Gemini',
     sources: [
       'https://ai.google.dev/api/embeddings, models.batchEmbedContents',
@@ -130,11 +122,9 @@ export const embeddingProviders = {
     ],
     url: 'https://generativelanguage.googleapis.com/v1beta',
     path: '/models/{model}:batchEmbedContents',
-    model: null,
     key: { header: 'x-goog-api-key', template: '{credential}' },
     // The API's error message states the limit: "at most 100 requests can be in one batch".
     maxTexts: 100,
-    maxTokens: null,
     body: ({ model, texts, use, dimensions }) => ({
       requests: texts.map((text) => ({
         model: `models/${model}`,
@@ -154,15 +144,12 @@ export const embeddingProviders = {
         : { question: '', chunk: '' },
   },
   jina: {
+    ...usual,
     title: 'Jina AI',
     sources: ['https://api.jina.ai/openapi.json', 'https://github.com/jina-ai/meta-prompt v14.txt'],
     url: 'https://api.jina.ai/v1',
-    path: '/embeddings',
-    model: null,
-    key: bearer,
     // The document states no limit.
     maxTexts: 512,
-    maxTokens: null,
     body: ({ model, texts, use, dimensions }) => ({
       model,
       input: texts,
@@ -171,18 +158,15 @@ export const embeddingProviders = {
       embedding_type: 'float',
       truncate: true,
     }),
-    answer: openAiAnswer,
   },
   mistral: {
+    ...usual,
     title: 'Mistral AI',
     sources: [
       'https://docs.mistral.ai/api/endpoint/embeddings',
       'https://github.com/mistralai/client-ts src/models/components/embeddingrequest.ts',
     ],
     url: 'https://api.mistral.ai/v1',
-    path: '/embeddings',
-    model: null,
-    key: bearer,
     // Limits of the API's error messages: "Too many inputs in request", and "Too many tokens in batch. Max is 16384".
     maxTexts: 256,
     maxTokens: 16_384,
@@ -193,7 +177,6 @@ export const embeddingProviders = {
       output_dtype: 'float',
       encoding_format: 'float',
     }),
-    answer: openAiAnswer,
   },
 } as const satisfies Record<string, EmbeddingProvider>;
 
