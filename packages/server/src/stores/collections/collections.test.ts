@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newId, openTestService } from './testing/test-collections.suite.ts';
+import { newId, openTestCollection, openTestService } from './testing/test-collections.suite.ts';
 
 test('a collection is created, changed and deleted with the bodies of the official client', async (t) => {
   const { call } = (await openTestService(t)).createProject();
@@ -182,8 +182,7 @@ test('an object of another project is not found, on any path and with any method
 });
 
 test('a malformed id in a path is reported as not found', async (t) => {
-  const { call, collection } = (await openTestService(t)).createProject();
-  const collectionId = await collection();
+  const { call, collectionId } = await openTestCollection(t);
   for (const id of ['x', '%00', '..%2f..', "'%20or%201=1", newId('record'), 'é', 'x'.repeat(200)]) {
     const urls = ['', '/records', '/chunks'].map((rest) => `/v1/collections/${id}${rest}`);
     urls.push(`/v1/collections/${collectionId}/records/${id}`, `/v1/collections/${collectionId}/chunks/${id}`);

@@ -126,13 +126,10 @@ describe('after a crash', () => {
     const kinds = async (hash: boolean) =>
       (await checkStore(service.admin, { hash })).faults.map((fault) => fault.kind).sort();
     assert.deepEqual(await kinds(false), ['bytes_missing', 'delete_unfinished', 'orphan', 'size_differs']);
-    assert.deepEqual(await kinds(true), [
-      'bytes_missing',
-      'content_differs',
-      'delete_unfinished',
-      'orphan',
-      'size_differs',
-    ]);
+    assert.deepEqual(
+      await kinds(true),
+      'bytes_missing content_differs delete_unfinished orphan size_differs'.split(' '),
+    );
     assert.equal(await readFile(pathOf(3), 'utf8'), 'fine');
     assert.equal((await reconcileFiles(later(service, 0))).damaged, 2);
     const lost = await ask(service, `/v1/files/${ids[0]}/content`);

@@ -88,13 +88,9 @@ describe('POST /v1/files', () => {
   });
 
   test('accepts a name with any characters but control and direction characters, and returns it unchanged', async () => {
-    for (const name of [
-      '../../etc/x/ü.txt',
-      '😀 "quoted" \u200f.txt',
-      '日本語.TXT',
-      `${'x'.repeat(251)}.txt`,
-      '%s;rm -rf.txt',
-    ]) {
+    for (const name of `../../etc/x/ü.txt | 😀 "quoted" \u200f.txt | 日本語.TXT | ${'x'.repeat(251)}.txt | %s;rm -rf.txt`.split(
+      ' | ',
+    )) {
       const body = formBody({ name: name.replaceAll('"', '%22') });
       const answer = await service.send([head(body), body]);
       assert.equal(answer.status, 200, answer.body.toString());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { databaseUnreachable } from '../../storage/database/problems.ts';
-import { createTestFiles, openTestService } from '../collections/testing/test-collections.suite.ts';
+import { createTestFiles, openTestCollection, openTestService } from '../collections/testing/test-collections.suite.ts';
 import { BlobUnreadable } from '../files/blob-store.ts';
 import { StoredContentDamaged } from '../files/file-access.ts';
 
@@ -20,9 +20,7 @@ for (const { name, fail, tries } of failures) {
       if (opened <= tries) throw fail();
       yield* open(file);
     };
-    const { createProject } = await openTestService(t, { files });
-    const { projectId, collection, record, call, settled } = createProject();
-    const collectionId = await collection();
+    const { projectId, record, call, settled, collectionId } = await openTestCollection(t, { files });
     const fileId = files.add(projectId, 'record_file', 'tea.md', 'green tea');
     const ended = await record(collectionId, { type: 'file', file_id: fileId });
     assert.deepEqual([ended.status, ended.error.code, opened], ['error', 'content_damaged', tries]);

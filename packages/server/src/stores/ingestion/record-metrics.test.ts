@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetrics } from '../../platform/metrics.ts';
 import { createCollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
-import { openTestDatabase, openTestService } from '../collections/testing/test-collections.suite.ts';
+import { openTestCollection, openTestDatabase } from '../collections/testing/test-collections.suite.ts';
 import { createRecordMetrics } from './record-metrics.ts';
 
 test('the metrics report records by status, the seconds of each stage and the number of written chunks', async (t) => {
@@ -10,8 +10,7 @@ test('the metrics report records by status, the seconds of each stage and the nu
   const database = await openTestDatabase(t);
   const { countByStatus } = createCollectionRepositories(database).records;
   const metrics = createRecordMetrics({ registry, countRecords: countByStatus });
-  const { collection, record } = (await openTestService(t, { database, metrics })).createProject();
-  const collectionId = await collection();
+  const { record, collectionId } = await openTestCollection(t, { database, metrics });
   const created = await record(collectionId, { content: 'A red fox.' });
   assert.deepEqual([created.status, created.num_chunks], ['ready', 1]);
   const failed = await record(collectionId, { type: 'web', url: 'https://example.org/' });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goodScore } from '@quartermaster/contract';
-import { openTestService } from '../testing/test-collections.suite.ts';
+import { openTestCollection, openTestService } from '../testing/test-collections.suite.ts';
 
 test('a chunk is created directly, listed, changed and deleted', async (t) => {
-  const { call, collection } = (await openTestService(t)).createProject();
-  const collectionId = await collection();
+  const { call, collectionId } = await openTestCollection(t);
   const url = `/v1/collections/${collectionId}/chunks`;
   const created = await call('POST', url, { content: 'Foxes are small.', metadata: null });
   const { chunk_id, created_timestamp, ...rest } = created.body.data;
@@ -72,8 +71,7 @@ test('metadata contain no unpaired surrogate, so that a search with a filter can
 });
 
 test('chunks of a record can be deleted one by one, and its count follows', async (t) => {
-  const { call, collection, record } = (await openTestService(t)).createProject();
-  const collectionId = await collection();
+  const { call, record, collectionId } = await openTestCollection(t);
   const created = await record(collectionId, {
     content: 'a|b',
     text_splitter: { type: 'separator', separators: ['|'] },
@@ -176,8 +174,7 @@ test('a response has at most top_k chunks, ten by default', async (t) => {
 });
 
 test('an answer tells whether its best chunk reaches the threshold of the question', async (t) => {
-  const { call, collection } = (await openTestService(t)).createProject();
-  const collectionId = await collection();
+  const { call, collectionId } = await openTestCollection(t);
   const url = `/v1/collections/${collectionId}/chunks`;
   for (const content of ['red fox and red fox', 'red hare', 'grey wolf', 'green frog'])
     await call('POST', url, { content });

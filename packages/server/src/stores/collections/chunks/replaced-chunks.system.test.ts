@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestDatabase, openTestPostgres, openTestService } from '../testing/test-collections.suite.ts';
+import { openTestCollection, openTestDatabase, openTestPostgres } from '../testing/test-collections.suite.ts';
 
 /** Forty paragraphs, which make more than twenty chunks. */
 const textOf = (version: number) =>
@@ -8,9 +8,7 @@ const textOf = (version: number) =>
 
 for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL: openTestPostgres })) {
   test(`each question finds one version of a record while others replace it, in ${name}`, async (t) => {
-    const service = await openTestService(t, { database: await open(t) });
-    const { call, collection, record, settled } = service.createProject();
-    const id = await collection();
+    const { call, record, settled, collectionId: id } = await openTestCollection(t, { database: await open(t) });
     const { record_id: recordId } = await record(id, { content: textOf(0) });
     let isDone = false;
     const answers: Array<{ readonly topK: number; readonly versions: number; readonly results: number }> = [];

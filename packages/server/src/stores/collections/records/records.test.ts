@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { workbook } from '../../../../../../test/support/sample-office.ts';
 import { csvOf, pairsIn } from '../../../../../../test/support/sample-texts.ts';
-import { newId, openTestDatabase, openTestPostgres, openTestService } from '../testing/test-collections.suite.ts';
+import {
+  newId,
+  openTestCollection,
+  openTestDatabase,
+  openTestPostgres,
+  openTestService,
+} from '../testing/test-collections.suite.ts';
 
 /** The body that the official client sends for a record: every key, including nulls. */
 const clientBody = {
@@ -17,8 +23,7 @@ const clientBody = {
 const splitter = { type: 'token', chunk_size: 100, chunk_overlap: 10 };
 
 test('a text record is created, listed, changed and deleted', async (t) => {
-  const { call, collection, settled } = (await openTestService(t)).createProject();
-  const collectionId = await collection();
+  const { call, settled, collectionId } = await openTestCollection(t);
   const url = `/v1/collections/${collectionId}/records`;
   const sent = {
     ...clientBody,
@@ -79,8 +84,7 @@ test('a text record is created, listed, changed and deleted', async (t) => {
 
 for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL: openTestPostgres })) {
   test(`concurrent changes of different fields are all stored: ${name}`, async (t) => {
-    const { call, collection, record } = (await openTestService(t, { database: await open(t) })).createProject();
-    const collectionId = await collection();
+    const { call, record, collectionId } = await openTestCollection(t, { database: await open(t) });
     const { record_id } = await record(collectionId, { content: 'Foxes are small.' });
     const url = `/v1/collections/${collectionId}/records/${record_id}`;
     for (let round = 0; round < 5; round++) {
@@ -96,8 +100,7 @@ for (const [name, open] of Object.entries({ SQLite: openTestDatabase, PostgreSQL
 
 test('a change that always conflicts with another one results in 409', async (t) => {
   const database = await openTestDatabase(t);
-  const { call, collection, record } = (await openTestService(t, { database })).createProject();
-  const collectionId = await collection();
+  const { call, record, collectionId } = await openTestCollection(t, { database });
   const { record_id } = await record(collectionId, { content: 'Foxes are small.', text_splitter: splitter });
   // The stored text never equals its parsed form, so every update looks like a conflict with a faster writer.
   const spaced = JSON.stringify(splitter, null, 1);
@@ -107,9 +110,8 @@ test('a change that always conflicts with another one results in 409', async (t)
 });
 
 test('a file record names its file in its content, with the size last, and another record can use the same file', async (t) => {
-  const service = await openTestService(t);
-  const { projectId, collection, record, call } = service.createProject();
-  const collectionId = await collection();
+  const service = await openTestCollection(t);
+  const { projectId, record, call, collectionId } = service;
   const fileId = service.files.add(projectId, 'record_file', 'a "b".md', '# Head\n\nFoxes are small.\n');
   const body = { ...clientBody, type: 'file', title: 'T', file_id: fileId, text_splitter: splitter };
   const created = await record(collectionId, body);
@@ -126,9 +128,8 @@ test('a file record names its file in its content, with the size last, and anoth
 });
 
 test('a sheet record has one chunk for each pair, and refused rows make it partial', async (t) => {
-  const service = await openTestService(t);
-  const { projectId, collection, record, call, settled } = service.createProject();
-  const collectionId = await collection({ type: 'qa' });
+  const service = await openTestCollection(t, {}, { type: 'qa' });
+  const { projectId, record, call, settled, collectionId } = service;
   const sheet = service.files.add(
     projectId,
     'qa_record_file',
@@ -171,8 +172,7 @@ test('a web record fetches and reads its page, and a page that cannot be fetched
             charset: 'iso-8859-1',
           } as const),
   };
-  const { collection, record, call } = (await openTestService(t, { pages })).createProject();
-  const collectionId = await collection();
+  const { record, call, collectionId } = await openTestCollection(t, { pages });
   const created = await record(collectionId, { ...clientBody, type: 'web', url: 'https://example.com/a?b=c' });
   assert.deepEqual([created.status, created.content], ['ready', '{"url":"https://example.com/a?b=c"}']);
   const chunks = await call('GET', `/v1/collections/${collectionId}/records/${created.record_id}/chunks`);
@@ -232,8 +232,7 @@ test('an invalid field is refused with the value found and the value required', 
 });
 
 test('an update creates the chunks again only when it changes their source', async (t) => {
-  const { call, collection, record } = (await openTestService(t)).createProject();
-  const collectionId = await collection();
+  const { call, record, collectionId } = await openTestCollection(t);
   const created = await record(collectionId, { content: 'words', metadata: { a: 'b' } });
   const url = `/v1/collections/${collectionId}/records/${created.record_id}`;
   const status = async (body: object) => (await call('POST', url, body)).body.data.status;
@@ -250,8 +249,7 @@ test('an update creates the chunks again only when it changes their source', asy
 });
 
 test('metadata that change during a content change or a retry are not overwritten', async (t) => {
-  const { call, collection, record } = (await openTestService(t)).createProject();
-  const collectionId = await collection();
+  const { call, record, collectionId } = await openTestCollection(t);
   const { record_id } = await record(collectionId, { content: 'words', metadata: { round: '-' } });
   const url = `/v1/collections/${collectionId}/records/${record_id}`;
   for (let round = 0; round < 20; round++) {
@@ -264,9 +262,8 @@ test('metadata that change during a content change or a retry are not overwritte
 });
 
 test('a document that cannot be read ends in error with its reason, and its record can be deleted', async (t) => {
-  const service = await openTestService(t);
-  const { projectId, call, collection, record } = service.createProject();
-  const collectionId = await collection();
+  const service = await openTestCollection(t);
+  const { projectId, call, record, collectionId } = service;
   for (const [name, bytes, code] of [
     ['empty.txt', '', 'file_empty'],
     ['broken.pdf', '%PDF-1.7 nothing more', 'file_damaged'],
@@ -283,8 +280,7 @@ test('a document that cannot be read ends in error with its reason, and its reco
 });
 
 test('a record that does not fit into its collection ends in error and leaves no chunk', async (t) => {
-  const { call, collection, record } = (await openTestService(t)).createProject();
-  const collectionId = await collection({ capacity: 3 });
+  const { call, record, collectionId } = await openTestCollection(t, {}, { capacity: 3 });
   const text_splitter = { type: 'separator', separators: ['|'] };
   assert.equal((await record(collectionId, { content: 'a|b', text_splitter })).status, 'ready');
   const tooMuch = await record(collectionId, { content: 'c|d|e', text_splitter });

@@ -224,3 +224,10 @@ export async function openTestService(t: TestContext, options: TestCollectionsOp
 
   return { database, files, services, app, createProject };
 }
+
+/** Serves a new collection of a new project over HTTP in this process. */
+export async function openTestCollection(t: TestContext, options: TestCollectionsOptions = {}, body: object = {}) {
+  const service = await openTestService(t, options);
+  const project = service.createProject();
+  return { ...service, ...project, collectionId: await project.collection(body) };
+}

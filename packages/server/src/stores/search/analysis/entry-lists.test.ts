@@ -25,13 +25,8 @@ test('an outline is a list of entries by its section numbers, and numbered lines
 });
 
 test('references are a list of entries by their labels and years', () => {
-  const references = [
-    '[1] Ito. Tea. 1999.',
-    '[2] Sen. Cups. 2004',
-    '3. Rao (2011) Milk',
-    '[4] Lee, 2020.',
-    'continued',
-  ];
+  const references =
+    '[1] Ito. Tea. 1999. | [2] Sen. Cups. 2004 | 3. Rao (2011) Milk | [4] Lee, 2020. | continued'.split(' | ');
   assert.equal(isListOfEntries(references.join('\n')), true);
   const events = ['In 1999 tea came.', 'Cups followed in 2004.', 'In 2011, milk.', 'Sugar: 2020.', 'The end.'];
   assert.equal(isListOfEntries(events.join('\n')), false);
