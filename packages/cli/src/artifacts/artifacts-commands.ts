@@ -1,18 +1,22 @@
 import { Command } from 'commander';
-import { withConnection } from '../connection/connection-options.ts';
+import { callService, type ServiceOptions, withConnection } from '../connection/service-command.ts';
+import { deleteEach } from '../each-item.ts';
 import type { DownloadOptions } from '../files/download-file.ts';
-import type { Output } from '../files/files-actions.ts';
+import { printItem } from '../output/print-items.ts';
 
 /** Downloads and deletes the media and large outputs of runs. */
 export function artifactsCommands(): Command {
   const artifacts = new Command('artifacts').description('download and delete stored outputs of plugins');
-  withConnection(artifacts.command('get').description('print an artifact'), 'plugins')
+  const on = (name: string, description: string) =>
+    withConnection(artifacts.command(name).description(description), 'plugins');
+  on('get', 'print an artifact')
     .argument('<artifact>', 'id of the artifact')
-    .action(async (id: string, options: Output) => (await import('./artifacts-actions.ts')).getArtifact(id, options));
-  withConnection(
-    artifacts.command('download').description('download an artifact and compare it with its SHA-256'),
-    'plugins',
-  )
+    .action(
+      callService('plugins', async (qm, id: string, { json }: ServiceOptions) =>
+        printItem(await qm.artifacts.get(id), json),
+      ),
+    );
+  on('download', 'download an artifact and compare it with its SHA-256')
     .argument('<artifact>', 'id of the artifact')
     .option(
       '--out <path>',
@@ -22,10 +26,12 @@ export function artifactsCommands(): Command {
     .action(async (id: string, options: DownloadOptions) =>
       (await import('../files/download-file.ts')).downloadArtifact(id, options),
     );
-  withConnection(artifacts.command('delete').description('delete artifacts before they expire'), 'plugins')
+  on('delete', 'delete artifacts before they expire')
     .argument('<artifacts...>', 'ids of the artifacts')
-    .action(async (ids: string[], options: Output) =>
-      (await import('./artifacts-actions.ts')).deleteArtifacts(ids, options),
+    .action(
+      callService('plugins', async (qm, ids: string[], { json }: ServiceOptions) =>
+        deleteEach(ids, { member: 'artifact_id', json }, (id) => qm.artifacts.delete(id)),
+      ),
     );
   return artifacts;
 }

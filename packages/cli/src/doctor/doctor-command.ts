@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { withConnection } from '../connection/connection-options.ts';
+import { withConnection } from '../connection/service-command.ts';
 import type { DoctorOptions } from './run-doctor.ts';
 
 /** Checks what commands need, and on request what a service on this machine needs. */

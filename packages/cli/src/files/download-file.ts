@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { connect } from '../connection/connection.ts';
+import type { ServiceOptions } from '../connection/service-command.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { printable, printJson, say } from '../output/print.ts';
 import { createProgressLine, formatShare } from '../output/progress-line.ts';
-import type { Output } from './files-actions.ts';
 
-export interface DownloadOptions extends Output {
+export interface DownloadOptions extends ServiceOptions {
   readonly out?: string;
   readonly force?: true;
 }

@@ -1,15 +1,10 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { printFields, printJson, printTable } from './print.ts';
 
-/** How a list is printed. */
-export interface ListOutput<Item> {
-  readonly json: true | undefined;
-  /** The number of items that are printed. */
+/** The options of every list. */
+export interface ListOptions {
+  readonly json?: true;
   readonly limit: number;
-  readonly heads: readonly string[];
-  readonly row: (item: Item) => readonly string[];
-  /** Reads the number of all items, if the list is longer than the limit. */
-  readonly count?: () => PromiseLike<CountedPage>;
 }
 
 interface CountedPage {
@@ -17,42 +12,60 @@ interface CountedPage {
   readonly total_count_is_exact?: boolean;
 }
 
+/** A list of the client. */
+type List<Item> = AsyncIterable<Item> & PromiseLike<object>;
+
+interface Table<Item> {
+  readonly heads: readonly string[];
+  readonly row: (item: Item) => readonly string[];
+  /** Whether the service can count the list. Default: yes. */
+  readonly isCounted?: false;
+}
+
 /** The largest `--limit`. */
 export const mostItems = 10_000;
 const mostItemsOfPage = 100;
 
-/** Prints the first items of a list: as JSON lines while they arrive, or as one table. */
-export async function printItems<Item>(items: AsyncIterable<Item>, output: ListOutput<Item>): Promise<void> {
+/**
+ * Prints the first items of a list: as JSON lines while they arrive, or as one table.
+ * @param open opens the list; a longer one is opened again for the number of its items
+ */
+export async function printList<Item>(
+  { json, limit }: ListOptions,
+  open: (page: { limit: number; count?: boolean }) => List<Item>,
+  table: Table<Item>,
+): Promise<void> {
   const rows: (readonly string[])[] = [];
   let count = 0;
-  for await (const item of items) {
-    if (count === output.limit) {
-      if (output.json !== true) printTable(output.heads, rows);
-      const all = describeCount(await output.count?.());
-      console.error(`There are more. ${all}Use --limit to see more than ${output.limit}.`);
+  // One item further than the limit tells whether there are more.
+  for await (const item of open({ limit: Math.min(mostItemsOfPage, limit + 1) })) {
+    if (count === limit) {
+      if (json !== true) printTable(table.heads, rows);
+      const all = table.isCounted === false ? '' : describeCount(await open({ limit: 1, count: true }));
+      console.error(`There are more. ${all}Use --limit to see more than ${limit}.`);
       return;
     }
     count += 1;
-    if (output.json === true) printJson(item);
-    else rows.push(output.row(item));
+    if (json === true) printJson(item);
+    else rows.push(table.row(item));
   }
-  if (output.json !== true) printTable(output.heads, rows);
+  if (json !== true) printTable(table.heads, rows);
 }
 
-function describeCount({ total_count: count, total_count_is_exact: isExact }: CountedPage = {}): string {
+function describeCount({ total_count: count, total_count_is_exact: isExact }: CountedPage): string {
   if (count === undefined) return '';
   return `The list has ${isExact === true ? '' : 'at least '}${count} items. `;
-}
-
-/** Returns the size of the pages of a list that is read up to a limit, and one item further. */
-export function pageSize(limit: number): number {
-  return Math.min(mostItemsOfPage, limit + 1);
 }
 
 /** Prints one object: as JSON, or as lines of names and values. */
 export function printItem(item: object, json: true | undefined): void {
   if (json === true) printJson(item);
   else printFields(item);
+}
+
+/** Adds these options to a command. @param items what it lists */
+export function withPages(command: Command, items: string): Command {
+  return command.option('--limit <number>', `list at most this many ${items}`, readLimit, 20);
 }
 
 /** Parses `--limit`. */

@@ -3,16 +3,16 @@ import { extname } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
 import { purposes, purposesFor } from '@quartermaster/contract/formats';
 import { connect } from '../connection/connection.ts';
+import type { ServiceOptions } from '../connection/service-command.ts';
 import { eachItem } from '../each-item.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { uploadFile } from '../files/files-actions.ts';
+import { uploadFile } from '../files/upload-file.ts';
 import { readSecret } from '../login/read-secret.ts';
 import { printJson, say } from '../output/print.ts';
-import { readObject } from '../runs/execute-plugin.ts';
-import type { Output } from './records-actions.ts';
+import { readObject } from '../read-arguments.ts';
 import { waitForRecord } from './wait-for-record.ts';
 
-export interface AddOptions extends Output {
+export interface AddOptions extends ServiceOptions {
   readonly file?: readonly string[];
   readonly text?: string;
   readonly web?: string;

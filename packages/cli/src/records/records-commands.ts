@@ -1,40 +1,67 @@
+import type { Quartermaster } from '@quartermaster/client';
 import { Command, Option } from 'commander';
-import { withConnection } from '../connection/connection-options.ts';
-import { readLimit, readSeconds } from '../output/print-items.ts';
+import { callService, type ServiceOptions, withConnection } from '../connection/service-command.ts';
+import { deleteEach } from '../each-item.ts';
+import { printResult, say, time } from '../output/print.ts';
+import { type ListOptions, printItem, printList, readSeconds, withPages } from '../output/print-items.ts';
 import type { AddOptions } from './add-records.ts';
-import type { ListOptions, Output, RecordWaitOptions } from './records-actions.ts';
 
 /** Adds documents to a collection, and lists, retries and deletes its records. */
 export function recordsCommands(): Command {
   const records = new Command('records').description('add, list, retry and delete records of a collection');
   addAdd(records);
-  on(records, 'list', 'list records, newest first')
-    .option('--limit <number>', 'list at most this many records', readLimit, 20)
-    .action(async (collection: string, options: ListOptions) =>
-      (await import('./records-actions.ts')).listRecords(collection, options),
-    );
+  withPages(on(records, 'list', 'list records, newest first'), 'records').action(callService('files', listRecords));
   on(records, 'get', 'print a record')
     .argument('<record>', 'id of the record')
-    .action(async (collection: string, record: string, options: Output) =>
-      (await import('./records-actions.ts')).getRecord(collection, record, options),
+    .action(
+      callService('files', async (qm, collection: string, id: string, { json }: ServiceOptions) =>
+        printItem(await qm.records.get(collection, id), json),
+      ),
     );
   on(records, 'wait', 'wait until a record is processed; exits with 1 when it failed')
     .argument('<record>', 'id of the record')
     .option('--timeout <seconds>', 'give up after this time; 0: never', readSeconds, 600)
-    .action(async (collection: string, record: string, options: RecordWaitOptions) =>
-      (await import('./records-actions.ts')).waitForOne(collection, record, options),
+    .action(
+      callService('files', async (qm, collectionId: string, recordId: string, { timeout, json }: WaitOptions) => {
+        const { waitForRecord } = await import('./wait-for-record.ts');
+        await waitForRecord(qm, { collectionId, recordId, timeout, json });
+      }),
     );
   on(records, 'retry', 'process a record again')
     .argument('<record>', 'id of the record')
-    .action(async (collection: string, record: string, options: Output) =>
-      (await import('./records-actions.ts')).retryRecord(collection, record, options),
+    .action(
+      callService('files', async (qm, collection: string, id: string, options: ServiceOptions) => {
+        const record = await qm.records.retry(collection, id);
+        printResult(options, record, () => say(record.status));
+      }),
     );
   on(records, 'delete', 'delete records with their chunks')
     .argument('<records...>', 'ids of the records')
-    .action(async (collection: string, ids: string[], options: Output) =>
-      (await import('./records-actions.ts')).deleteRecords(collection, ids, options),
+    .action(
+      callService('files', async (qm, collection: string, ids: string[], { json }: ServiceOptions) =>
+        deleteEach(ids, { member: 'record_id', json }, (id) => qm.records.delete(collection, id)),
+      ),
     );
   return records;
+}
+
+interface WaitOptions extends ServiceOptions {
+  /** Seconds; 0: no limit. */
+  readonly timeout: number;
+}
+
+async function listRecords(
+  qm: Quartermaster,
+  collectionId: string,
+  options: ServiceOptions & ListOptions,
+): Promise<void> {
+  await printList(options, (page) => qm.records.list(collectionId, page), {
+    heads: ['RECORD', 'TITLE', 'TYPE', 'STATUS', 'CHUNKS', 'CREATED'],
+    row: (one) => [
+      ...[one.record_id, one.title, one.type, one.error?.code ?? one.status, String(one.num_chunks)],
+      time(one.created_timestamp),
+    ],
+  });
 }
 
 function on(records: Command, name: string, description: string): Command {

@@ -2,14 +2,15 @@ import { readFile } from 'node:fs/promises';
 import type { OutputArtifact } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
 import { connect } from '../connection/connection.ts';
+import type { ServiceOptions } from '../connection/service-command.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { readBounded } from '../login/read-secret.ts';
 import { printError, printJson, say, time } from '../output/print.ts';
+import { checkPluginName, readObject } from '../read-arguments.ts';
 import { readCredentials } from '../read-credentials.ts';
-import type { Output } from './run-actions.ts';
 import { checkPath, saveOutput } from './save-output.ts';
 
-export interface ExecuteOptions extends Output {
+export interface ExecuteOptions extends ServiceOptions {
   readonly input?: string;
   readonly inputFile?: string;
   readonly credentials?: string;
@@ -58,15 +59,6 @@ function describeArtifact({ artifact_id: id, file_name: name, ...about }: Output
   printError(id === '' ? `  ${url}` : `  ${commandName} artifacts download ${id} --out ${name}`);
 }
 
-/** @throws CommandError for a name that is not `bundle/plugin`, such as a misspelt subcommand */
-export function checkPluginName(plugin: string, command: string): void {
-  if (/^[^/]+\/[^/]+$/.test(plugin)) return;
-  throw new CommandError(
-    exitCodes.usage,
-    `"${command} ${plugin}" names no plugin. Name its bundle and its id, such as calculator/evaluate.`,
-  );
-}
-
 async function readCallCredentials({ credentials, profile, inputFile }: ExecuteOptions) {
   if (credentials !== undefined && profile !== undefined)
     throw new CommandError(exitCodes.usage, 'Use --credentials or --profile, not both.');
@@ -81,18 +73,4 @@ async function readInput({ input, inputFile }: ExecuteOptions): Promise<Record<s
   if (inputFile === undefined) return readObject(input ?? '{}', '--input');
   const text = inputFile === '-' ? await readBounded(process.stdin) : await readFile(inputFile, 'utf8');
   return readObject(text, '--input-file');
-}
-
-/** Parses a JSON object that a user wrote. The error does not quote it, because it may hold a secret. */
-export function readObject(text: string, option: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    const remedy = option === '--input' ? ' Use --input-file to read a file or standard input.' : '';
-    throw new CommandError(exitCodes.invalidData, `${option} must be JSON.${remedy}`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new CommandError(exitCodes.invalidData, `${option} must be a JSON object.`);
-  return value as Record<string, unknown>;
 }

@@ -1,31 +1,53 @@
+import type { Quartermaster, RunItem } from '@quartermaster/client';
 import { Command } from 'commander';
-import { withConnection } from '../connection/connection-options.ts';
+import { callService, type ServiceOptions, withConnection } from '../connection/service-command.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
+import { printJson, printResult, printTable, say, time } from '../output/print.ts';
 import type { ExecuteOptions } from './execute-plugin.ts';
-import type { Filters, Output } from './run-actions.ts';
+
+interface Filters extends ServiceOptions {
+  readonly bundle?: string;
+  readonly plugin?: string;
+  readonly outcome?: string;
+  readonly since?: string;
+  readonly limit: string;
+}
 
 /** Runs plugins, and lists, shows, cancels and follows their runs over the API of a running service. */
 export function runCommands(): Command {
   const run = new Command('run').description('run a plugin; list, show, cancel and follow runs');
+  const on = (name: string, description: string) =>
+    withConnection(run.command(name).description(description), 'plugins');
   addExecute(run);
-  withConnection(run.command('list').description('list runs, newest first'), 'plugins')
+  on('list', 'list runs, newest first')
     .option('--bundle <id>', 'list only runs of this bundle')
     .option('--plugin <id>', 'list only runs of this plugin')
     .option('--outcome <name>', 'list only runs with this outcome; "none" lists runs that have not ended')
     .option('--since <time>', 'list only runs created at or after this time, such as 2026-11-21T08:00Z')
     .option('--limit <number>', 'list at most this many runs, up to 100', '20')
-    .action(async (filters: Filters) => (await import('./run-actions.ts')).listRuns(filters));
-  withConnection(run.command('show').description('print all details of a run as JSON'), 'plugins')
+    .action(callService('plugins', listRuns));
+  on('show', 'print all details of a run as JSON')
     .argument('<run>', 'id of the run')
-    .action(async (runId: string, options: Output) => (await import('./run-actions.ts')).showRun(runId, options));
-  withConnection(run.command('cancel').description('cancel a waiting or running run'), 'plugins')
+    .action(
+      callService('plugins', async ({ runs }, id: string, { json }: ServiceOptions) =>
+        printJson(await runs.get(id), json === true ? undefined : 2),
+      ),
+    );
+  on('cancel', 'cancel a waiting or running run')
     .argument('<run>', 'id of the run')
-    .action(async (runId: string, options: Output) => (await import('./run-actions.ts')).cancelRun(runId, options));
-  withConnection(
-    run.command('watch').description('follow a run until it ends; exits with 1 unless it succeeded'),
-    'plugins',
-  )
+    .action(
+      callService('plugins', async ({ runs }, id: string, options: ServiceOptions) => {
+        const cancelled = await runs.cancel(id);
+        printResult(options, cancelled, () => say(cancelled.outcome ?? cancelled.status));
+      }),
+    );
+  on('watch', 'follow a run until it ends; exits with 1 unless it succeeded')
     .argument('<run>', 'id of the run')
-    .action(async (runId: string, options: Output) => (await import('./run-actions.ts')).watchRun(runId, options));
+    .action(
+      callService('plugins', async (qm, id: string, options: ServiceOptions) =>
+        (await import('./watch-run.ts')).watchRun(qm, id, options),
+      ),
+    );
   return run;
 }
 
@@ -48,4 +70,37 @@ function addExecute(run: Command): void {
     .action(async (plugin: string, options: ExecuteOptions) =>
       (await import('./execute-plugin.ts')).executePlugin(plugin, options),
     );
+}
+
+/** Prints the newest runs. */
+async function listRuns({ runs }: Quartermaster, filters: Filters): Promise<void> {
+  const { bundle, plugin, outcome, since, limit, json } = filters;
+  const query = { bundle_id: bundle, plugin_id: plugin, outcome, since: readTime(since), limit: Number(limit) };
+  // The service validates the query and reports its errors.
+  const { data, has_more: hasMore } = await runs.list(query as Parameters<typeof runs.list>[0]);
+  if (json === true) {
+    for (const run of data) printJson(run);
+    return;
+  }
+  printTable(['RUN', 'BUNDLE', 'PLUGIN', 'STATE', 'MS', 'CREATED'], data.map(toRow));
+  if (hasMore) console.log('There are more runs. Use --limit or --since to see them.');
+}
+
+function toRow(run: RunItem): string[] {
+  const { run_id, bundle_id, plugin_id, status, outcome, duration_ms, created_timestamp } = run;
+  return [
+    ...[run_id, bundle_id, plugin_id ?? '(credentials)', outcome ?? status],
+    ...[duration_ms === null ? '-' : duration_ms.toFixed(1), time(created_timestamp)],
+  ];
+}
+
+function readTime(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const milliseconds = Date.parse(text);
+  if (Number.isNaN(milliseconds))
+    throw new CommandError(
+      exitCodes.usage,
+      `--since must be a time such as 2026-11-21T08:00Z; received ${JSON.stringify(text)}.`,
+    );
+  return milliseconds;
 }

@@ -1,10 +1,10 @@
 import type { Quartermaster } from '@quartermaster/client';
-import { type ConnectionOptions, connect } from '../connection/connection.ts';
+import { connect } from '../connection/connection.ts';
+import type { ServiceOptions } from '../connection/service-command.ts';
 import { printError, printJson, say } from '../output/print.ts';
-import { readObject } from '../runs/execute-plugin.ts';
+import { readObject } from '../read-arguments.ts';
 
-export interface SearchOptions extends ConnectionOptions {
-  readonly json?: true;
+export interface SearchOptions extends ServiceOptions {
   readonly topK: number;
   readonly after?: string;
   readonly maxTokens?: number;

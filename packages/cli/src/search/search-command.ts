@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { withConnection } from '../connection/connection-options.ts';
+import { withConnection } from '../connection/service-command.ts';
 import type { SearchOptions } from './search-collection.ts';
 
 /** Finds the passages of a collection that answer a question. */

@@ -7,18 +7,14 @@ import os
 from .._answers import read_signature
 from .._call import Call
 from ..types import Artifact
-from .connection import AsyncConnection
+from .connection import AsyncResource
 from .downloads import range_header, save_content
 
 
-class AsyncArtifacts:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncArtifacts(AsyncResource):
     async def get(self, artifact_id: str) -> Artifact:
         """Return an artifact. Its `file_url` downloads the content without a key until it expires."""
-        artifact: Artifact = await self._connection.data(Call("getArtifact", {"artifact_id": artifact_id}))
-        return artifact
+        return await self._connection.data(Call("getArtifact", {"artifact_id": artifact_id}))
 
     async def content(self, artifact_id: str, *, byte_range: tuple[int, int] | None = None) -> bytes:
         """

@@ -21,21 +21,17 @@ from ..types import (
     UpdateChunkOptions,
     UpdateCollectionOptions,
 )
-from .connection import AsyncConnection
+from .connection import AsyncResource
 from .paging import AsyncPages
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class AsyncCollections:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncCollections(AsyncResource):
     async def create(self, **body: Unpack[CreateCollectionOptions]) -> Collection:
         """Create a collection of documents (`text`, the default) or of question-answer pairs (`qa`)."""
-        collection: Collection = await self._connection.data(Call("createCollection", body=body))
-        return collection
+        return await self._connection.data(Call("createCollection", body=body))
 
     def list(self, **query: Unpack[ListCollectionsOptions]) -> AsyncPages[Collection]:
         """List collections, newest first. `name` selects those whose name contains it."""
@@ -44,14 +40,12 @@ class AsyncCollections:
     async def get(self, collection_id: str) -> Collection:
         """Return a collection."""
         call = Call("getCollection", {"collection_id": collection_id})
-        collection: Collection = await self._connection.data(call)
-        return collection
+        return await self._connection.data(call)
 
     async def update(self, collection_id: str, **body: Unpack[UpdateCollectionOptions]) -> Collection:
         """Change the members that are given. Another `chunking` splits the records again in the background."""
         call = Call("updateCollection", {"collection_id": collection_id}, body=body)
-        collection: Collection = await self._connection.data(call)
-        return collection
+        return await self._connection.data(call)
 
     async def delete(self, collection_id: str) -> None:
         """Delete a collection with its records and chunks."""
@@ -63,8 +57,7 @@ class AsyncCollections:
         With ``dry_run``, nothing changes, and ``embedding_estimate`` states chunks, tokens and cost.
         """
         call = Call("reembedCollection", {"collection_id": collection_id}, query=query)
-        collection: Collection = await self._connection.data(call)
-        return collection
+        return await self._connection.data(call)
 
     def embedding_failures(
         self, collection_id: str, **query: Unpack[ListEmbeddingFailuresOptions]
@@ -76,8 +69,7 @@ class AsyncCollections:
     async def retry_embedding_failures(self, collection_id: str) -> Collection:
         """Send the failed texts to the model again, those that it refused included."""
         call = Call("retryEmbeddingFailures", {"collection_id": collection_id})
-        collection: Collection = await self._connection.data(call)
-        return collection
+        return await self._connection.data(call)
 
     async def search(
         self, collection_id: str | Sequence[str], query_text: str, **options: Unpack[QueryChunksOptions]
@@ -91,19 +83,14 @@ class AsyncCollections:
             call = Call("queryChunks", {"collection_id": collection_id}, body=body)
         else:
             call = Call("queryCollections", body={"collection_ids": list(collection_id), **body})
-        chunks: List[ScoredChunk] = await self._connection.data(call)
-        return chunks
+        return await self._connection.data(call)
 
 
-class AsyncChunks:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncChunks(AsyncResource):
     async def create(self, collection_id: str, *, content: str, metadata: Mapping[str, Any] | None = None) -> Chunk:
         """Create a chunk that belongs to no record."""
         call = Call("createChunk", {"collection_id": collection_id}, body={"content": content, "metadata": metadata})
-        chunk: Chunk = await self._connection.data(call)
-        return chunk
+        return await self._connection.data(call)
 
     def list(self, collection_id: str, **query: Unpack[ListChunksOptions]) -> AsyncPages[Chunk]:
         """List the chunks of a collection."""
@@ -113,20 +100,17 @@ class AsyncChunks:
     async def get(self, collection_id: str, chunk_id: str) -> Chunk:
         """Return a chunk."""
         call = Call("getChunk", {"collection_id": collection_id, "chunk_id": chunk_id})
-        chunk: Chunk = await self._connection.data(call)
-        return chunk
+        return await self._connection.data(call)
 
     async def boxes(self, collection_id: str, chunk_id: str) -> PassageBoxes:
         """Return the places of a chunk on the pages of its PDF document."""
         call = Call("getChunkBoxes", {"collection_id": collection_id, "chunk_id": chunk_id})
-        boxes: PassageBoxes = await self._connection.data(call)
-        return boxes
+        return await self._connection.data(call)
 
     async def update(self, collection_id: str, chunk_id: str, **body: Unpack[UpdateChunkOptions]) -> Chunk:
         """Change the members that are given."""
         call = Call("updateChunk", {"collection_id": collection_id, "chunk_id": chunk_id}, body=body)
-        chunk: Chunk = await self._connection.data(call)
-        return chunk
+        return await self._connection.data(call)
 
     async def delete(self, collection_id: str, chunk_id: str) -> None:
         """Delete a chunk."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import httpx
 
@@ -13,6 +13,8 @@ from .._call import Call
 from .._configuration import Configuration
 from .._uploads import Upload, next_piece
 from ..errors import ApiError, QuartermasterError
+
+T = TypeVar("T")
 
 MAX_ERROR_BYTES = 64 * 1024
 
@@ -31,12 +33,12 @@ class AsyncConnection:
         if self._is_own:
             await self._http.aclose()
 
-    async def data(self, call: Call) -> Any:
-        """Return `data` of the JSON answer."""
+    async def data(self, call: Call, kind: type[T] | None = None) -> T:
+        """Return `data` of the JSON answer. Its type follows from `kind`, or else from what the caller returns."""
         body = await self.json(call)
         if not isinstance(body, dict) or "data" not in body:
             raise unreadable(200, "JSON that is not a response of the service", str(body))
-        return body["data"]
+        return cast(T, body["data"])
 
     async def json(self, call: Call) -> Any:
         """Return the JSON answer. A successful response without a body is `None`."""
@@ -83,6 +85,13 @@ class AsyncConnection:
             content=call.json_body() if call.upload is None else upload_pieces(call.upload),
             timeout=settings.timeout if call.timeout is None else call.timeout,
         )
+
+
+class AsyncResource:
+    """The operations of one kind of object."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
 
 
 async def upload_pieces(upload: Upload) -> AsyncIterator[bytes]:

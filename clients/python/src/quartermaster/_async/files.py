@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._call import Call
 from .._uploads import Progress, Source, Upload
 from ..types import File, FileWithReferences, Limits, ListFilesOptions, PurposeName
-from .connection import AsyncConnection
+from .connection import AsyncResource
 from .downloads import range_header, save_content
 from .paging import AsyncPages
 
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class AsyncFiles:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncFiles(AsyncResource):
     async def upload(
         self,
         file: Source,
@@ -41,8 +38,7 @@ class AsyncFiles:
         """
         upload = Upload(file, name=name, purpose=purpose, on_progress=on_progress)
         call = Call("uploadFile", upload=upload, idempotency_key=idempotency_key, timeout=timeout)
-        stored: File = await self._connection.data(call)
-        return stored
+        return await self._connection.data(call)
 
     def list(self, **query: Unpack[ListFilesOptions]) -> AsyncPages[File]:
         """List files, newest first."""
@@ -50,8 +46,7 @@ class AsyncFiles:
 
     async def get(self, file_id: str) -> FileWithReferences:
         """Return a file with the records that were created from it."""
-        file: FileWithReferences = await self._connection.data(Call("getFile", {"file_id": file_id}))
-        return file
+        return await self._connection.data(Call("getFile", {"file_id": file_id}))
 
     async def delete(self, file_id: str) -> None:
         """Delete a file. Records keep their text."""
@@ -68,5 +63,4 @@ class AsyncFiles:
 
     async def limits(self) -> Limits:
         """Return the limits of the service and the remaining quota of the project."""
-        limits: Limits = await self._connection.data(Call("getLimits"))
-        return limits
+        return await self._connection.data(Call("getLimits"))

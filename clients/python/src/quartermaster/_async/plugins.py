@@ -17,7 +17,7 @@ from ..types import (
     PluginDefinition,
     Run,
 )
-from .connection import AsyncConnection
+from .connection import AsyncConnection, AsyncResource
 from .paging import AsyncPages
 from .runs import AsyncPendingRun, AsyncRuns
 
@@ -47,8 +47,7 @@ class AsyncPlugins:
         :param limit: the most plugins, 1 to 100; the default is 20 with `q`, otherwise all
         """
         query = {"bundle_id": bundle_id, "q": q, "limit": limit, "lang": lang}
-        plugins: List[Plugin] = await self._connection.data(Call("listPlugins", query=query))
-        return plugins
+        return await self._connection.data(Call("listPlugins", query=query))
 
     def pages(
         self, *, bundle_id: str | None = None, q: str | None = None, limit: int = 100, lang: str | None = None
@@ -68,13 +67,11 @@ class AsyncPlugins:
     ) -> List[PluginDefinition]:
         """Return plugins as the tools of a model provider. `q` and `limit` as in `list`."""
         query = {"bundle_id": bundle_id, "q": q, "limit": limit, "lang": lang, "format": format}
-        definitions: List[PluginDefinition] = await self._connection.data(Call("listPlugins", query=query))
-        return definitions
+        return await self._connection.data(Call("listPlugins", query=query))
 
     async def get(self, plugin: str, *, lang: str | None = None) -> Plugin:
         """Return a plugin by `bundle_id/plugin_id`."""
-        found: Plugin = await self._connection.data(Call("getPlugin", _split(plugin), query={"lang": lang}))
-        return found
+        return await self._connection.data(Call("getPlugin", _split(plugin), query={"lang": lang}))
 
     async def run(
         self,
@@ -95,8 +92,7 @@ class AsyncPlugins:
         """
         body = _request(plugin, input_params, credentials, profile)
         call = Call("execute", body=body, idempotency_key=idempotency_key, timeout=timeout)
-        result: ExecuteResult = await self._connection.data(call)
-        return result
+        return await self._connection.data(call)
 
     async def start(
         self,
@@ -148,10 +144,7 @@ class AsyncPlugins:
         await self._connection.json(Call("verifyCredentials", body=body))
 
 
-class AsyncBundles:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncBundles(AsyncResource):
     async def list(
         self, *, q: str | None = None, limit: int | None = None, lang: str | None = None
     ) -> List[Bundle]:
@@ -162,8 +155,7 @@ class AsyncBundles:
         :param limit: the most bundles, 1 to 100; the default is 20 with `q`, otherwise all
         """
         query = {"q": q, "limit": limit, "lang": lang}
-        bundles: List[Bundle] = await self._connection.data(Call("listBundles", query=query))
-        return bundles
+        return await self._connection.data(Call("listBundles", query=query))
 
     def pages(self, *, q: str | None = None, limit: int = 100, lang: str | None = None) -> AsyncPages[Bundle]:
         """Return bundles in pages of `limit`, with `q` best first."""
@@ -188,15 +180,11 @@ class AsyncBundles:
         return (await self._connection.send(call)).content
 
 
-class AsyncCredentialProfiles:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncCredentialProfiles(AsyncResource):
     async def create(self, *, name: str, bundle_id: str, credentials: Mapping[str, Any]) -> CredentialProfile:
         """Store credentials under a name. No answer ever contains them."""
         body = {"name": name, "bundle_id": bundle_id, "credentials": credentials}
-        profile: CredentialProfile = await self._connection.data(Call("createCredentialProfile", body=body))
-        return profile
+        return await self._connection.data(Call("createCredentialProfile", body=body))
 
     def list(self, **query: Unpack[ListCredentialProfilesOptions]) -> AsyncPages[CredentialProfile]:
         """List the credential profiles of the project."""
@@ -204,14 +192,12 @@ class AsyncCredentialProfiles:
 
     async def get(self, name: str) -> CredentialProfile:
         """Return a credential profile."""
-        profile: CredentialProfile = await self._connection.data(Call("getCredentialProfile", {"name": name}))
-        return profile
+        return await self._connection.data(Call("getCredentialProfile", {"name": name}))
 
     async def update(self, name: str, *, credentials: Mapping[str, Any]) -> CredentialProfile:
         """Replace the credentials of a profile."""
         call = Call("updateCredentialProfile", {"name": name}, body={"credentials": credentials})
-        profile: CredentialProfile = await self._connection.data(call)
-        return profile
+        return await self._connection.data(call)
 
     async def delete(self, name: str) -> None:
         """Delete a profile with its credentials."""

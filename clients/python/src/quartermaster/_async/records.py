@@ -23,7 +23,7 @@ from ..types import (
     RecordText,
     UpdateRecordOptions,
 )
-from .connection import AsyncConnection
+from .connection import AsyncResource
 from .paging import AsyncPages
 from .waiting import read_events, wait_until_final
 
@@ -51,10 +51,7 @@ class AsyncPendingRecord:
         return f"<record {self.record_id}>"
 
 
-class AsyncRecords:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncRecords(AsyncResource):
     async def create(self, collection_id: str, **body: Unpack[CreateRecordOptions]) -> AsyncPendingRecord:
         """Create a record. Its chunks are created in the background; call `wait()` on the result."""
         call = Call("createRecord", {"collection_id": collection_id}, body=body)
@@ -63,8 +60,7 @@ class AsyncRecords:
     async def preview(self, collection_id: str, **body: Unpack[CreateRecordOptions]) -> RecordPreview:
         """Return the chunks that `create` would create. Nothing is stored."""
         call = Call("createRecord", {"collection_id": collection_id}, query={"dry_run": True}, body=body)
-        preview: RecordPreview = await self._connection.data(call)
-        return preview
+        return await self._connection.data(call)
 
     def list(self, collection_id: str, **query: Unpack[ListRecordsOptions]) -> AsyncPages[RecordItem]:
         """List records, newest first. `name` selects those whose name contains it."""
@@ -73,14 +69,14 @@ class AsyncRecords:
 
     async def get(self, collection_id: str, record_id: str) -> RecordItem:
         """Return a record."""
-        return await self._data(Call("getRecord", _path(collection_id, record_id)))
+        return await self._connection.data(Call("getRecord", _path(collection_id, record_id)))
 
     async def update(
         self, collection_id: str, record_id: str, **body: Unpack[UpdateRecordOptions]
     ) -> AsyncPendingRecord:
         """Change the members that are given. Except for metadata, a change creates the chunks again."""
         call = Call("updateRecord", _path(collection_id, record_id), body=body)
-        return AsyncPendingRecord(self, await self._data(call))
+        return AsyncPendingRecord(self, await self._connection.data(call))
 
     async def delete(self, collection_id: str, record_id: str) -> None:
         """Delete a record with its chunks."""
@@ -89,11 +85,11 @@ class AsyncRecords:
     async def retry(self, collection_id: str, record_id: str) -> AsyncPendingRecord:
         """Create the chunks again from the same source."""
         call = Call("retryRecord", _path(collection_id, record_id))
-        return AsyncPendingRecord(self, await self._data(call))
+        return AsyncPendingRecord(self, await self._connection.data(call))
 
     async def cancel(self, collection_id: str, record_id: str) -> RecordItem:
         """Stop the processing of a record. A complete record stays unchanged."""
-        return await self._data(Call("cancelRecord", _path(collection_id, record_id)))
+        return await self._connection.data(Call("cancelRecord", _path(collection_id, record_id)))
 
     async def wait(self, collection_id: str, record_id: str, *, timeout: float = 600.0) -> RecordItem:
         """
@@ -106,7 +102,7 @@ class AsyncRecords:
         """
         path = _path(collection_id, record_id)
         record = await wait_until_final(
-            lambda left: self._data(Call("getRecord", path, timeout=min(left, 60.0))),
+            lambda left: self._connection.data(Call("getRecord", path, timeout=min(left, 60.0)), RecordItem),
             _has_ended,
             lambda silence, deadline: read_events(
                 self._connection, Call("followRecord", path, timeout=silence, retries=0), deadline
@@ -129,8 +125,7 @@ class AsyncRecords:
     ) -> RecordText:
         """Return a part of the extracted text. Offsets count UTF-16 code units."""
         call = Call("getRecordText", _path(collection_id, record_id), query=query)
-        text: RecordText = await self._connection.data(call)
-        return text
+        return await self._connection.data(call)
 
     async def page_picture(
         self, collection_id: str, record_id: str, page: int, **query: Unpack[GetPagePictureOptions]
@@ -163,10 +158,6 @@ class AsyncRecords:
         """List the chunks of a record in order."""
         call = Call("listChunksOfRecord", _path(collection_id, record_id), query=query)
         return AsyncPages(self._connection, call, "chunk_id")
-
-    async def _data(self, call: Call) -> RecordItem:
-        record: RecordItem = await self._connection.data(call)
-        return record
 
 
 def _has_ended(record: RecordItem) -> bool:

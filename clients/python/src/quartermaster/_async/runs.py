@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._call import Call
 from ..errors import RunFailedError
 from ..types import ExecuteResult, ListRunsOptions, Run, RunItem
-from .connection import AsyncConnection
+from .connection import AsyncResource
 from .paging import AsyncPages
 from .waiting import read_events, wait_until_final
 
@@ -47,21 +47,18 @@ class AsyncPendingRun:
         return f"<run {self.run_id}>"
 
 
-class AsyncRuns:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncRuns(AsyncResource):
     def list(self, **query: Unpack[ListRunsOptions]) -> AsyncPages[RunItem]:
         """List runs, newest first. `since` is in milliseconds since 1970; the outcome `none` selects runs that continue."""
         return AsyncPages(self._connection, Call("listRuns", query=query), "run_id")
 
     async def get(self, run_id: str) -> Run:
         """Return a run. An asynchronous run includes its result or error."""
-        return await self._data(Call("getRun", {"run_id": run_id}))
+        return await self._connection.data(Call("getRun", {"run_id": run_id}))
 
     async def cancel(self, run_id: str) -> Run:
         """Cancel a run. A run that has ended does not change."""
-        return await self._data(Call("cancelRun", {"run_id": run_id}))
+        return await self._connection.data(Call("cancelRun", {"run_id": run_id}))
 
     async def events(self, run_id: str, *, last_event_id: str | None = None) -> AsyncIterator[RunEvent]:
         """Yield the state of a run and each change until it has ended."""
@@ -81,7 +78,7 @@ class AsyncRuns:
         """
         path = {"run_id": run_id}
         run = await wait_until_final(
-            lambda left: self._data(Call("getRun", path, timeout=min(left, 60.0))),
+            lambda left: self._connection.data(Call("getRun", path, timeout=min(left, 60.0)), Run),
             _has_ended,
             lambda silence, deadline: read_events(
                 self._connection, Call("followRun", path, timeout=silence, retries=0), deadline
@@ -91,10 +88,6 @@ class AsyncRuns:
         if run["outcome"] != "succeeded" or run["result"] is None:
             raise RunFailedError(run)
         return run["result"]
-
-    async def _data(self, call: Call) -> Run:
-        run: Run = await self._connection.data(call)
-        return run
 
 
 def _has_ended(run: Run) -> bool:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from .._call import Call
-from .connection import AsyncConnection
+from .connection import AsyncResource
 
 Address = Literal["files", "plugins"]
 
 
-class AsyncService:
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
+class AsyncService(AsyncResource):
     async def version(self, *, address: Address = "files") -> str:
         """Return the version of the service."""
-        data = await self._connection.data(Call("getVersion", address=address))
-        return str(data["version"])
+        data = await self._connection.data(Call("getVersion", address=address), dict[str, str])
+        return data["version"]
 
     async def health(self, *, address: Address = "files") -> None:
         """Check that the process is alive. Raise an error when it is not."""
