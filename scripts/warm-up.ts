@@ -7,8 +7,8 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../packages/server/src/platform/version.ts';
+import { writeInstalledManifests } from '../packages/server/src/tools/catalogue/load/manifest-cache.ts';
 import { ownBundles, ownManifests } from '../packages/server/src/tools/catalogue/load/own-bundles.ts';
-import { writeInstalledManifests } from '../packages/server/src/tools/catalogue/manifest/manifest-cache.ts';
 import { startCommand } from './start-command.ts';
 
 await writeInstalledManifests(ownBundles, { folder: ownManifests, version });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { run } from '../../bundles/chart_maker/chart.ts';
-import { parseXml, type XmlElement } from '../../packages/server/src/tools/execution/declarative/xml-tree.ts';
+import { parseXml, type XmlElement } from '../../packages/server/src/tools/execution/upstream-answers/xml-tree.ts';
 import { context, Rejected } from './handler-context.ts';
 
 type Input = Parameters<typeof run>[0];

@@ -5,7 +5,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 
 /** The script that runs before the npm scripts. */
 export const setUpScript = resolve('scripts/set-up.mjs');
-export const cacheModule = 'packages/server/src/tools/catalogue/manifest/manifest-cache.ts';
+export const cacheModule = 'packages/server/src/tools/catalogue/load/manifest-cache.ts';
 
 /** Creates an installation with installed dependencies. Its script `warm-up.ts` writes a character to `starts`. */
 export async function createInstallation(folder: string, warmUp = "require('node:fs').appendFileSync('starts', '.')") {

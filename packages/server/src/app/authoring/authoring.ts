@@ -6,7 +6,7 @@ import { Secret } from '../../platform/secret.ts';
 import { version } from '../../platform/version.ts';
 import type { BundleFailure, CompiledBundle } from '../../tools/catalogue/catalogue.ts';
 import { loadFolder } from '../../tools/catalogue/load/load-folder.ts';
-import { createErrorCollector, wholeFile } from '../../tools/catalogue/manifest/error-collector.ts';
+import { createErrorCollector, wholeFile } from '../../tools/catalogue/schema/error-collector.ts';
 import { checkSchema } from '../../tools/catalogue/schema/check-schema.ts';
 import { compileLinearRegExp } from '../../tools/catalogue/schema/linear-regexp.ts';
 import type { EgressPolicy } from '../../tools/egress/broker.ts';

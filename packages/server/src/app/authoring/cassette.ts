@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EgressRequest, EgressResult } from '../../platform/outbound.ts';
-import { decodeText } from '../../tools/execution/declarative/body.ts';
+import { decodeText } from '../../tools/execution/upstream-answers/body.ts';
 
 /**
  * The recorded requests and answers of one example, for tests without a network. Requests are stored as the plugin created them,

@@ -11,10 +11,10 @@ import type { Catalogue, CompiledPlugin } from '../../tools/catalogue/catalogue.
 import { describesFileContent } from '../../tools/catalogue/file-references.ts';
 import type { BundleFolder } from '../../tools/catalogue/load/bundle-folders.ts';
 import type { HandlerIsolation } from '../../tools/catalogue/load/handler-capabilities.ts';
+import { createInstalledManifests, createManifestCache } from '../../tools/catalogue/load/manifest-cache.ts';
 import { registerCatalogueMetrics } from '../../tools/catalogue/load/metrics.ts';
 import { openCatalogue } from '../../tools/catalogue/load/open-catalogue.ts';
 import { ownBundles, ownManifests } from '../../tools/catalogue/load/own-bundles.ts';
-import { createInstalledManifests, createManifestCache } from '../../tools/catalogue/manifest/manifest-cache.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { openAnswerHashes } from '../../tools/execution/answer-hashes.ts';
 import { createExecutor } from '../../tools/execution/create-executor.ts';

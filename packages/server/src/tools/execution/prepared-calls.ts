@@ -1,7 +1,7 @@
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { type PreparedCall, prepareCall } from './declarative/declarative.ts';
-import { compileErrorRules, type ErrorRules, mergeErrorMappings } from './upstream-errors/error-rules.ts';
+import { compileErrorRules, type ErrorRules, mergeErrorMappings } from './upstream-answers/error-rules.ts';
 
 /** Compiles declarative calls at first use. A compiled call lives as long as its plugin or bundle in the catalogue. */
 export interface PreparedCalls {

@@ -1,7 +1,7 @@
 import { Problem } from '../../platform/problem.ts';
 import { anyValue, missing, validationFailed } from '../../platform/validation/validation-error.ts';
 import type { KeptAnswer, Outcome } from './outcome.ts';
-import { upstreamProblem } from './upstream-errors/problems.ts';
+import { upstreamProblem } from './upstream-answers/problems.ts';
 
 /** This machine cannot isolate the bundle's code as the operator requires. */
 export function handlersRefused(bundleId: string, reason: string): Problem {

@@ -21,7 +21,7 @@ import type { RunPolicy } from './run-policy.ts';
 import type { Sandbox, SandboxTask } from './sandbox/sandbox.ts';
 import type { LargeAnswers } from './unused-answers/large-answers.ts';
 import { type Unusable, withUnusedAnswer } from './unused-answers/unused-answer.ts';
-import type { ErrorRules } from './upstream-errors/error-rules.ts';
+import type { ErrorRules } from './upstream-answers/error-rules.ts';
 
 /** One run, from its first check to its end. */
 export interface Run extends ObservedRun {

@@ -6,8 +6,8 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { valueInvalid } from '../catalogue/problems.ts';
 import type { EgressPolicy } from '../egress/broker.ts';
 import type { CallTimings } from '../egress/call-timings.ts';
-import { derivedSecrets } from '../egress/redact/derived-secrets.ts';
 import { createGrowingRedactor, createRedactor, noSecrets, type Redactor } from '../egress/redact/redactor.ts';
+import { derivedSecrets } from '../egress/signing/derived-secrets.ts';
 import { prepareInjection } from '../egress/signing/inject.ts';
 import type { ExecutionLimits } from './executor.ts';
 

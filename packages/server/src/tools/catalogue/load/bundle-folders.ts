@@ -3,8 +3,8 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapWithConcurrency } from '../../../platform/concurrency/map-with-concurrency.ts';
 import type { BundleFailure } from '../catalogue.ts';
-import { wholeFile } from '../manifest/error-collector.ts';
 import { errorCode } from '../manifest/plain-file.ts';
+import { wholeFile } from '../schema/error-collector.ts';
 
 /** A folder that may be a bundle. */
 export interface BundleFolder {

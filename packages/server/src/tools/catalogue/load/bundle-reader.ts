@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { moduleUrl } from '../../../platform/server-process/module-path.ts';
 import type { BundleFailure } from '../catalogue.ts';
-import { wholeFile } from '../manifest/error-collector.ts';
+import { wholeFile } from '../schema/error-collector.ts';
 import type { ReadAnswer, ReadRequest } from './read-packed-bundle.ts';
 
 /** Reads bundles in a thread, because parsing and checking a large bundle blocks for seconds. */

@@ -7,9 +7,9 @@ import {
   type OperatorHosts,
 } from '../manifest/bundle-hosts.ts';
 import { credentialProperties, secretNames } from '../manifest/check-credentials.ts';
-import type { ManifestReader } from '../manifest/manifest-reader.ts';
 import type { SchemaCompiler } from '../schema/compile-schema.ts';
 import type { KnownCapabilities } from './handler-capabilities.ts';
+import type { ManifestReader } from './manifest-reader.ts';
 import type { PackedBundle, PackedPlugin } from './packed-bundle.ts';
 
 export interface CompileBundleOptions {

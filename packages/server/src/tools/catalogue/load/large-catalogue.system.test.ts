@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '../../../platform/log/logger.ts';
 import type { Catalogue } from '../catalogue.ts';
-import { createManifestReader } from '../manifest/manifest-reader.ts';
+import { createManifestReader } from './manifest-reader.ts';
 import { type OpenCatalogueOptions, openCatalogue } from './open-catalogue.ts';
 import type { PackedManifest } from './packed-bundle.ts';
 import { bundleYaml, createFolder, type Files, pluginYaml } from './testing/bundle-folder.suite.ts';

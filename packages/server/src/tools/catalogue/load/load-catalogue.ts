@@ -1,15 +1,15 @@
 import type { Logger } from '../../../platform/log/logger.ts';
 import type { BundleFailure, Catalogue, CompiledBundle } from '../catalogue.ts';
 import type { OperatorHosts } from '../manifest/bundle-hosts.ts';
-import type { ManifestCache } from '../manifest/manifest-cache.ts';
-import { createManifestReader, type ManifestReader } from '../manifest/manifest-reader.ts';
-import { createChangeReader, type Reading } from '../manifest/read-changes.ts';
 import { createSchemaCompiler } from '../schema/compile-schema.ts';
 import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import { type CompileBundleOptions, compileBundle, refusalOf } from './compile-bundle.ts';
 import { type CatalogueParts, createCatalogue } from './create-catalogue.ts';
 import type { HandlerCapabilities } from './handler-capabilities.ts';
+import type { ManifestCache } from './manifest-cache.ts';
+import { createManifestReader, type ManifestReader } from './manifest-reader.ts';
 import type { PackedBundle } from './packed-bundle.ts';
+import { createChangeReader, type Reading } from './read-changes.ts';
 import { logFailures, reportLoad } from './report-load.ts';
 
 export interface LoadCatalogueOptions {

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from '../../../platform/metrics.ts';
 import type { Catalogue } from '../catalogue.ts';
-import { wholeArchive } from '../manifest/error-collector.ts';
+import { wholeArchive } from '../schema/error-collector.ts';
 
 /** Registers the number of errors that exclude bundles or plugins, and the number of changed installed bundles. */
 export function registerCatalogueMetrics(registry: Registry, catalogue: () => Catalogue): void {

@@ -1,7 +1,7 @@
 import type { BundleFailure } from '../catalogue.ts';
-import { wholeFile } from '../manifest/error-collector.ts';
 import { reasonOf } from '../manifest/plain-file.ts';
 import { readBundle } from '../manifest/read-bundle.ts';
+import { wholeFile } from '../schema/error-collector.ts';
 import { packBundle } from './packed-bundle.ts';
 
 export interface ReadRequest {

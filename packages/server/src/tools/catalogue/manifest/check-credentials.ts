@@ -1,8 +1,8 @@
 import type { BundleManifest } from '@quartermaster/plugin-kit';
 import { checkSchema } from '../schema/check-schema.ts';
+import type { ErrorCollector } from '../schema/error-collector.ts';
 import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
 import { checkInjections } from './check-injections.ts';
-import type { ErrorCollector } from './error-collector.ts';
 
 /** The parts of a bundle that the requests of its plugins refer to. */
 export type RequestBasis = Pick<BundleManifest, 'hosts' | 'credentials_schema' | 'inject'>;

@@ -1,6 +1,6 @@
 import { compile, isRegistered } from '@jmespath-community/jmespath';
 import type { ErrorMapping, ResponseMapping } from '@quartermaster/plugin-kit';
-import type { ErrorCollector, FieldPath } from './error-collector.ts';
+import type { ErrorCollector, FieldPath } from '../schema/error-collector.ts';
 
 const maxLength = 4_096;
 

@@ -1,6 +1,6 @@
 import { type HmacSigning, hmacMessageParts, type Injection, type OAuth2 } from '@quartermaster/plugin-kit';
+import type { ErrorCollector, FieldPath } from '../schema/error-collector.ts';
 import { describeHostError } from './check-host.ts';
-import type { ErrorCollector, FieldPath } from './error-collector.ts';
 
 export interface Injections {
   readonly inject: readonly Injection[];

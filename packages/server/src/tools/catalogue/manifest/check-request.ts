@@ -1,10 +1,10 @@
 import type { Injection, RequestTemplate } from '@quartermaster/plugin-kit';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
+import type { ErrorCollector, FieldPath } from '../schema/error-collector.ts';
 import { knownHosts } from './bundle-hosts.ts';
 import { credentialProperties, type RequestBasis } from './check-credentials.ts';
 import { describeHostError } from './check-host.ts';
 import { checkInjections } from './check-injections.ts';
-import type { ErrorCollector, FieldPath } from './error-collector.ts';
 import { readTemplate, textsOf } from './placeholders.ts';
 
 export interface RequestContext {

@@ -1,4 +1,4 @@
-import { createErrorCollector, type ErrorCollector } from './error-collector.ts';
+import { createErrorCollector, type ErrorCollector } from '../schema/error-collector.ts';
 import { readPlainFile } from './plain-file.ts';
 import { readYaml, type YamlError } from './read-yaml.ts';
 

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { PluginManifest } from '@quartermaster/plugin-kit';
 import type { BundleFailure } from '../catalogue.ts';
 import { checkSchema } from '../schema/check-schema.ts';
+import type { ErrorCollector } from '../schema/error-collector.ts';
 import type { RequestBasis } from './check-credentials.ts';
 import { checkResponse } from './check-expression.ts';
 import { type CheckedManifest, checkPluginManifest } from './check-manifest.ts';
 import { checkRequest, requestContext } from './check-request.ts';
-import type { ErrorCollector } from './error-collector.ts';
 import { readPlainFile } from './plain-file.ts';
 import { readManifestFile } from './read-manifest-file.ts';
 

@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import { sentenceWithoutPath, toErrorDetail } from '../../../platform/validation/validation-error.ts';
 import { copyJson } from '../schema/copy-json.ts';
-import type { FieldPath } from './error-collector.ts';
+import type { FieldPath } from '../schema/error-collector.ts';
 
 /** The JSON data of a YAML file, with line numbers. */
 export interface YamlFile {

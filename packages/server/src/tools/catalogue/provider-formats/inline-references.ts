@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../platform/json/json-object.ts';
-import { resolvePointer } from '../manifest/check-references.ts';
+import { resolvePointer } from '../schema/check-references.ts';
 import { childrenOf } from '../schema/subschemas.ts';
 import type { JsonSchema } from './function-format.ts';
 

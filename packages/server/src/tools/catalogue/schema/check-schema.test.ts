@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createErrorCollector } from '../manifest/error-collector.ts';
 import { checkSchema } from './check-schema.ts';
 import { createSchemaCompiler, type JsonSchema } from './compile-schema.ts';
+import { createErrorCollector } from './error-collector.ts';
 
 const numbers = fc.oneof(fc.integer({ min: -2, max: 5 }), fc.double({ noDefaultInfinity: true, noNaN: true }));
 const types = fc.constantFrom('number', 'string', 'array', 'null', 'object', 'integer', 'boolean');

@@ -1,7 +1,7 @@
-import { checkMetaSchema } from '../manifest/check-manifest.ts';
-import { checkReferences } from '../manifest/check-references.ts';
-import type { ErrorCollector, FieldPath } from '../manifest/error-collector.ts';
+import { checkReferences } from './check-references.ts';
+import type { ErrorCollector, FieldPath } from './error-collector.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
+import { checkMetaSchema } from './manifest-engine.ts';
 import { type SchemaNode, subschemasOf } from './subschemas.ts';
 import { suggestKeyword } from './suggest-keyword.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../platform/json/json-object.ts';
-import type { FieldPath } from '../manifest/error-collector.ts';
+import type { FieldPath } from './error-collector.ts';
 
 export type Subschema = boolean | Readonly<Record<string, unknown>>;
 

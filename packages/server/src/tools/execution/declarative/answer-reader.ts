@@ -4,7 +4,7 @@ import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import type { Admission } from '../../../platform/admission/admission.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
 import { moduleUrl } from '../../../platform/server-process/module-path.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../upstream-answers/answer.ts';
 import {
   type AnswerContext,
   type AnswerRules,

@@ -1,23 +1,23 @@
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { jsonSize } from '../../../platform/json/json-size.ts';
-import { hasFewParts, maxOutputParts } from '../json-bounds.ts';
-import type { Outcome } from '../outcome.ts';
-import { outputPartLimits } from '../output-parts/output-part.ts';
-import { type SplitOutput, splitOutput } from '../output-parts/split-output.ts';
-import type { Unusable } from '../unused-answers/unused-answer.ts';
-import { compileErrorRules, type ErrorRules } from '../upstream-errors/error-rules.ts';
-import { boundedMessage } from '../upstream-errors/read-reason.ts';
-import { failureOf, noUpstreamAnswer, reasonOf } from '../upstream-errors/upstream-failure.ts';
-import { type Answer, excerptOf } from './answer.ts';
-import { type BodyFormat, readBody } from './body.ts';
 import {
   createExpressionBudget,
   type ExpressionBudget,
   ExpressionTooExpensive,
   mostSteps,
   mostStepsAtOnce,
-} from './expression-budget.ts';
-import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from './mapping.ts';
+} from '../expressions/expression-budget.ts';
+import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from '../expressions/mapping.ts';
+import { hasFewParts, maxOutputParts } from '../json-bounds.ts';
+import type { Outcome } from '../outcome.ts';
+import { outputPartLimits } from '../output-parts/output-part.ts';
+import { type SplitOutput, splitOutput } from '../output-parts/split-output.ts';
+import type { Unusable } from '../unused-answers/unused-answer.ts';
+import { type Answer, excerptOf } from '../upstream-answers/answer.ts';
+import { type BodyFormat, readBody } from '../upstream-answers/body.ts';
+import { compileErrorRules, type ErrorRules } from '../upstream-answers/error-rules.ts';
+import { boundedMessage } from '../upstream-answers/read-reason.ts';
+import { failureOf, noUpstreamAnswer, reasonOf } from '../upstream-answers/upstream-failure.ts';
 
 /** How a declarative call ended. The output is not yet validated against its schema. */
 export type CallOutcome =

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../platform/json/json-object.ts';
 import { type FileReference, isFileContent, readFileReference } from '../../catalogue/file-references.ts';
-import { resolvePointer } from '../../catalogue/manifest/check-references.ts';
+import { resolvePointer } from '../../catalogue/schema/check-references.ts';
 import { isShallow, maxOutputDepth } from '../json-bounds.ts';
 import { tokenOf, visitTexts } from '../output-parts/find-parts.ts';
 

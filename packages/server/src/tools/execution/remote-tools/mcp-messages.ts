@@ -1,6 +1,6 @@
 import { parseExactJson } from '../../../platform/json/exact-json.ts';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
-import { decodeText } from '../declarative/body.ts';
+import { decodeText } from '../upstream-answers/body.ts';
 
 /** The response to a JSON-RPC request. */
 export type McpReply = { readonly result: Readonly<Record<string, unknown>> } | { readonly error: McpError };

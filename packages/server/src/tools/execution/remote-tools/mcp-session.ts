@@ -1,5 +1,5 @@
 import type { EgressRequest, EgressResult } from '../../../platform/outbound.ts';
-import { type Answer, excerptOf } from '../declarative/answer.ts';
+import { type Answer, excerptOf } from '../upstream-answers/answer.ts';
 import type { RunProgress } from '../run-observer.ts';
 import { findReply, type McpError, type McpReply } from './mcp-messages.ts';
 import { createProgressReader } from './read-progress.ts';

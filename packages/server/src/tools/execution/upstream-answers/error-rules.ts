@@ -1,5 +1,5 @@
 import type { ErrorMapping } from '@quartermaster/plugin-kit';
-import { compileExpression, type Evaluate } from '../declarative/mapping.ts';
+import { compileExpression, type Evaluate } from '../expressions/mapping.ts';
 
 /** The compiled `errors` of a manifest: expressions that find the reason in an error answer, and messages for statuses. */
 export interface ErrorRules {

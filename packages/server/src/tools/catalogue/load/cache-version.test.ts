@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PluginManifest } from '@quartermaster/plugin-kit';
-import { packBundle, unpackBundle } from '../load/packed-bundle.ts';
 import { cacheVersion } from './manifest-cache.ts';
+import { packBundle, unpackBundle } from './packed-bundle.ts';
 
 /** Schemas that the formats of providers represent differently, by the id of their plugin. */
 const inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {

@@ -1,9 +1,9 @@
 import { readRetryAfter } from '../../../platform/retry-after.ts';
-import { type Answer, excerptOf } from '../declarative/answer.ts';
-import { readBody } from '../declarative/body.ts';
-import { createExpressionBudget, ExpressionTooExpensive, mostStepsAtOnce } from '../declarative/expression-budget.ts';
-import type { Evaluate, MappingScope } from '../declarative/mapping.ts';
+import { createExpressionBudget, ExpressionTooExpensive, mostStepsAtOnce } from '../expressions/expression-budget.ts';
+import type { Evaluate, MappingScope } from '../expressions/mapping.ts';
 import type { Outcome, UpstreamAnswer } from '../outcome.ts';
+import { type Answer, excerptOf } from './answer.ts';
+import { readBody } from './body.ts';
 import type { ErrorRules } from './error-rules.ts';
 import {
   boundedMessage,

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '../../../platform/log/logger.ts';
 import type { Catalogue } from '../catalogue.ts';
-import { openCatalogue } from '../load/open-catalogue.ts';
-import { unpackManifest } from '../load/packed-bundle.ts';
-import { bundleYaml, createFolder, type Files, goodFiles, pluginYaml } from '../load/testing/bundle-folder.suite.ts';
 import { createInstalledManifests, createManifestCache, writeInstalledManifests } from './manifest-cache.ts';
+import { openCatalogue } from './open-catalogue.ts';
+import { unpackManifest } from './packed-bundle.ts';
+import { bundleYaml, createFolder, type Files, goodFiles, pluginYaml } from './testing/bundle-folder.suite.ts';
 
 interface Place {
   readonly bundles: string;

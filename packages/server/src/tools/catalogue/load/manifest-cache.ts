@@ -2,10 +2,10 @@ import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BundleFolder, findBundleFolders } from '../load/bundle-folders.ts';
-import { type PackedBundle, unpackBundle } from '../load/packed-bundle.ts';
-import { readPackedBundle } from '../load/read-packed-bundle.ts';
-import { errorCode } from './plain-file.ts';
+import { errorCode } from '../manifest/plain-file.ts';
+import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
+import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
+import { readPackedBundle } from './read-packed-bundle.ts';
 
 /**
  * Parsed and checked bundles on disk, one file for each, so that a start parses no YAML. An entry is valid while the stamp of the

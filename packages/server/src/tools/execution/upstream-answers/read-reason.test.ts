@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ErrorMapping } from '@quartermaster/plugin-kit';
-import type { Answer } from '../declarative/answer.ts';
+import type { Answer } from './answer.ts';
 import { compileErrorRules, mergeErrorMappings } from './error-rules.ts';
 import { upstreamProblem } from './problems.ts';
 import { findReason, reasonLimits } from './read-reason.ts';

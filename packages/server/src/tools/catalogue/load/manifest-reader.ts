@@ -1,5 +1,5 @@
 import type { PluginManifest } from '@quartermaster/plugin-kit';
-import { type PackedManifest, unpackManifest } from '../load/packed-bundle.ts';
+import { type PackedManifest, unpackManifest } from './packed-bundle.ts';
 
 /** Parses manifests at first use and caches the most recently used ones. */
 export type ManifestReader = (packed: PackedManifest) => PluginManifest;

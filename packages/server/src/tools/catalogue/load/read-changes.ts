@@ -1,11 +1,11 @@
 import { mapWithConcurrency } from '../../../platform/concurrency/map-with-concurrency.ts';
 import type { BundleFailure } from '../catalogue.ts';
-import { atOnce, type BundleFolder } from '../load/bundle-folders.ts';
-import { createBundleReader } from '../load/bundle-reader.ts';
-import { type PackedBundle, unpackBundle } from '../load/packed-bundle.ts';
-import { type ReadAnswer, type ReadRequest, readPackedBundle } from '../load/read-packed-bundle.ts';
-import { wholeArchive } from './error-collector.ts';
+import { wholeArchive } from '../schema/error-collector.ts';
+import { atOnce, type BundleFolder } from './bundle-folders.ts';
+import { createBundleReader } from './bundle-reader.ts';
 import type { ManifestCache } from './manifest-cache.ts';
+import { type PackedBundle, unpackBundle } from './packed-bundle.ts';
+import { type ReadAnswer, type ReadRequest, readPackedBundle } from './read-packed-bundle.ts';
 
 /** The result of reading a folder. Without a bundle, its `bundle.yaml` is invalid. */
 export interface Reading {

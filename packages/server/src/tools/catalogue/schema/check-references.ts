@@ -1,5 +1,5 @@
-import { childrenOf, isSubschema, type SchemaNode, type Subschema } from '../schema/subschemas.ts';
 import type { ErrorCollector, FieldPath } from './error-collector.ts';
+import { childrenOf, isSubschema, type SchemaNode, type Subschema } from './subschemas.ts';
 
 /** The maximum number of schemas that may apply to one value after references are followed. */
 const maxInPlace = 5_000;

@@ -1,10 +1,10 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Credentials } from '../prepared-injection.ts';
-import { awsSigningKey } from '../signing/sign-aws.ts';
-import { hmacKey } from '../signing/sign-hmac.ts';
-import { readAwsKeys } from '../signing/signers.ts';
-import { formEncoded } from '../signing/token-need.ts';
+import { awsSigningKey } from './sign-aws.ts';
+import { hmacKey } from './sign-hmac.ts';
+import { readAwsKeys } from './signers.ts';
+import { formEncoded } from './token-need.ts';
 
 /**
  * Returns values that contain a secret in another form: `user:password` of basic authentication, the bytes of an encoded key, the

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../platform/json/json-object.ts';
 import { withoutHiddenCharacters } from '../../../platform/plain-name.ts';
-import type { XmlElement } from '../declarative/xml-tree.ts';
+import type { XmlElement } from './xml-tree.ts';
 
 /** The reason of an error as the third party gives it. Both texts are one bounded line. */
 export interface Reason {
