@@ -28,7 +28,7 @@ import {
   refreshFailed,
   tooManyProfiles,
 } from './problems.ts';
-import { type ResolveCredentials, rememberStored, type StoredRefreshToken } from './resolve-credentials.ts';
+import type { ResolveCredentials, ResolvedCredentials, StoredRefreshToken } from './resolve-credentials.ts';
 
 export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
@@ -92,7 +92,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return { encrypted, keyId };
   }
 
-  async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<Named> {
+  async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<ResolvedCredentials> {
     if (projectId === '-') throw apiKeyRejected();
     const { [profileMember]: name, ...others } = credentials;
     if (typeof name !== 'string')
@@ -107,7 +107,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       throw profileReferenceInvalid(found, `a profile of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
     }
     const { credentials: stored, superseded } = splitSuperseded(open(profile));
-    return rememberStored(stored, createStoredRefreshToken(profile, superseded, refreshing));
+    return { credentials: stored, refreshToken: createStoredRefreshToken(profile, superseded, refreshing) };
   }
 
   const refreshing = { repository, logger: deps.logger, open, encrypt: encryptFor, unstored: new Map() };
@@ -145,7 +145,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     },
     isEncryptionConfigured: deps.encrypter !== null,
     resolve: (projectId, bundleId, credentials) =>
-      Object.hasOwn(credentials, profileMember) ? resolveProfile(projectId, bundleId, credentials) : credentials,
+      Object.hasOwn(credentials, profileMember) ? resolveProfile(projectId, bundleId, credentials) : { credentials },
   };
 }
 

@@ -6,16 +6,26 @@ type Named = Record<string, unknown>;
  * @param projectId the project of the key; `-` without one
  * @throws Problem when there is no encryption key, no such profile, or the profile belongs to another bundle
  */
-export type ResolveCredentials = (projectId: string, bundleId: string, credentials: Named) => Named | Promise<Named>;
+export type ResolveCredentials = (
+  projectId: string,
+  bundleId: string,
+  credentials: Named,
+) => ResolvedCredentials | Promise<ResolvedCredentials>;
 
-/** Returns the same request with credentials instead of a profile's name. */
+export interface ResolvedCredentials {
+  readonly credentials: Named;
+  /** Set when the credentials come from a profile. */
+  readonly refreshToken?: StoredRefreshToken | undefined;
+}
+
+/** Returns the same request with credentials instead of a profile's name. A member `refreshToken` of the client is dropped. */
 export async function resolveRequest<Request extends { readonly bundle_id: string; readonly credentials: Named }>(
   resolve: ResolveCredentials,
   projectId: string,
   request: Request,
-): Promise<Request> {
-  const credentials = await resolve(projectId, request.bundle_id, request.credentials);
-  return credentials === request.credentials ? request : { ...request, credentials };
+): Promise<Request & ResolvedCredentials> {
+  const { credentials, refreshToken } = await resolve(projectId, request.bundle_id, request.credentials);
+  return { ...request, credentials, refreshToken };
 }
 
 /**
@@ -36,16 +46,4 @@ export interface StoredRefreshToken {
     name: string,
     ask: (newest: string) => Promise<Answer>,
   ): Promise<Answer>;
-}
-
-const stored = new WeakMap<object, StoredRefreshToken>();
-
-/** Links credentials of a profile to their stored token. Credentials in a request have no such link. */
-export function rememberStored(credentials: Named, token: StoredRefreshToken): Named {
-  stored.set(credentials, token);
-  return credentials;
-}
-
-export function storedRefreshTokenOf(credentials: Readonly<Named>): StoredRefreshToken | undefined {
-  return stored.get(credentials);
 }

@@ -11,7 +11,7 @@ import { createFirstKey } from '../projects/first-start.ts';
 import type { CredentialProfileRepository } from './credential-profile-repository.ts';
 import { createCredentialProfiles } from './credential-profiles.ts';
 import { createEncrypter, createEncryptionKey, readEncryptionKey } from './encryption.ts';
-import { storedRefreshTokenOf } from './resolve-credentials.ts';
+import { resolveRequest } from './resolve-credentials.ts';
 
 /** Opens a store with one profile for several processes. */
 async function open(t: TestContext) {
@@ -37,8 +37,7 @@ async function open(t: TestContext) {
   const credentials = { CLIENT: 'client', REFRESH: 'refresh-1' };
   await profiles.create(projectId, { name: 'mine', bundle_id: 'mail', credentials });
   const resolve = async (from = profiles) => {
-    const resolved = await from.resolve(projectId, 'mail', { $profile: 'mine' });
-    const token = storedRefreshTokenOf(resolved);
+    const { credentials: resolved, refreshToken: token } = await from.resolve(projectId, 'mail', { $profile: 'mine' });
     assert.ok(token);
     return { resolved, token };
   };
@@ -132,4 +131,10 @@ test('a refresh that the provider refuses changes nothing and frees the claim', 
   );
   await token.refresh('REFRESH', async () => ({ rotated: undefined }));
   assert.equal((await resolve()).resolved.REFRESH, 'refresh-1');
+});
+
+test('a member refreshToken that a client sends beside its credentials is dropped', async () => {
+  const sent = { bundle_id: 'mail', credentials: { CLIENT: 'client' }, refreshToken: 'forged' };
+  const call = await resolveRequest((_project, _bundle, credentials) => ({ credentials }), 'p', sent);
+  assert.deepEqual(call, { bundle_id: 'mail', credentials: { CLIENT: 'client' }, refreshToken: undefined });
 });

@@ -6,12 +6,11 @@ import { Secret } from '../../platform/secret.ts';
 import { version } from '../../platform/version.ts';
 import type { BundleFailure, CompiledBundle } from '../../tools/catalogue/catalogue.ts';
 import { loadFolder } from '../../tools/catalogue/load/load-folder.ts';
-import { createErrorCollector, wholeFile } from '../../tools/catalogue/schema/error-collector.ts';
 import { checkSchema } from '../../tools/catalogue/schema/check-schema.ts';
+import { createErrorCollector, wholeFile } from '../../tools/catalogue/schema/error-collector.ts';
 import { compileLinearRegExp } from '../../tools/catalogue/schema/linear-regexp.ts';
 import type { EgressPolicy } from '../../tools/egress/broker.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
-import { defaultLimits } from '../../tools/execution/executor.ts';
 import {
   type Answered,
   type McpFailure,
@@ -19,6 +18,7 @@ import {
   openMcpSession,
 } from '../../tools/execution/remote-tools/mcp-session.ts';
 import type { ToolDefinition } from '../../tools/execution/remote-tools/tool-definition.ts';
+import { defaultLimits } from '../../tools/execution/run-policy.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 
 export { digestOf, type ToolDefinition } from '../../tools/execution/remote-tools/tool-definition.ts';

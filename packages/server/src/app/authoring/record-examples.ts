@@ -6,8 +6,8 @@ import { replaceFile } from '../../platform/disk/replace-file.ts';
 import { Secret } from '../../platform/secret.ts';
 import type { CompiledBundle, CompiledPlugin } from '../../tools/catalogue/catalogue.ts';
 import type { Broker } from '../../tools/egress/broker.ts';
-import { derivedSecrets } from '../../tools/egress/signing/derived-secrets.ts';
 import { createRedactor, type Redactor } from '../../tools/egress/redact/redactor.ts';
+import { derivedSecrets } from '../../tools/egress/signing/derived-secrets.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 import {
   type Cassette,

@@ -4,11 +4,12 @@ import { exists } from '../../platform/disk/exists.ts';
 import { ownBundles } from '../../tools/catalogue/load/own-bundles.ts';
 import { findChangedFiles } from '../../tools/packaging/changed-files.ts';
 import { type Installation, type InstallOptions, installBundle } from '../../tools/packaging/install-bundle.ts';
-import { createInstalledBundles, type InstalledBundle } from '../../tools/packaging/installed-bundles.ts';
+import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
 import { type PackedBundle, packBundle } from '../../tools/packaging/pack-bundle.ts';
 import { bundleInvalid, idTaken } from '../../tools/packaging/problems.ts';
 import { newKeyPair, type PublicKeyText, readPublicKey } from '../../tools/packaging/signatures.ts';
 import { createTrustedPublishers, type Publisher } from '../../tools/packaging/trusted-publishers.ts';
+import type { InstalledBundle } from '../../tools/packaging/version-folder.ts';
 import { type BundleCheck, checkBundle, formatBundleFailure } from '../authoring/authoring.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import { type EncryptionSettings, openEncryption } from '../../access/credential-profiles/encryption-key.ts';
 import { createFolderPath } from '../../platform/disk/create-folder-path.ts';
+import { memoize } from '../../platform/memoize.ts';
 import { version } from '../../platform/version.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
 import { createAnswerKeyRepository, createStoreRepository } from '../../storage/repositories/store-repository.ts';
@@ -89,14 +90,10 @@ export async function openExecution(
     maxRunsOfKey: config.maxRunsOfKey,
   };
   const deps = { catalogue: live.current, broker, sandbox, space: context.space };
-  const takeFiles = new WeakMap<CompiledPlugin, boolean>();
   /** Other inputs are not searched for references, because a search reads every value of the input. */
   const schemaOf = (bundleId: string, pluginId: string) => {
     const plugin = live.current().findPlugin(bundleId, pluginId);
-    if (plugin === undefined) return undefined;
-    const takesFiles = takeFiles.get(plugin) ?? describesFileContent(plugin.manifest.input_schema);
-    takeFiles.set(plugin, takesFiles);
-    return takesFiles ? () => plugin.manifest.input_schema : undefined;
+    return plugin !== undefined && takesFiles(plugin) ? () => plugin.manifest.input_schema : undefined;
   };
   const executor = createExecutor({
     ...deps,
@@ -111,6 +108,8 @@ export async function openExecution(
   });
   return { catalogue: live.current, sandbox, executor };
 }
+
+const takesFiles = memoize(({ manifest }: CompiledPlugin) => describesFileContent(manifest.input_schema));
 
 /** Registers the metrics, and logs ids of BUNDLE_HOSTS that no bundle has: they are probably misspelt. */
 function observeCatalogue(

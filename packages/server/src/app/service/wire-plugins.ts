@@ -25,7 +25,7 @@ import { artifactRoutes } from '../../tools/artifacts/routes.ts';
 import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
 import { readCredentials } from '../../tools/catalogue/credential-bounds.ts';
 import { catalogueRoutes } from '../../tools/catalogue/listing/routes.ts';
-import { bundleNotFound } from '../../tools/catalogue/problems.ts';
+import { getBundle } from '../../tools/catalogue/problems.ts';
 import type { Executor } from '../../tools/execution/executor.ts';
 import { executionRoutes } from '../../tools/execution/routes.ts';
 import { createRunOnce } from '../../tools/execution/run-once.ts';
@@ -199,11 +199,8 @@ function openProfiles(
   { catalogue, encrypter }: { catalogue: () => Catalogue; encrypter: Encrypter | null },
 ) {
   const repository = createCredentialProfileRepository(database);
-  const read = (bundleId: string, credentials: Readonly<Record<string, unknown>>) => {
-    const bundle = catalogue().findBundle(bundleId);
-    if (bundle === undefined) throw bundleNotFound(bundleId);
-    return readCredentials(bundle, credentials);
-  };
+  const read = (bundleId: string, credentials: Readonly<Record<string, unknown>>) =>
+    readCredentials(getBundle(catalogue(), bundleId), credentials);
   const deps = { repository, encrypter, readCredentials: read, clock, newId, logger, countExceeded };
   return createCredentialProfiles(deps);
 }

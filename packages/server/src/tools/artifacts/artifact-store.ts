@@ -22,8 +22,6 @@ import type { ArtifactRepository } from './artifact-repository.ts';
 import type { ArtifactUrls } from './artifact-urls.ts';
 import { receiveBytes, type WrittenBytes } from './receive-bytes.ts';
 
-export type { ArtifactOwner };
-
 /** Content of an output that must be stored. */
 export interface NewArtifact {
   readonly name: string;

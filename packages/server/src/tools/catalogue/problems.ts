@@ -2,6 +2,7 @@ import type { ErrorDetail } from '@quartermaster/contract';
 import { Problem } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { fieldInvalid, quote, quoteNames, validationFailed } from '../../platform/validation/validation-error.ts';
+import type { Catalogue, CompiledBundle } from './catalogue.ts';
 
 export function bundleNotFound(bundleId: string): Problem {
   return new Problem(
@@ -11,9 +12,21 @@ export function bundleNotFound(bundleId: string): Problem {
 }
 
 /** The service has just started and has not read this bundle yet. */
-export function bundleLoading(bundleId: string): Problem {
+function bundleLoading(bundleId: string): Problem {
   const message = `The bundle ${quoteText(bundleId)} is still loading. Retry in a few seconds.`;
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
+}
+
+/** @param loading the ids of bundles that have not been read yet */
+export function bundleMissing({ loading }: Pick<Catalogue, 'loading'>, bundleId: string): Problem {
+  return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
+}
+
+/** @throws Problem when the bundle is unknown or not read yet */
+export function getBundle(catalogue: Pick<Catalogue, 'findBundle' | 'loading'>, bundleId: string): CompiledBundle {
+  const bundle = catalogue.findBundle(bundleId);
+  if (bundle === undefined) throw bundleMissing(catalogue, bundleId);
+  return bundle;
 }
 
 export function pluginNotFound(bundleId: string, pluginId: string): Problem {

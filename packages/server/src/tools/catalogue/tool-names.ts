@@ -1,3 +1,4 @@
+import { memoize } from '../../platform/memoize.ts';
 import { didYouMean } from '../../platform/validation/field-errors.ts';
 import type { Catalogue, CompiledPlugin } from './catalogue.ts';
 import { toolNameAmbiguous, toolNamesLoading, toolNameUnknown } from './problems.ts';
@@ -6,9 +7,6 @@ import { shortToolName, toolName } from './provider-formats/tool-name.ts';
 type Named = Pick<Catalogue, 'bundles' | 'loading'>;
 type PluginsByName = ReadonlyMap<string, readonly CompiledPlugin[]>;
 
-/** The names of one catalogue. They are collected at the first request, because most callers send ids. */
-const known = new WeakMap<Named, PluginsByName>();
-
 /**
  * Finds the plugin of a tool that a model called. The name is the one in a list of tools, in every format: `bundle__plugin`, cut
  * where it is long. `bundle_id/plugin_id` is accepted too, and the id alone, as `/mcp/{bundle_id}` lists it, where one plugin has it.
@@ -16,8 +14,7 @@ const known = new WeakMap<Named, PluginsByName>();
  * @throws Problem when no plugin or more than one has the name
  */
 export function getPluginOfTool(catalogue: Named, name: string, bundleId?: string): CompiledPlugin {
-  const names = known.get(catalogue) ?? namesOf(catalogue);
-  known.set(catalogue, names);
+  const names = namesOf(catalogue);
   const isOwn = ({ bundle }: CompiledPlugin) => bundleId === undefined || bundle.id === bundleId;
   const [plugin, ...others] = (names.get(name) ?? []).filter(isOwn);
   if (plugin === undefined) {
@@ -33,7 +30,8 @@ function unambiguousName({ bundle, id }: CompiledPlugin): string {
   return toolName(bundle.id, id);
 }
 
-function namesOf({ bundles }: Named): PluginsByName {
+/** The names of one catalogue. They are collected at the first request, because most callers send ids. */
+const namesOf = memoize(({ bundles }: Named): PluginsByName => {
   const names = new Map<string, CompiledPlugin[]>();
   for (const { id: bundleId, plugins } of bundles.values()) {
     for (const plugin of plugins.values()) {
@@ -51,4 +49,4 @@ function namesOf({ bundles }: Named): PluginsByName {
     }
   }
   return names;
-}
+});

@@ -1,5 +1,6 @@
-import type { PluginCall, Run, Scope } from '@quartermaster/contract';
+import type { PluginCall, Run } from '@quartermaster/contract';
 import type { CompletedClaim } from '../../platform/idempotency/idempotency-repository.ts';
+import type { RunCaller } from './run.ts';
 
 /** Runs that continue after their request has been answered. */
 export interface BackgroundRuns {
@@ -13,13 +14,7 @@ export interface BackgroundRuns {
   get(projectId: string, runId: string): Promise<Run>;
 }
 
-export interface BackgroundCaller {
-  /** `-` when the caller has no project. */
-  readonly projectId: string;
-  /** null when the caller has no API key. */
-  readonly keyId: string | null;
-  /** The scopes of the key. */
-  readonly scopes?: ReadonlySet<Scope> | undefined;
+export interface BackgroundCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'scopes'> {
   /** Returns the claim of the `Idempotency-Key` on this run; it is stored with the run in one transaction. */
   readonly claim?: (runId: string) => Promise<CompletedClaim>;
 }

@@ -1,5 +1,4 @@
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
-import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { RedactionRefused } from '../egress/redact/redaction-budget.ts';
 import type { Redactor } from '../egress/redact/redactor.ts';
 import { hasFewParts, isShallow, maxOutputDepth, maxOutputParts } from './json-bounds.ts';
@@ -7,54 +6,54 @@ import type { Outcome } from './outcome.ts';
 import { findMedia } from './output-parts/find-parts.ts';
 import { type SplitOutput, splitOutput } from './output-parts/split-output.ts';
 import { storeParts } from './output-parts/store-parts.ts';
-import type { RawOutcome, Run } from './run-plugin.ts';
+import type { RawOutcome, Run } from './run.ts';
 import { keepAnswer, keepLargeAnswer } from './unused-answers/keep-answer.ts';
 
-/** Turns the raw outcome of a plugin into the outcome that is returned. It rejects only for defects. */
-export type Finish = (raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined) => Promise<Outcome>;
-
 /**
- * Redacts the secrets in all of an output, stores its binary and large parts, and validates it against its schema.
+ * Turns the raw outcome of a plugin into the outcome that is returned: redacts the secrets in all of an output, stores its binary
+ * and large parts, and validates it against its schema. Rejects only for defects.
  * @param artifacts without it, nothing is stored
  */
-export function createFinish(artifacts: Pick<ArtifactStore, 'keep'> | undefined): Finish {
-  async function finish(raw: RawOutcome, run: Run, plugin: CompiledPlugin | undefined): Promise<Outcome> {
-    const { redactor } = run.policy.egress;
-    if (raw.kind !== 'returned') {
-      const { unused, isUnusable: _, ...failure } = raw;
-      const outcome = redactMessages(failure, redactor);
-      // A response to the verification of credentials is not a result.
-      if (plugin === undefined || !canHaveAnswer(outcome)) return outcome;
-      const large = run.largeAnswers.take();
-      if (large !== undefined) return { ...outcome, answer: await keepLargeAnswer(large, run) };
-      return unused === undefined ? outcome : { ...outcome, answer: await keepAnswer(artifacts, unused, run) };
-    }
-    const contents = raw.contents === undefined ? {} : { contents: redactor.deep(raw.contents) };
-    const large = largeOutputOf(raw);
-    if (large === undefined) {
-      const output = redactor.deep(raw.output);
-      const violations = redactor.deep(plugin?.checkOutput(output) ?? []);
-      const parts = artifacts === undefined ? [] : findMedia(output);
-      const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: false });
-      return { kind: 'succeeded', violations, ...stored, ...contents };
-    }
-    const output = redactor.deep(large.output);
-    const parts = large.parts.map((part) => ({ ...part, bytes: redactor.bytes(bufferOf(part.bytes)) }));
-    const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: true });
-    // The placeholder of a whole output does not have the form that the schema requires.
-    const isWhole = parts.some(({ path }) => path === '');
-    const violations = isWhole ? [] : redactor.deep(plugin?.checkOutput(stored.output) ?? []);
+export async function finishRun(raw: RawOutcome, run: Run, artifacts: Artifacts): Promise<Outcome> {
+  try {
+    return await (raw.kind === 'returned' ? finishOutput(raw, run, artifacts) : finishFailure(raw, run, artifacts));
+  } catch (error) {
+    if (error instanceof RedactionRefused) return redactionFailed;
+    throw error;
+  }
+}
+
+type Artifacts = Pick<ArtifactStore, 'keep'> | undefined;
+type Returned = Extract<RawOutcome, { kind: 'returned' }>;
+
+async function finishFailure(raw: Exclude<RawOutcome, Returned>, run: Run, artifacts: Artifacts): Promise<Outcome> {
+  const { unused, isUnusable: _, ...failure } = raw;
+  const outcome = redactMessages(failure, run.policy.egress.redactor);
+  // A response to the verification of credentials is not a result.
+  if (run.plugin === null || !canHaveAnswer(outcome)) return outcome;
+  const large = run.largeAnswers.take();
+  if (large !== undefined) return { ...outcome, answer: await keepLargeAnswer(large, run) };
+  return unused === undefined ? outcome : { ...outcome, answer: await keepAnswer(artifacts, unused, run) };
+}
+
+async function finishOutput(raw: Returned, run: Run, artifacts: Artifacts): Promise<Outcome> {
+  const { redactor } = run.policy.egress;
+  const check = (output: unknown) => redactor.deep(run.plugin?.checkOutput(output) ?? []);
+  const contents = raw.contents === undefined ? {} : { contents: redactor.deep(raw.contents) };
+  const large = largeOutputOf(raw);
+  if (large === undefined) {
+    const output = redactor.deep(raw.output);
+    const violations = check(output);
+    const parts = artifacts === undefined ? [] : findMedia(output);
+    const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: false });
     return { kind: 'succeeded', violations, ...stored, ...contents };
   }
-
-  return async (raw, run, plugin) => {
-    try {
-      return await finish(raw, run, plugin);
-    } catch (error) {
-      if (error instanceof RedactionRefused) return redactionFailed;
-      throw error;
-    }
-  };
+  const output = redactor.deep(large.output);
+  const parts = large.parts.map((part) => ({ ...part, bytes: redactor.bytes(bufferOf(part.bytes)) }));
+  const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: true });
+  // The placeholder of a whole output does not have the form that the schema requires.
+  const isWhole = parts.some(({ path }) => path === '');
+  return { kind: 'succeeded', violations: isWhole ? [] : check(stored.output), ...stored, ...contents };
 }
 
 /** Replaces the result when the secrets of the result cannot be redacted. */
@@ -93,7 +92,7 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 }
 
 /** Redacts only texts that others wrote, so that a secret that equals the name of a kind cannot change the kind. */
-function redactMessages<T extends Exclude<RawOutcome, { kind: 'returned' }>>(outcome: T, redactor: Redactor): T {
+function redactMessages<T extends Exclude<RawOutcome, Returned>>(outcome: T, redactor: Redactor): T {
   const texts = ['message', 'upstreamCode', 'upstreamMessage', 'excerpt'].flatMap((member) => {
     const text: unknown = Reflect.get(outcome, member);
     return typeof text === 'string' ? [[member, redactor.text(text)]] : [];

@@ -1,12 +1,12 @@
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import type { EgressRequest, EgressResult } from '../../platform/outbound.ts';
 import type { Broker } from '../egress/broker.ts';
-import type { Answer } from './upstream-answers/answer.ts';
-import { decodeText, isText } from './upstream-answers/body.ts';
 import { outcomeWithoutAnswer } from './declarative/declarative.ts';
 import type { CallFailure } from './declarative/interpret-answer.ts';
 import type { RunPolicy } from './run-policy.ts';
 import { holdsTokens, type UnusedAnswer, unusedAnswerOf } from './unused-answers/unused-answer.ts';
+import type { Answer } from './upstream-answers/answer.ts';
+import { decodeText, isText } from './upstream-answers/body.ts';
 import type { ErrorRules } from './upstream-answers/error-rules.ts';
 import { failureOf } from './upstream-answers/upstream-failure.ts';
 

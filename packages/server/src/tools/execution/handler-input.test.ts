@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toHandlerInput } from './handler-input.ts';
+import { toHandlerInput } from './run-plugin.ts';
 
 const big = 1234567890123456789n;
 const schema = () => ({

@@ -26,12 +26,11 @@ import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import { getPluginOfTool } from '../catalogue/tool-names.ts';
-import { resultOf } from './answers.ts';
+import { answerCall, hasAnswer } from './answer-call.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Executor } from './executor.ts';
-import type { Execution } from './outcome.ts';
-import { idsMissing, outcomeProblem } from './problems.ts';
+import { idsMissing } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
 
 export interface ExecutionRoutesDeps {
@@ -189,48 +188,31 @@ interface RunContext {
   readonly origin: RunOrigin;
 }
 
-/** The result of a run, once for an `Idempotency-Key`; null when the client has gone. Throws its Problem otherwise. */
+/** The result of a run; null when the client has gone. Throws its Problem otherwise. */
 async function runFor({ request, reply, deps, origin }: RunContext, wanted: PluginCall): Promise<ExecuteResult | null> {
-  const { executor, once, projectOf, keyOf, resolveCredentials } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const projectId = projectOf(request) ?? '-';
-  const keyId = keyOf(request) ?? undefined;
-  const scopes = deps.findCaller(request)?.scopes;
-  const resolved = () => resolveRequest(resolveCredentials, projectId, wanted);
-  if (key !== undefined) {
-    // It continues after the client has disconnected, so that a retry gets its response.
-    const running = new AbortController();
-    const caller = { projectId, keyId, scopes, origin, cancel: () => running.abort() };
-    const run = async () => await executor.execute(await resolved(), running.signal, caller);
-    return await once.runOnce({ projectId, key, keyId }, wanted, run);
-  }
-  const running = abortedWhenGone(reply);
-  const caller = { projectId, keyId, scopes, origin, cancel: () => running.abort() };
-  const execution = await executor.execute(await resolved(), running.signal, caller);
-  return succeeded(execution, reply) ? resultOf(execution) : null;
+  const caller = { ...callerOf(deps, request), origin };
+  return await answerCall(deps, { request: wanted, key, caller, gone: abortedWhenGone(reply).signal });
+}
+
+function callerOf({ projectOf, keyOf, findCaller }: ExecutionRoutesDeps, request: FastifyRequest) {
+  return { projectId: projectOf(request) ?? '-', keyId: keyOf(request), scopes: findCaller(request)?.scopes };
 }
 
 /** Accepts an asynchronous run, once for an `Idempotency-Key`. */
-async function acceptFor(
-  { background, once, projectOf, keyOf, findCaller }: ExecutionRoutesDeps,
-  request: FastifyRequest,
-  wanted: PluginCall,
-): Promise<Run> {
+async function acceptFor(deps: ExecutionRoutesDeps, request: FastifyRequest, wanted: PluginCall): Promise<Run> {
+  const { background, once } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const { scopes } = findCaller(request) ?? {};
-  const caller = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), scopes };
-  const { projectId } = caller;
+  const caller = callerOf(deps, request);
   const runId =
     key === undefined
       ? await background.accept(wanted, caller)
-      : await once.acceptOnce({ projectId, key, keyId: caller.keyId ?? undefined }, wanted, (claim) =>
-          background.accept(wanted, { ...caller, claim }),
-        );
-  return await background.get(projectId, runId);
+      : await once.acceptOnce({ ...caller, key }, wanted, (claim) => background.accept(wanted, { ...caller, claim }));
+  return await background.get(caller.projectId, runId);
 }
 
 function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
-  const { executor, onRequest, projectOf, keyOf, checkTool, resolveCredentials } = deps;
+  const { executor, onRequest, checkTool, resolveCredentials } = deps;
   app.post(
     '/v1/verify_credentials',
     {
@@ -245,20 +227,11 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
       checkCredentialBounds(request.body.credentials);
       checkTool(request, request.body.bundle_id);
       const running = abortedWhenGone(reply);
-      const projectId = projectOf(request) ?? '-';
-      const keyId = keyOf(request) ?? undefined;
-      const caller = { projectId, keyId, origin: 'verify', cancel: () => running.abort() } as const;
-      const wanted = await resolveRequest(resolveCredentials, projectId, request.body);
+      const caller = { ...callerOf(deps, request), origin: 'verify', cancel: () => running.abort() } as const;
+      const wanted = await resolveRequest(resolveCredentials, caller.projectId, request.body);
       const execution = await executor.verifyCredentials(wanted, running.signal, caller);
-      if (!succeeded(execution, reply)) return reply.hijack();
+      if (!hasAnswer(execution, running.signal)) return reply.hijack();
       return { ...acknowledgement, ...ignoredOf(VerifyCredentialsRequest, request.body) };
     },
   );
-}
-
-/** @returns false when the client has disconnected @throws Problem for every outcome except success */
-function succeeded({ outcome, runId }: Execution, reply: FastifyReply): boolean {
-  if (outcome.kind === 'succeeded') return true;
-  if (outcome.kind === 'cancelled' && reply.raw.destroyed) return false;
-  throw outcomeProblem(outcome, runId);
 }

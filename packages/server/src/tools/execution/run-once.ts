@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, ExecuteResult, PluginCall } from '@quartermaster/contract';
+import type { Owner } from '../../platform/admission/owner.ts';
 import type { Idempotency, RunningRequest } from '../../platform/idempotency/idempotency.ts';
 import type { CompletedClaim, RequestKey } from '../../platform/idempotency/idempotency-repository.ts';
 import type { KeyedHashes } from '../../platform/keyed-hash.ts';
@@ -26,13 +27,9 @@ export interface RunOnce {
 /** @returns the id of the run */
 export type Accept = (claim: (runId: string) => Promise<CompletedClaim>) => Promise<string>;
 
-export interface RunPlace {
-  /** `-` without a project. */
-  readonly projectId: string;
+export interface RunPlace extends Owner {
   /** The `Idempotency-Key`. */
   readonly key: string;
-  /** The API key of the request; undefined without one. */
-  readonly keyId: string | undefined;
 }
 
 export interface RunOnceDeps {
@@ -129,8 +126,8 @@ function answerNotStored(runId: string, reason: string): Problem {
   );
 }
 
-function requestKeyOf({ projectId, key, keyId = '' }: RunPlace): RequestKey {
-  return { projectId, operation: 'execute', key, callerId: keyId };
+function requestKeyOf({ projectId, key, keyId }: RunPlace): RequestKey {
+  return { projectId, operation: 'execute', key, callerId: keyId ?? '' };
 }
 
 /**

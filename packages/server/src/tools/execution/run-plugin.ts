@@ -1,5 +1,6 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
 import type { Admission } from '../../platform/admission/admission.ts';
+import { convertBigInts } from '../../platform/json/exact-json.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { JsonSchema } from '../catalogue/schema/compile-schema.ts';
@@ -9,47 +10,14 @@ import { redacted } from '../egress/redact/redactor.ts';
 import { createAnswerReader } from './declarative/answer-reader.ts';
 import { type CallContext, type PreparedCall, runCall } from './declarative/declarative.ts';
 import { blamesCredentials } from './declarative/interpret-answer.ts';
-import type { ExecutionLimits } from './executor.ts';
 import { type BlameRules, createHandlerFetch } from './handler-fetch.ts';
-import { toHandlerInput } from './handler-input.ts';
 import { jsonBytes } from './json-bounds.ts';
-import type { Outcome } from './outcome.ts';
-import type { SplitOutput } from './output-parts/split-output.ts';
+import type { PreparedCalls } from './prepared-calls.ts';
 import { createToolRunner } from './remote-tools/run-tool.ts';
-import type { ObservedRun, RunObserver, RunProgress } from './run-observer.ts';
-import type { RunPolicy } from './run-policy.ts';
+import type { RawOutcome, Run, RunObserver, RunProgress } from './run.ts';
+import type { ExecutionLimits } from './run-policy.ts';
 import type { Sandbox, SandboxTask } from './sandbox/sandbox.ts';
-import type { LargeAnswers } from './unused-answers/large-answers.ts';
-import { type Unusable, withUnusedAnswer } from './unused-answers/unused-answer.ts';
-import type { ErrorRules } from './upstream-answers/error-rules.ts';
-
-/** One run, from its first check to its end. */
-export interface Run extends ObservedRun {
-  readonly bundle: CompiledBundle;
-  readonly policy: RunPolicy;
-  readonly signal: AbortSignal;
-  /** The schema of the input; undefined for a check of credentials. */
-  readonly inputSchema?: () => JsonSchema;
-  /** Receives answers that are larger than the bundle allows. */
-  readonly largeAnswers: LargeAnswers;
-}
-
-/** The outcome of a run before its output is validated and redacted. */
-export type RawOutcome =
-  | ({
-      readonly kind: 'returned';
-      readonly output: unknown;
-      /** The contents of a tool of an MCP server beside its structured output. */
-      readonly contents?: readonly unknown[];
-    } & Partial<Pick<SplitOutput, 'parts'>>)
-  | (Exclude<Outcome, { kind: 'succeeded' }> & Unusable);
-
-/** Runs a plugin: declarative calls and remote tools in this process, handlers in the sandbox. */
-export interface PluginRunner {
-  runTool(tool: RemoteTool, run: Run): Promise<RawOutcome>;
-  runDeclarative(call: PreparedCall, run: Run): Promise<RawOutcome>;
-  runHandler(handlerPath: string, run: Run): Promise<RawOutcome>;
-}
+import { withUnusedAnswer } from './unused-answers/unused-answer.ts';
 
 export interface PluginRunnerDeps {
   readonly broker: Broker;
@@ -57,44 +25,42 @@ export interface PluginRunnerDeps {
   readonly logger: Logger;
   readonly limits: ExecutionLimits;
   readonly observer: RunObserver;
-  /** The call that verifies the credentials of a bundle, if the bundle declares one. */
-  readonly verification: (bundle: CompiledBundle) => PreparedCall | null;
-  /** The `errors` of a bundle. */
-  readonly errorRules: (bundle: CompiledBundle) => ErrorRules;
+  readonly calls: PreparedCalls;
   readonly version?: string;
   readonly admission: Admission;
 }
 
-export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
-  const { broker, sandbox, logger, limits, observer, version = '0.0.0' } = deps;
+/** Runs a plugin: declarative calls and remote tools in this process, handlers in the sandbox. */
+export function createPluginRunner(deps: PluginRunnerDeps) {
+  const { broker, sandbox, logger, limits, observer, calls, version = '0.0.0' } = deps;
+  const { maxOutputBytes } = limits;
   const reader = createAnswerReader(deps.admission);
   const tools = createToolRunner({ version, beliefMs: limits.toolBeliefMs });
 
   async function runHere(
-    { bundle, policy, signal, trace, caller }: Run,
+    { bundle, policy, signal, trace, caller: owner }: Run,
     start: (context: CallContext & { readonly signal: AbortSignal }) => Promise<RawOutcome>,
   ): Promise<RawOutcome> {
     trace.pluginBeganAt = performance.now();
-    const { maxOutputBytes } = limits;
-    const owner = { projectId: caller.projectId, keyId: caller.keyId ?? null };
-    const errors = deps.errorRules(bundle);
+    const errors = calls.errorsOf(bundle);
     const outcome = await start({ broker, reader, owner, policy: policy.egress, maxOutputBytes, signal, errors });
     return withoutBlame(outcome, bundle);
   }
 
   /** Uses the rules of the verification call to recognise rejected credentials; without that call, status 401. */
   function blameRulesOf(bundle: CompiledBundle): BlameRules {
-    const call = deps.verification(bundle);
+    const call = calls.ofVerification(bundle);
     return {
-      errors: deps.errorRules(bundle),
+      errors: calls.errorsOf(bundle),
       blamesCredentials: (answer) => (call === null ? answer.status === 401 : blamesCredentials(call.response, answer)),
     };
   }
 
   return {
-    runDeclarative: (call, run) => runHere(run, (context) => runCall(call, run.input, context)),
+    runDeclarative: (call: PreparedCall, run: Run): Promise<RawOutcome> =>
+      runHere(run, (context) => runCall(call, run.input, context)),
 
-    async runTool(tool, run) {
+    async runTool(tool: RemoteTool, run: Run): Promise<RawOutcome> {
       const { redactor } = run.policy.egress;
       const redact = (text: string) => redactedOr(redacted, () => redactor.text(text));
       const report = run.caller.onProgress;
@@ -104,28 +70,28 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       return await runHere(run, (context) => tools.run(tool, run.input, { ...context, onProgress }));
     },
 
-    async runHandler(handlerPath, run) {
-      const { bundle, policy, signal, input } = run;
+    async runHandler(handlerPath: string, run: Run): Promise<RawOutcome> {
+      const { bundle, plugin, policy, signal, input, caller } = run;
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
       // The process may send any text. A text that cannot be redacted must not fail more than its own run.
       const redact = (text: string) => redactedOr(redacted, () => policy.egress.redactor.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, blameRulesOf(bundle));
       const task: SandboxTask = {
         bundleId: bundle.id,
-        projectId: run.caller.projectId,
-        keyId: run.caller.keyId,
+        projectId: caller.projectId,
+        keyId: caller.keyId,
         isolation: bundle.isolation === 'sandbox' ? ('sandbox' as const) : ('process' as const),
         bundleFolder: bundle.folder,
         bundleStamp: bundle.stamp,
         handlerPath,
-        ...(run.pluginId === null ? {} : { pluginId: run.pluginId }),
-        input: toHandlerInput(input, run.inputSchema),
-        limits: { timeoutMs, memoryMb, cpuMs, maxRequests, maxOutputBytes: limits.maxOutputBytes },
+        ...(plugin === null ? {} : { pluginId: plugin.id }),
+        input: toHandlerInput(input, () => plugin?.manifest.input_schema ?? {}),
+        limits: { timeoutMs, memoryMb, cpuMs, maxRequests, maxOutputBytes },
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),
         onProgress: (fraction: number, message: string | undefined) => {
           const progress = { fraction, message: message && redact(message) };
-          run.caller.onProgress?.(progress);
+          caller.onProgress?.(progress);
           observer.progressed(run, progress);
         },
         timings: run.trace,
@@ -133,9 +99,7 @@ export function createPluginRunner(deps: PluginRunnerDeps): PluginRunner {
       };
       const outcome = await sandbox.run(task, signal);
       if (outcome.kind === 'returned_large') {
-        const { maxOutputBytes } = limits;
-        const owner = { projectId: run.caller.projectId, keyId: run.caller.keyId ?? null };
-        const read = await reader.readOutput(outcome.json, { owner, maxOutputBytes, signal });
+        const read = await reader.readOutput(outcome.json, { owner: caller, maxOutputBytes, signal });
         return withUnusedAnswer(read, handlerFetch.lastAnswer());
       }
       const failure: RawOutcome =
@@ -168,4 +132,27 @@ function logForPlugin(
   const loggedFields = isSmall ? redactedOr(undefined, () => redactor.deep(fields)) : undefined;
   const line = { run_id: runId, bundle: bundle.id, message: redactedText };
   logger.info(loggedFields === undefined ? line : { ...line, fields: loggedFields }, 'plugin logged');
+}
+
+/**
+ * Returns the input as a handler receives it. JavaScript would round an integer beyond 2^53, and the rounded number may be the id of another
+ * object, so it becomes text. Where the schema says `number`, it stays a double, because the handler calculates with it.
+ */
+export function toHandlerInput<T>(input: T, schema: () => JsonSchema = () => ({})): T {
+  if (convertBigInts(input, String) === input) return input;
+  return convert(input, schema()) as T; // an object before, too
+}
+
+function convert(value: unknown, schema: unknown): unknown {
+  const { type, properties, items } = isObject(schema) ? schema : {};
+  if (typeof value === 'bigint') return [type].flat().includes('number') ? Number(value) : String(value);
+  if (Array.isArray(value)) return value.map((item) => convert(item, items));
+  if (!isObject(value)) return value;
+  const members = isObject(properties) ? properties : {};
+  const schemaOf = (name: string) => (Object.hasOwn(members, name) ? members[name] : undefined);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, convert(member, schemaOf(name))]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

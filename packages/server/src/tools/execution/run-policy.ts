@@ -1,5 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { StoredRefreshToken } from '../../access/credential-profiles/resolve-credentials.ts';
+import { memoize } from '../../platform/memoize.ts';
 import type { ReceiveLarge } from '../../platform/outbound.ts';
 import { Secret } from '../../platform/secret.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
@@ -9,7 +10,46 @@ import type { CallTimings } from '../egress/call-timings.ts';
 import { createGrowingRedactor, createRedactor, noSecrets, type Redactor } from '../egress/redact/redactor.ts';
 import { derivedSecrets } from '../egress/signing/derived-secrets.ts';
 import { prepareInjection } from '../egress/signing/inject.ts';
-import type { ExecutionLimits } from './executor.ts';
+import { outputPartLimits } from './output-parts/output-part.ts';
+
+/** The upper limits of a run. A bundle may declare lower ones. */
+export interface ExecutionLimits {
+  /** Milliseconds for the whole run. */
+  readonly timeoutMs: number;
+  /** MiB of memory for a handler's process. */
+  readonly memoryMb: number;
+  /** The maximum processor time of a handler, in milliseconds. */
+  readonly cpuMs: number;
+  /** The maximum number of bytes of one decompressed upstream response. */
+  readonly maxResponseBytes: number;
+  /**
+   * The maximum number of bytes of the output as JSON. Above `outputPartLimits.inlineBytes`, parts of it are stored as
+   * artifacts.
+   */
+  readonly maxOutputBytes: number;
+  /** Outbound calls of one run. */
+  readonly maxRequests: number;
+  readonly maxRedirects: number;
+  /** Retries of an outbound call that may be repeated. */
+  readonly maxRetries: number;
+  /** The maximum number of runs of one key that wait or run at the same time. All projects together have four times as many. */
+  readonly maxRunsOfKey: number;
+  /** Milliseconds for which a checked definition of a remote tool is trusted before it is checked again. */
+  readonly toolBeliefMs: number;
+}
+
+export const defaultLimits: ExecutionLimits = {
+  timeoutMs: 30_000,
+  memoryMb: 256,
+  cpuMs: 10_000,
+  maxResponseBytes: 10 * 1024 * 1024,
+  maxOutputBytes: outputPartLimits.outputBytes,
+  maxRequests: 20,
+  maxRedirects: 3,
+  maxRetries: 2,
+  maxRunsOfKey: 128,
+  toolBeliefMs: 300_000,
+};
 
 /** The network permissions and limits of one run, and the redactor for every text about it. */
 export interface RunPolicy {
@@ -30,13 +70,13 @@ export interface RunPolicyOptions {
   /** Whether running the plugin twice has the same effect as running it once. */
   readonly isRepeatable?: boolean;
   /** Set when the credentials come from a profile. */
-  readonly storedRefreshToken?: StoredRefreshToken | undefined;
+  readonly refreshToken?: StoredRefreshToken | undefined;
   readonly receiveLarge?: ReceiveLarge;
 }
 
 const https = new Set(['https'] as const);
 const bothSchemes = new Set(['https', 'http'] as const);
-const hostSets = new WeakMap<CompiledBundle, ReadonlySet<string>>();
+const hostsOf = memoize(({ hosts }: CompiledBundle): ReadonlySet<string> => new Set(hosts));
 
 /**
  * Checks that the credentials can be sent as the bundle and the request (`own`) declare. Throws a Problem (422) that names
@@ -51,7 +91,7 @@ export function createRunPolicy(
     trace,
     wantsFreshToken = false,
     isRepeatable = false,
-    storedRefreshToken,
+    refreshToken,
     receiveLarge,
   }: RunPolicyOptions,
 ): RunPolicy {
@@ -85,11 +125,11 @@ export function createRunPolicy(
       inject,
       injected: prepared.injected,
       wantsFreshToken,
-      storedRefreshToken,
+      storedRefreshToken: refreshToken,
       redactor: createRunRedactor(bundle, {
         credentials: secrets,
         inject,
-        superseded: storedRefreshToken?.superseded ?? [],
+        superseded: refreshToken?.superseded ?? [],
       }),
       maxResponseBytes: Math.min(limits.maxResponseBytes, declared?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
@@ -100,12 +140,6 @@ export function createRunPolicy(
       ...(receiveLarge === undefined ? {} : { receiveLarge }),
     },
   };
-}
-
-function hostsOf(bundle: CompiledBundle): ReadonlySet<string> {
-  const hosts = hostSets.get(bundle) ?? new Set(bundle.hosts);
-  hostSets.set(bundle, hosts);
-  return hosts;
 }
 
 function readCredentials(credentials: Readonly<Record<string, unknown>>): ReadonlyMap<string, Secret> {

@@ -1,25 +1,18 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Artifact, ExecuteResult, PluginCall } from '@quartermaster/contract';
-import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
+import type { Artifact } from '@quartermaster/contract';
 import { readIdempotencyKey } from '../../platform/idempotency/idempotency.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
-import { resultOf } from '../execution/answers.ts';
-import type { Executor } from '../execution/executor.ts';
-import { outcomeProblem } from '../execution/problems.ts';
-import type { RunCaller } from '../execution/run-observer.ts';
-import type { RunOnce } from '../execution/run-once.ts';
+import { type AnswerCallDeps, answerCall } from '../execution/answer-call.ts';
+import type { RunCaller } from '../execution/run.ts';
 import type { SvgConverter } from '../pictures/svg-converter.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
 import { type ReadHeader, readCredentials } from './credentials.ts';
 import { metaKeys } from './meta-keys.ts';
 
-export interface CallToolDeps {
-  readonly executor: Executor;
-  readonly once: RunOnce;
-  readonly resolveCredentials: ResolveCredentials;
+export interface CallToolDeps extends AnswerCallDeps {
   /** null where no part of an output is stored. */
   readonly artifacts: Pick<ArtifactStore, 'get' | 'read' | 'idOf'> | null;
   readonly svgConverter: Pick<SvgConverter, 'toPng'>;
@@ -31,22 +24,16 @@ export interface ToolCall {
   readonly input: Record<string, unknown>;
   readonly headerOf: ReadHeader;
   readonly meta: Readonly<Record<string, unknown>> | undefined;
-  /** `-` when the caller has no project. */
-  readonly projectId: string;
-  /** Absent without a key. */
-  readonly keyId?: string | undefined;
-  /** The scopes of the key. Absent without a key. */
-  readonly scopes?: RunCaller['scopes'];
+  readonly caller: Omit<RunCaller, 'cancel'>;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  readonly onProgress: RunCaller['onProgress'];
 }
 
 /** Runs the plugin of a tool. Every failure is a result that the model can read; only a defect throws. */
 export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 
 export function createCallTool(deps: CallToolDeps): CallTool {
-  const { executor, once, resolveCredentials, artifacts, svgConverter } = deps;
+  const { artifacts, svgConverter } = deps;
   /** Undefined when the artifact has expired, or its bytes cannot be read: the result still has its link. */
   async function readArtifact(projectId: string, artifact: Artifact): Promise<Buffer | undefined> {
     try {
@@ -56,40 +43,20 @@ export function createCallTool(deps: CallToolDeps): CallTool {
     }
   }
 
-  async function run(request: PluginCall, call: ToolCall): Promise<ExecuteResult> {
-    const { projectId, keyId, scopes, onProgress, signal } = call;
-    const key = readIdempotencyKey(idempotencyKeyOf(call));
-    const running = new AbortController();
-    const cancel = () => running.abort();
-    const caller: RunCaller = { projectId, keyId, scopes, origin: 'mcp', cancel, onProgress };
-    const start = async () => {
-      const resolved = await resolveRequest(resolveCredentials, projectId, request);
-      return await executor.execute(resolved, running.signal, caller);
-    };
-    // With an idempotency key the run continues after the client disconnects, so that a retry finds its answer.
-    if (key !== undefined) return await once.runOnce({ projectId, key, keyId }, request, start);
-    const end = () => running.abort();
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-    const execution = await start().finally(() => signal.removeEventListener('abort', end));
-    const { outcome, runId } = execution;
-    if (signal.aborted) throw new Error('the client has gone');
-    if (outcome.kind !== 'succeeded') throw outcomeProblem(outcome, runId);
-    return resultOf(execution);
-  }
-
   return async (call) => {
-    const { plugin, input } = call;
+    const { plugin, input, caller, signal } = call;
     try {
       const credentials = readCredentials(plugin.bundle, call);
       checkCredentialBounds(credentials);
       const request = { bundle_id: plugin.bundle.id, plugin_id: plugin.id, input_params: input, credentials };
-      const owner = { projectId: call.projectId, keyId: call.keyId ?? null };
+      const key = readIdempotencyKey(idempotencyKeyOf(call));
+      const result = await answerCall(deps, { request, key, caller, gone: signal });
+      if (result === null) throw new Error('the client has gone');
       return await resultOfRun(
-        await run(request, call),
+        result,
         {
-          readArtifact: (artifact) => readArtifact(call.projectId, artifact),
-          toPng: (svg) => svgConverter.toPng(svg, owner, call.signal),
+          readArtifact: (artifact) => readArtifact(caller.projectId, artifact),
+          toPng: (svg) => svgConverter.toPng(svg, caller, signal),
           storesArtifacts: artifacts !== null,
         },
         { readsStructure: readsStructure(call) },

@@ -33,7 +33,7 @@ const absent = async () => undefined;
 const noMedia = { readArtifact: absent, toPng: absent, storesArtifacts: true };
 
 /** Returns or throws as the arguments request. */
-const callTool: CallTool = async ({ input, meta, headerOf, projectId, keyId }) => {
+const callTool: CallTool = async ({ input, meta, headerOf, caller: { projectId, keyId } }) => {
   const run = { run_id: 'xrun', duration_ms: 1, status: 200 as const };
   if (input.fail === 'defect') throw new Error('a defect');
   if (input.fail === 'problem') return resultOfProblem(new Problem('INVALID_REQUEST', 'No.', {}), 'a hint');
@@ -191,15 +191,15 @@ test('a subscription counts as an event stream of its key until its client leave
   const { headers, message } = newCase('2026-07-28', 'subscriptions/listen', {
     notifications: { toolsListChanged: true },
   });
-  const subscribe = (signal: AbortSignal, keyId: string | undefined, sent: unknown = message) => {
-    const caller = { projectId: keyId === undefined ? '-' : 'p1', keyId, scopes };
+  const subscribe = (signal: AbortSignal, keyId: string | null, sent: unknown = message) => {
+    const caller = { projectId: keyId === null ? '-' : 'p1', keyId, scopes };
     return endpoint.answer({ headers: new Headers(headers), signal }, sent, caller, { toolbox: few, listing: 'full' });
   };
   const [leaving, staying] = [new AbortController(), new AbortController()];
   await subscribe(leaving.signal, 'k1');
   await assert.rejects(subscribe(staying.signal, 'k1'), { code: 'TOO_MANY_REQUESTS' });
   await subscribe(staying.signal, 'k2');
-  await subscribe(staying.signal, undefined);
+  await subscribe(staying.signal, null);
   leaving.abort();
   const invalid = { ...message, params: {} };
   for (let n = 0; n < 2; n += 1) assert.ok((await subscribe(staying.signal, 'k1', invalid)).status >= 400);

@@ -3,13 +3,14 @@ import {
   createMcpHandler,
   InMemoryServerEventBus,
   isLegacyRequest,
+  ProtocolErrorCode,
+  specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Scope } from '@quartermaster/contract';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
 import type { CachedJson } from '../../platform/json/json-cache.ts';
-import type { RunCaller } from '../execution/run-observer.ts';
-import { refuseParams } from './check-params.ts';
+import type { RunCaller } from '../execution/run.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import type { KnowledgeKey } from './knowledge/knowledge.ts';
 import type { McpAnswer } from './mcp-answer.ts';
@@ -106,7 +107,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
       if (refused !== null) return refused;
       if (!isLegacy) {
         if (!subscribes(message)) return await finish(await newest.fetch(request, options));
-        const leave = deps.streams.enter({ projectId: clientId, keyId: keyId ?? null }, asked.signal);
+        const leave = deps.streams.enter({ projectId: clientId, keyId }, asked.signal);
         try {
           return leaveAtEnd(await finish(await newest.fetch(request, options)), leave);
         } catch (error) {
@@ -135,7 +136,7 @@ function extraOf(authInfo: AuthInfo | undefined): Extra {
 /** Returns null without a key and for a key without the scope `collections`. */
 function readKnowledgeKey(authInfo: AuthInfo | undefined): KnowledgeKey | null {
   const { keyId, collectionId, view = plainView } = extraOf(authInfo);
-  if (authInfo === undefined || keyId === undefined || !authInfo.scopes.includes('collections')) return null;
+  if (authInfo === undefined || keyId === null || !authInfo.scopes.includes('collections')) return null;
   return { projectId: authInfo.clientId, keyId, collectionId, ...view };
 }
 
@@ -195,4 +196,46 @@ function wantsStream(message: unknown): boolean {
   const params: unknown = Reflect.get(Object(message), 'params');
   const meta: unknown = Reflect.get(Object(params), '_meta');
   return Reflect.get(Object(meta), 'progressToken') !== undefined;
+}
+
+/** The requests whose `params` the SDK checks, but reports as a failure of the service. */
+const checks: ReadonlyMap<string, (request: unknown) => Checked> = new Map(
+  (
+    [
+      ['initialize', 'InitializeRequest'],
+      ['tools/list', 'ListToolsRequest'],
+      ['tools/call', 'CallToolRequest'],
+      ['resources/list', 'ListResourcesRequest'],
+      ['resources/read', 'ReadResourceRequest'],
+      ['resources/templates/list', 'ListResourceTemplatesRequest'],
+    ] as const
+  ).map(([method, name]) => [method, (request) => specTypeSchemas[name]['~standard'].validate(request)]),
+);
+
+interface Checked {
+  readonly issues?:
+    | ReadonlyArray<{ readonly message: string; readonly path?: readonly unknown[] | undefined }>
+    | undefined;
+}
+
+/** Returns the answer to a request with wrong `params`, which the SDK need not see. Null for every other message. */
+function refuseParams(message: unknown, { isLegacy }: { readonly isLegacy: boolean }): McpAnswer | null {
+  const { id, method, params = {} } = Object(message) as Readonly<Record<string, unknown>>;
+  if (typeof method !== 'string' || (typeof id !== 'string' && typeof id !== 'number')) return null;
+  const reason = findError(method, params, isLegacy);
+  if (reason === null) return null;
+  const error = { code: ProtocolErrorCode.InvalidParams, message: `Invalid params: ${reason}.` };
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }));
+  // Clients of earlier revisions read the errors of a method only from answers with status 200.
+  return { status: isLegacy ? 200 : 400, headers: [['content-type', 'application/json']], body };
+}
+
+function findError(method: string, params: unknown, isLegacy: boolean): string | null {
+  if (typeof params !== 'object' || Array.isArray(params)) {
+    return `\`params\` must be an object; received ${Array.isArray(params) ? 'an array' : `a ${typeof params}`}`;
+  }
+  // In the newest revision, the SDK describes what is missing.
+  const [first] = (isLegacy && checks.get(method)?.({ method, params }).issues) || [];
+  if (first === undefined) return null;
+  return `\`${(first.path ?? []).join('.')}\`: ${first.message.replace('Invalid input: ', '')}`;
 }

@@ -8,7 +8,7 @@ import {
 import type { Scope } from '@quartermaster/contract';
 import { convertBigInts } from '../../platform/json/exact-json.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import type { RunCaller } from '../execution/run-observer.ts';
+import type { RunCaller } from '../execution/run.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
 import { allTools } from './insert-tools.ts';
 import { handleResources, resourceHints } from './knowledge/handle-resources.ts';
@@ -111,11 +111,14 @@ export function createProtocolServer(offer: ToolOffer, deps: ProtocolServerOptio
       input,
       headerOf: (name) => context.http?.req?.headers.get(name) ?? undefined,
       meta,
-      projectId: context.http?.authInfo?.clientId ?? '-',
-      keyId: readKeyId(context.http?.authInfo?.extra),
-      scopes: new Set(context.http?.authInfo?.scopes as Scope[] | undefined), // of `McpCaller`
+      caller: {
+        projectId: context.http?.authInfo?.clientId ?? '-',
+        keyId: readKeyId(context.http?.authInfo?.extra),
+        origin: 'mcp',
+        scopes: new Set(context.http?.authInfo?.scopes as Scope[] | undefined), // of `McpCaller`
+        onProgress: reporterFor(context),
+      },
       signal,
-      onProgress: reporterFor(context),
     });
   });
   return server;
@@ -170,6 +173,6 @@ function reporterFor({ mcpReq }: ServerContext): RunCaller['onProgress'] {
   };
 }
 
-function readKeyId(extra: Record<string, unknown> | undefined): string | undefined {
-  return typeof extra?.keyId === 'string' ? extra.keyId : undefined;
+function readKeyId(extra: Record<string, unknown> | undefined): string | null {
+  return typeof extra?.keyId === 'string' ? extra.keyId : null;
 }

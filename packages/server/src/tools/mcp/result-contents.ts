@@ -1,10 +1,10 @@
+import { hash } from 'node:crypto';
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { Artifact, ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { findMedia, replaceAt } from '../execution/output-parts/find-parts.ts';
-import { placeholderOf } from '../execution/output-parts/output-part.ts';
+import { type OutputPart, outputPartLimits, placeholderOf } from '../execution/output-parts/output-part.ts';
 import { pictureLimits } from '../pictures/picture-limits.ts';
 import { contentsOf, type PassedBlock, readLink, readMediaBlock, readNote, readResource } from './passed-contents.ts';
-import { createUnstoredMedia, describeUnstored } from './unstored-media.ts';
 
 /** How the media of a run that has just ended are read. */
 export interface ReadMedia {
@@ -181,4 +181,57 @@ function distinct(artifacts: readonly OutputArtifact[]): OutputArtifact[] {
 export function linkTo(artifact: Artifact): ContentBlock {
   const { file_url: uri, file_name: name, media_type: mimeType, bytes: size } = artifact;
   return { type: 'resource_link', uri, name, mimeType, size };
+}
+
+interface UnstoredMedia {
+  /** The media that no other content holds. */
+  readonly blocks: readonly ContentBlock[];
+  readonly count: number;
+  /** @returns what the output holds in place of the value */
+  add(part: OutputPart, isShown: boolean): string;
+}
+
+/**
+ * Media of an output that have no artifact. A text such as an SVG picture stays in the output. Base64 becomes an embedded
+ * resource, so that the result holds it once and the text of the result does not hold it.
+ */
+function createUnstoredMedia(): UnstoredMedia {
+  const blocks: ContentBlock[] = [];
+  const uris = new Map<string, string>();
+  let count = 0;
+
+  function embed({ path, mediaType, bytes }: OutputPart): string {
+    const digest = hash('sha256', bytes);
+    const known = uris.get(digest);
+    if (known !== undefined) return known;
+    const uri = `output:${path.split('/').map(encodeURIComponent).join('/')}`;
+    uris.set(digest, uri);
+    const blob = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+    blocks.push({ type: 'resource', resource: { uri, mimeType: mediaType, blob } });
+    return uri;
+  }
+
+  return {
+    blocks,
+    get count() {
+      return count;
+    },
+    add(part, isShown) {
+      count += 1;
+      if (part.form === 'text') return Buffer.from(part.bytes).toString();
+      return part.prefix + (isShown ? `(${part.mediaType}, ${part.bytes.length} bytes)` : embed(part));
+    },
+  };
+}
+
+/** Tells a model why media have no link. */
+function describeUnstored(count: number, context: { storesArtifacts: boolean; hasArtifacts: boolean }): string {
+  const what = count === 1 ? 'One picture or document of this output was' : `${count} media of this output were`;
+  return `${what} not stored, because ${reasonOf(context)}. This result holds the bytes; there is no link to them. Do not run the plugin again.`;
+}
+
+function reasonOf({ storesArtifacts, hasArtifacts }: { storesArtifacts: boolean; hasArtifacts: boolean }): string {
+  if (!storesArtifacts) return 'this service stores no artifacts';
+  if (hasArtifacts) return `at most ${outputPartLimits.parts} of one output are stored`;
+  return 'a limit on the files or artifacts of the project is reached, or the disk could not be written';
 }

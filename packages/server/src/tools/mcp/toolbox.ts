@@ -3,7 +3,8 @@ import type { Tool } from '@modelcontextprotocol/server';
 import { type CachedJson, createJsonCache, type JsonCache } from '../../platform/json/json-cache.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
-import { mcp, shortToolName, toolName } from '../catalogue/provider-formats/mcp.ts';
+import { mcp } from '../catalogue/provider-formats/mcp.ts';
+import { shortToolName, toolName } from '../catalogue/provider-formats/tool-name.ts';
 import { metaKeys } from './meta-keys.ts';
 
 /** The tools of one endpoint. Schemas are read on demand, because there may be thousands. */

@@ -14,8 +14,6 @@ import {
   writeVersion,
 } from './version-folder.ts';
 
-export type { InstalledBundle };
-
 /**
  * A folder of installed bundles. Versions are stored in `.versions/<digest>/<bundle_id>`. A symbolic link selects the version in
  * force and is replaced atomically, so a reader sees either the old or the new version.

@@ -1,6 +1,7 @@
 import type { PluginCall } from '@quartermaster/contract';
 import { parseExactJson } from '../../platform/json/exact-json.ts';
-import type { Executor, InputFiles, PreparedRun } from '../execution/executor.ts';
+import type { Executor, PreparedRun } from '../execution/executor.ts';
+import type { InputFiles } from '../execution/file-inputs/file-inputs.ts';
 import { underWay } from './run-outcome.ts';
 import type { RunKey, RunLease, StoredRequest, StoredRun } from './run-repository.ts';
 
@@ -45,7 +46,7 @@ export function prepareAsyncRun(
   cancel: (run: AsyncRun) => void,
 ): AsyncRun {
   const controller = new AbortController();
-  const caller = { projectId, origin: 'execute', keepsOwnRecord: true, cancel: () => cancel(run) } as const;
+  const caller = { projectId, keyId, origin: 'execute', keepsOwnRecord: true, cancel: () => cancel(run) } as const;
   const prepare = (same: AsyncRunOptions['resumes']) =>
     executor.prepare(request, controller.signal, { ...caller, resumes: same });
   const prepared = prepare(resumes);

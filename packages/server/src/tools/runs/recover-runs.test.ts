@@ -36,7 +36,7 @@ test('the files of an orphaned run are not read while its key has no place, and 
     },
     queue,
     prepare: ({ keyId }) => ({ ...run('orphan'), keyId }),
-    resolveCredentials: async () => ({}),
+    resolveCredentials: async () => ({ credentials: {} }),
     executor: {
       readFiles: (_request, _caller, work) => {
         reads += 1;

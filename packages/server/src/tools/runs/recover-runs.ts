@@ -58,7 +58,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     const run = deps.prepare({ request: resolved, projectId, keyId, resumes });
     // Without a place, reading the files would be in vain.
     if (!queue.mayReserve(run)) return await repository.requeue([stored], owner);
-    await deps.executor.readFiles(resolved, { projectId, resumes }, async (files) => {
+    await deps.executor.readFiles(resolved, { projectId, keyId, resumes }, async (files) => {
       addFiles(run, files);
       run.isStored = true;
       queue.reserve(run);

@@ -3,7 +3,7 @@ import { Problem } from '../../platform/problem.ts';
 import type { Execution } from '../execution/outcome.ts';
 import { type Outcome, outcomeCodes } from '../execution/outcome.ts';
 import { outcomeProblem } from '../execution/problems.ts';
-import type { ObservedRun } from '../execution/run-observer.ts';
+import type { Run } from '../execution/run.ts';
 import { milliseconds, phasesOf } from '../execution/run-timings.ts';
 import type { RunEnd, RunLease, StoredRun } from './run-repository.ts';
 
@@ -19,11 +19,11 @@ export interface RunRecordOptions {
 const maxInputBytes = 16 * 1024;
 
 /** The redacted record of a run that has ended, without its output and credentials. */
-export function endedRun(run: ObservedRun, execution: Execution, options: RunRecordOptions): StoredRun {
+export function endedRun(run: Run, execution: Execution, options: RunRecordOptions): StoredRun {
   return { ...underWay(run), end: toRunEnd(run, execution, options) };
 }
 
-export function toRunEnd(run: ObservedRun, { outcome, durationMs }: Execution, options: RunRecordOptions): RunEnd {
+export function toRunEnd(run: Run, { outcome, durationMs }: Execution, options: RunRecordOptions): RunEnd {
   const { trace } = run;
   const { queue, start, validate, plugin, upstream } = phasesOf(trace);
   return {
@@ -56,7 +56,7 @@ function describeError(
 }
 
 /** null when the input is too large, or cannot be searched for the credentials. */
-function redactedInput({ input, policy }: ObservedRun): RunEnd['input'] {
+function redactedInput({ input, policy }: Run): RunEnd['input'] {
   try {
     const shown = policy.egress.redactor.deep(input);
     return Buffer.byteLength(JSON.stringify(shown)) > maxInputBytes ? null : shown;
@@ -67,10 +67,10 @@ function redactedInput({ input, policy }: ObservedRun): RunEnd['input'] {
 }
 
 /** The record of a run in progress. A run with a lease is asynchronous and queued. */
-export function underWay(run: ObservedRun, lease: RunLease | null = null): StoredRun {
-  const { runId: id, caller, pluginId, isolation, createdAt } = run;
+export function underWay(run: Run, lease: RunLease | null = null): StoredRun {
+  const { runId: id, caller, plugin, isolation, createdAt } = run;
   const { projectId, origin } = caller;
-  const what = { bundleId: run.bundle.id, pluginId, origin, isolation };
+  const what = { bundleId: run.bundle.id, pluginId: plugin?.id ?? null, origin, isolation };
   const asynchronous = lease !== null;
   return { id, projectId, ...what, asynchronous, createdAt, begunAt: null, lease, end: null };
 }

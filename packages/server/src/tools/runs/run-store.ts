@@ -1,7 +1,7 @@
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { Gauge, type Registry } from '../../platform/metrics.ts';
-import type { ObservedRun, RunObserver, RunProgress } from '../execution/run-observer.ts';
+import type { Run, RunObserver, RunProgress } from '../execution/run.ts';
 import { endedRun, underWay } from './run-outcome.ts';
 import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
 import { createWriteBehindBuffer } from './write-behind-buffer.ts';
@@ -25,7 +25,7 @@ export interface RunStore extends RunObserver {
   recent(projectId: string): StoredRun[];
   findRecent(projectId: string, runId: string): StoredRun | undefined;
   /** Finds a run in progress of this process. */
-  findLive(projectId: string, runId: string): ObservedRun | undefined;
+  findLive(projectId: string, runId: string): Run | undefined;
   /** Notifies the listener about a run in progress until `stop` is called. */
   watch(runId: string, listener: RunListener): { stop(): void };
   /** An asynchronous run has begun, or its end is stored. */
@@ -43,7 +43,7 @@ export interface RunListener {
 
 export function createRunStore(deps: RunStoreDeps): RunStore {
   const { pack, unpack } = deps.repository;
-  const live = new Set<ObservedRun>();
+  const live = new Set<Run>();
   const listeners = new Map<string, Set<RunListener>>();
   const progress = new Map<string, RunProgress>();
   const buffer = createWriteBehindBuffer(deps);
@@ -59,7 +59,7 @@ export function createRunStore(deps: RunStoreDeps): RunStore {
     },
   });
 
-  function findUnderWay(runId: string): ObservedRun | undefined {
+  function findUnderWay(runId: string): Run | undefined {
     return live.values().find((run) => run.runId === runId);
   }
 

@@ -6,8 +6,7 @@ import type { Page } from '../../platform/page.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import type { BackgroundRuns } from '../execution/background.ts';
 import type { AsyncRuns } from './async-runs.ts';
-import { toRun, toRunItem } from './run-items.ts';
-import type { RunRepository, StoredRun } from './run-repository.ts';
+import type { RunRepository, StoredResult, StoredRun } from './run-repository.ts';
 import type { RunStore } from './run-store.ts';
 
 /** Lists, reads and cancels the runs of a project. */
@@ -89,4 +88,47 @@ async function withTimeout(done: Promise<void>): Promise<void> {
 
 function toProgress(stored: ReturnType<RunStore['progressOf']>): RunProgress | null {
   return stored === null ? null : { fraction: stored.fraction, message: stored.message ?? null };
+}
+
+/** Converts a run to an item of a list. */
+function toRunItem(run: StoredRun): RunItem {
+  const { end } = run;
+  const isQueued = run.asynchronous && run.begunAt === null;
+  return {
+    object: 'Run',
+    run_id: run.id,
+    bundle_id: run.bundleId,
+    plugin_id: run.pluginId,
+    origin: run.origin,
+    isolation: run.isolation,
+    asynchronous: run.asynchronous,
+    status: end !== null ? 'ended' : isQueued ? 'queued' : 'running',
+    outcome: end?.outcome ?? null,
+    error_code: end?.errorCode ?? null,
+    upstream_status: end?.upstreamStatus ?? null,
+    created_timestamp: run.createdAt,
+    duration_ms: end?.durationMs ?? null,
+    phases: end?.phases ?? null,
+  };
+}
+
+interface RunMoment {
+  readonly progress?: RunProgress | null;
+  readonly result?: StoredResult | undefined;
+}
+
+/** Converts a run to its full representation. */
+export function toRun(run: StoredRun, { progress = null, result }: RunMoment): Run {
+  const { end } = run;
+  return {
+    ...toRunItem(run),
+    progress,
+    error: end?.error ?? null,
+    output_violations: end?.violations ?? 0,
+    egress: [...(end?.egress ?? [])],
+    egress_left_out: end?.egressLeftOut ?? 0,
+    input_params: end?.input ?? null,
+    result: result?.result ?? null,
+    result_expires_timestamp: result?.expiresAt ?? null,
+  };
 }

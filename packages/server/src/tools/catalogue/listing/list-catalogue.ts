@@ -1,6 +1,6 @@
 import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
 import { successEnvelope } from '../../../platform/envelope.ts';
-import { createJsonCache, type JsonCache } from '../../../platform/json/json-cache.ts';
+import { type CachedJson, createJsonCache, type JsonCache } from '../../../platform/json/json-cache.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
 import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
@@ -47,62 +47,55 @@ interface PluginListsDeps extends ListingDeps {
 
 function createPluginLists(deps: PluginListsDeps, namesFiles: boolean): PluginLists {
   const { bundles, resolveLanguage, publicUrl, describe } = deps;
-  const lists: JsonCache = {
-    get: (name, pieces) => deps.lists.get(namesFiles ? name : `${name} without files`, pieces),
-  };
   const optionsIn = (language: string) => ({ language, namesFiles });
-  /** Undefined for an unknown bundle. */
-  const chosen = (bundleId: string | undefined) => {
+  const describePlugin = (plugin: CompiledPlugin, language: string) => pluginIn(plugin, optionsIn(language));
+
+  /** Builds the answer about `subject` once per language. Undefined for an unknown one. */
+  async function answer<Subject>(
+    name: string,
+    requested: string,
+    subject: Subject | undefined,
+    build: (subject: Subject, language: string) => Iterable<string>,
+  ): Promise<CachedJson | undefined> {
+    if (subject === undefined) return undefined;
+    const language = resolveLanguage(requested);
+    const suffix = namesFiles ? '' : ' without files';
+    return await deps.lists.get(`${language} ${name}${suffix}`, () => build(subject, language));
+  }
+
+  function chosen(bundleId: string | undefined): CompiledBundle[] | undefined {
     if (bundleId === undefined) return [...bundles.values()];
     const found = bundles.get(bundleId);
     return found === undefined ? undefined : [found];
-  };
+  }
 
   return {
-    describePlugin: (plugin, requested) => pluginIn(plugin, optionsIn(resolveLanguage(requested))),
+    describePlugin: (plugin, requested) => describePlugin(plugin, resolveLanguage(requested)),
     definePlugin: (plugin, format, requested) => defineIn(plugin, format, optionsIn(resolveLanguage(requested))),
-    async pluginList(bundleId, requested) {
-      const language = resolveLanguage(requested);
-      const items = chosen(bundleId);
-      if (items === undefined) return undefined;
-      return await lists.get(`${language} plugins ${bundleId ?? ''}`, () =>
-        listOf(pluginsOf(items), (plugin) => pluginIn(plugin, optionsIn(language))),
-      );
-    },
-    async definitionList(format, bundleId, requested) {
-      const language = resolveLanguage(requested);
-      const items = chosen(bundleId);
-      if (items === undefined) return undefined;
-      return await lists.get(`${language} ${format} ${bundleId ?? ''}`, () =>
-        listOf(pluginsOf(items), (plugin) => defineIn(plugin, format, optionsIn(language))),
-      );
-    },
-    async bundleOpenApi(bundleId, requested) {
-      const language = resolveLanguage(requested);
-      const found = bundles.get(bundleId);
-      if (found === undefined) return undefined;
-      return await lists.get(`${language} openapi ${bundleId}`, () =>
-        describeBundleAsOpenApi({ bundle: found, ...optionsIn(language), publicUrl }),
-      );
-    },
-    async bundleDetail(bundleId, requested) {
-      const language = resolveLanguage(requested);
-      const found = bundles.get(bundleId);
-      if (found === undefined) return undefined;
-      return await lists.get(`${language} bundle ${bundleId}`, () =>
-        listOf(pluginsOf([found]), (plugin) => pluginIn(plugin, optionsIn(language)), {
-          bundle: describe(found, language),
-        }),
-      );
-    },
-    async pluginDetail(bundleId, pluginId, requested) {
-      const language = resolveLanguage(requested);
-      const found = bundles.get(bundleId)?.plugins.get(pluginId);
-      if (found === undefined) return undefined;
-      return await lists.get(`${language} plugin ${bundleId} ${pluginId}`, () => [
-        JSON.stringify(successEnvelope(pluginIn(found, optionsIn(language)))),
-      ]);
-    },
+    pluginList: (bundleId, requested) =>
+      answer(`plugins ${bundleId ?? ''}`, requested, chosen(bundleId), (found, language) =>
+        listOf(pluginsOf(found), (plugin) => describePlugin(plugin, language)),
+      ),
+    definitionList: (format, bundleId, requested) =>
+      answer(`${format} ${bundleId ?? ''}`, requested, chosen(bundleId), (found, language) =>
+        listOf(pluginsOf(found), (plugin) => defineIn(plugin, format, optionsIn(language))),
+      ),
+    bundleOpenApi: (bundleId, requested) =>
+      answer(`openapi ${bundleId}`, requested, bundles.get(bundleId), (bundle, language) =>
+        describeBundleAsOpenApi({ bundle, ...optionsIn(language), publicUrl }),
+      ),
+    bundleDetail: (bundleId, requested) =>
+      answer(`bundle ${bundleId}`, requested, bundles.get(bundleId), (bundle, language) => {
+        const more = { bundle: describe(bundle, language) };
+        return listOf(pluginsOf([bundle]), (plugin) => describePlugin(plugin, language), more);
+      }),
+    pluginDetail: (bundleId, pluginId, requested) =>
+      answer(
+        `plugin ${bundleId} ${pluginId}`,
+        requested,
+        bundles.get(bundleId)?.plugins.get(pluginId),
+        (plugin, language) => [JSON.stringify(successEnvelope(describePlugin(plugin, language)))],
+      ),
   };
 }
 

@@ -14,11 +14,10 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { Type } from 'typebox';
 import type { App } from '../../../platform/http/app.ts';
 import type { CachedJson } from '../../../platform/json/json-cache.ts';
-import type { Problem } from '../../../platform/problem.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
 import { fallbackLanguage } from '../manifest/languages.ts';
 import type { PluginSearch } from '../plugin-search.ts';
-import { bundleLoading, bundleNotFound, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
+import { bundleMissing, getBundle, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
 import { buildPage, bundlesOf, checkQuestion, pageParameters, pluginIdOf, wantsPage } from './catalogue-page.ts';
 import { matchesETag } from './etag.ts';
 
@@ -183,8 +182,7 @@ async function findPlugins(
   { catalogue, search }: { readonly catalogue: Catalogue; readonly search: PluginSearch },
   { q, bundle_id: bundleId }: { readonly q: string | undefined; readonly bundle_id: string | undefined },
 ): Promise<readonly CompiledPlugin[]> {
-  const bundle = bundleId === undefined ? undefined : catalogue.findBundle(bundleId);
-  if (bundleId !== undefined && bundle === undefined) throw bundleMissing(catalogue, bundleId);
+  const bundle = bundleId === undefined ? undefined : getBundle(catalogue, bundleId);
   const bundles = bundle === undefined ? [...catalogue.bundles.values()] : [bundle];
   if (q === undefined) return bundles.flatMap(({ plugins }) => [...plugins.values()]);
   const found = await search.find(q);
@@ -240,10 +238,6 @@ function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): voi
       else reply.header('Content-Type', icon.mediaType).send(icon.body);
     },
   );
-}
-
-function bundleMissing({ loading }: Catalogue, bundleId: string): Problem {
-  return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
 }
 
 /** Sends bytes unchanged, or 304 when the client has them. Serialisers are bypassed. */

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { askThread } from '../../../platform/concurrency/ask-thread.ts';
 import { moduleUrl } from '../../../platform/server-process/module-path.ts';
 import type { BundleFailure } from '../catalogue.ts';
 import { wholeFile } from '../schema/error-collector.ts';
@@ -35,7 +35,9 @@ export function createBundleReader(): BundleReader {
         resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
       });
       try {
-        return await ask(thread, request);
+        const { packed, failures } = await askThread<ReadAnswer>(thread, request);
+        // Structured cloning turns a Buffer into a Uint8Array.
+        return { packed: packed === undefined ? undefined : Buffer.from(packed.buffer), failures };
       } catch (error) {
         await rest();
         if (isClosed) throw error;
@@ -48,23 +50,6 @@ export function createBundleReader(): BundleReader {
       await rest();
     },
   };
-}
-
-async function ask(thread: Worker, request: ReadRequest): Promise<ReadAnswer> {
-  const answered = new AbortController();
-  const { signal } = answered;
-  const ended = once(thread, 'exit', { signal }).then(() => {
-    throw new Error('The thread that reads bundles ended.');
-  });
-  try {
-    const answer = once(thread, 'message', { signal });
-    thread.postMessage(request);
-    const [{ packed, failures }] = (await Promise.race([answer, ended])) as [ReadAnswer]; // the thread sends nothing else
-    // Structured cloning turns a Buffer into a Uint8Array.
-    return { packed: packed === undefined ? undefined : Buffer.from(packed.buffer), failures };
-  } finally {
-    answered.abort();
-  }
 }
 
 function unreadable({ name }: ReadRequest, error: unknown): BundleFailure {

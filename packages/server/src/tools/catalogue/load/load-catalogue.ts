@@ -1,10 +1,13 @@
+import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { Logger } from '../../../platform/log/logger.ts';
-import type { BundleFailure, Catalogue, CompiledBundle } from '../catalogue.ts';
+import type { BundleFailure, Catalogue, CompiledBundle, Icon } from '../catalogue.ts';
+import { etagOf } from '../listing/etag.ts';
+import { createListing } from '../listing/list-catalogue.ts';
 import type { OperatorHosts } from '../manifest/bundle-hosts.ts';
+import { createResolveLanguage, languagesOf } from '../manifest/languages.ts';
 import { createSchemaCompiler } from '../schema/compile-schema.ts';
 import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import { type CompileBundleOptions, compileBundle, refusalOf } from './compile-bundle.ts';
-import { type CatalogueParts, createCatalogue } from './create-catalogue.ts';
 import type { HandlerCapabilities } from './handler-capabilities.ts';
 import type { ManifestCache } from './manifest-cache.ts';
 import { createManifestReader, type ManifestReader } from './manifest-reader.ts';
@@ -169,4 +172,41 @@ function arrange(
 /** Compares by code unit, which gives the same order on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
+}
+
+interface CatalogueParts {
+  /** Both are sorted by id. */
+  readonly sources: readonly PackedBundle[];
+  readonly bundles: ReadonlyMap<string, CompiledBundle>;
+  readonly failures: readonly BundleFailure[];
+  readonly kept: readonly string[];
+  readonly loading: readonly string[];
+  readonly publicUrl: string;
+}
+
+function createCatalogue({ sources, bundles, publicUrl, ...facts }: CatalogueParts): Catalogue {
+  const icons = new Map<string, Icon>();
+  for (const { manifest, icon } of sources) {
+    if (icon === null) continue;
+    const { content: body, mediaType } = icon;
+    icons.set(manifest.id, { body, etag: etagOf(body), mediaType });
+  }
+  const languages = sources.flatMap(({ manifest, plugins }) => [
+    ...languagesOf(manifest.name, manifest.description),
+    ...plugins.flatMap((plugin) => plugin.languages),
+  ]);
+  const base = withoutTrailingSlashes(publicUrl);
+  return {
+    ...facts,
+    bundles,
+    findBundle: (bundleId) => bundles.get(bundleId),
+    findPlugin: (bundleId, pluginId) => bundles.get(bundleId)?.plugins.get(pluginId),
+    findIcon: (bundleId) => icons.get(bundleId),
+    ...createListing({
+      bundles,
+      publicUrl: base,
+      resolveLanguage: createResolveLanguage(languages),
+      iconUrl: (bundleId) => (icons.has(bundleId) ? `${base}/v1/bundles/${bundleId}/icon` : null),
+    }),
+  };
 }

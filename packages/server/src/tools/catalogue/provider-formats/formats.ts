@@ -4,8 +4,7 @@ import type { FunctionFormat } from './function-format.ts';
 import { gemini } from './gemini.ts';
 import { mcp } from './mcp.ts';
 import { openai } from './openai.ts';
-import { openaiResponses } from './openai-responses.ts';
-import { openaiStrict } from './openai-strict.ts';
+import { openaiResponses, openaiStrict } from './openai-strict.ts';
 import { taskingai } from './taskingai.ts';
 
 /** Every definition format of a plugin except the product's own. */

@@ -19,7 +19,10 @@ export interface Defined {
 /** Pure: the same plugin gives the same definition. */
 export type FunctionFormat = (described: Described) => Defined;
 
-/** Collects what a format cannot represent. Paths start at the plugin record, such as `/input_schema/properties/lat`. */
+/**
+ * Collects what a format cannot represent. A provider refuses a request when one schema in it is not supported, so each format keeps
+ * what it can express, and the losses tell authors and clients the rest. Paths start at the plugin record, such as `/input_schema/properties/lat`.
+ */
 export interface Losses {
   add(kind: DefinitionLoss['kind'], path: readonly string[], message: string): void;
   readonly list: readonly DefinitionLoss[];

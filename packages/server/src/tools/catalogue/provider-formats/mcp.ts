@@ -1,8 +1,6 @@
 import { plainRoot } from './anthropic.ts';
 import { createLosses, type FunctionFormat } from './function-format.ts';
-import { shortToolName, toolName } from './tool-name.ts';
-
-export { shortToolName, toolName };
+import { toolName } from './tool-name.ts';
 
 /** The format of a Model Context Protocol tool in `tools/list`. */
 export const mcp: FunctionFormat = ({ plugin, reachesOut }) => {

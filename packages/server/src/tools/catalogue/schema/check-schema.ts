@@ -1,9 +1,9 @@
+import { didYouMean } from '../../../platform/validation/field-errors.ts';
 import { checkReferences } from './check-references.ts';
 import type { ErrorCollector, FieldPath } from './error-collector.ts';
 import { compileLinearRegExp } from './linear-regexp.ts';
 import { checkMetaSchema } from './manifest-engine.ts';
 import { type SchemaNode, subschemasOf } from './subschemas.ts';
-import { suggestKeyword } from './suggest-keyword.ts';
 
 const maxSubschemas = 2_000;
 const maxDepth = 32;
@@ -112,4 +112,27 @@ function checkRequired(schema: Readonly<Record<string, unknown>>, root: FieldPat
 
 function membersOf(value: unknown): Array<[string, unknown]> {
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
+
+/** Keywords of JSON Schema 2020-12 that a schema may use. */
+const keywords = [
+  ...['type', 'enum', 'const', 'title', 'description', 'default', 'examples', 'format', 'pattern', 'deprecated'],
+  ...['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength'],
+  ...['maxItems', 'minItems', 'uniqueItems', 'maxContains', 'minContains', 'maxProperties', 'minProperties'],
+  ...['required', 'dependentRequired', 'properties', 'patternProperties', 'additionalProperties', 'propertyNames'],
+  ...['items', 'prefixItems', 'contains', 'dependentSchemas', 'unevaluatedItems', 'unevaluatedProperties'],
+  ...['allOf', 'anyOf', 'oneOf', 'then', 'else', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType'],
+  ...['contentSchema'],
+];
+const known: ReadonlySet<string> = new Set(keywords);
+/** Keywords of other dialects, which resemble a typing error. */
+const otherDialects: ReadonlySet<string> = new Set(['example']);
+
+/**
+ * Suggests the keyword for a misspelt one. Validators ignore unknown keywords, so authors would not notice that `requierd` has no
+ * effect. Undefined for names that resemble no keyword, because schemas may contain annotations.
+ */
+export function suggestKeyword(written: string): string | undefined {
+  if (known.has(written) || otherDialects.has(written) || /^(\$|x-|.{0,3}$)/.test(written)) return undefined;
+  return didYouMean(written, keywords);
 }

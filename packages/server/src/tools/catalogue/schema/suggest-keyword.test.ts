@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { suggestKeyword } from './suggest-keyword.ts';
+import { suggestKeyword } from './check-schema.ts';
 
 test('a misspelt keyword gets a suggestion, an annotation gets none', () => {
   for (const [written, expected] of [

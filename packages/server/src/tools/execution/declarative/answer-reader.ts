@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import type { Admission } from '../../../platform/admission/admission.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
+import { askThread } from '../../../platform/concurrency/ask-thread.ts';
 import { moduleUrl } from '../../../platform/server-process/module-path.ts';
 import type { Answer } from '../upstream-answers/answer.ts';
 import {
@@ -78,7 +78,7 @@ export function createAnswerReader(admission: Admission): AnswerReader {
       thread.unref();
     }
     try {
-      return await ask(thread, request, AbortSignal.any([signal, AbortSignal.timeout(maxReadMs)]));
+      return await askThread<CallOutcome>(thread, request, AbortSignal.any([signal, AbortSignal.timeout(maxReadMs)]));
     } catch (error) {
       rest();
       if (signal.aborted) return { kind: 'cancelled' };
@@ -120,22 +120,6 @@ export function createAnswerReader(admission: Admission): AnswerReader {
       };
     },
   };
-}
-
-async function ask(thread: Worker, request: AnswerRequest, signal: AbortSignal): Promise<CallOutcome> {
-  const answered = new AbortController();
-  const either = AbortSignal.any([signal, answered.signal]);
-  const ended = once(thread, 'exit', { signal: either }).then(() => {
-    throw new Error('its thread ended');
-  });
-  try {
-    const answer = once(thread, 'message', { signal: either });
-    thread.postMessage(request);
-    const [outcome] = (await Promise.race([answer, ended])) as [CallOutcome]; // the thread sends nothing else
-    return outcome;
-  } finally {
-    answered.abort();
-  }
 }
 
 function reasonOf(error: unknown): string {

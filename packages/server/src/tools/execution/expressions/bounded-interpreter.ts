@@ -31,7 +31,9 @@ interface Interpreter {
 const Base = jmespath.TreeInterpreter.constructor as unknown as new () => Interpreter;
 
 /**
- * Evaluates expressions as the library does, and spends steps before each visit and each item. Functions of the library whose
+ * Evaluates expressions as the library does, and spends steps before each visit and each item. The steps bound the time on the event
+ * loop. A thread that is terminated after a time was rejected: a call took 1.4 times the processor time, the thread 58 MiB, and one
+ * expression could hold it for seconds while the calls of other projects wait. Functions of the library whose
  * work causes no visits are reimplemented here.
  */
 class BoundedInterpreter extends Base {

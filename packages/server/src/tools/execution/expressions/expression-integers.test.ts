@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
 import { parseExactJson } from '../../../platform/json/exact-json.ts';
 import { evaluateExpression } from './bounded-interpreter.ts';
-import { compileExactly } from './exact-literals.ts';
+import { compileExactly } from './mapping.ts';
 
 const value = parseExactJson(`{
   "n": 1234567890123456789, "all": [1234567890123456789, 5, -9007199254740993],

@@ -34,7 +34,9 @@ function open(bytes: number, sources: Partial<FileSources['artifacts']> & Partia
   const request = (file: string) => ({ bundle_id: 'b', plugin_id: 'p', input_params: { file }, credentials: {} });
   return {
     fill: async <T>(work: (input: object) => Promise<T>, reference = `file:${id}`, from: object = caller) =>
-      await read(request(reference), { projectId: 'p', ...from }, (files) => work(Object.fromEntries(files))),
+      await read(request(reference), { projectId: 'p', keyId: null, ...from }, (files) =>
+        work(Object.fromEntries(files)),
+      ),
   };
 }
 

@@ -7,10 +7,11 @@ import { objectNotFound, Problem } from '../../../platform/problem.ts';
 import { BlobMissing } from '../../../stores/files/blob-store.ts';
 import type { FileAccess } from '../../../stores/files/file-access.ts';
 import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
+import { usualMediaType } from '../../artifacts/media-types.ts';
 import type { FileReference } from '../../catalogue/file-references.ts';
-import type { RunCaller } from '../run-observer.ts';
+import { hasSignature, mayBeInArchive, mediaTypeOf } from '../output-parts/signatures.ts';
+import type { RunCaller } from '../run.ts';
 import { findReferences, type ReferencePlace } from './find-references.ts';
-import { findOtherType } from './media-type-match.ts';
 import {
   artifactExpired,
   fileInputsBusy,
@@ -33,10 +34,7 @@ export const fileInputLimits = {
   processBytes: 64 * 1024 * 1024,
 } as const;
 
-export interface FileCaller extends Pick<RunCaller, 'projectId' | 'scopes' | 'resumes'> {
-  /** Absent or null without a key. */
-  readonly keyId?: string | null | undefined;
-}
+export type FileCaller = Pick<RunCaller, 'projectId' | 'keyId' | 'scopes' | 'resumes'>;
 
 /** The base64 that replaces the references of an input, by their JSON Pointers. */
 export type InputFiles = ReadonlyMap<string, string>;
@@ -114,7 +112,7 @@ export function createFileInputs({ schemaOf, sources, logger, metrics, admission
     const contents: Content[] = [];
     for (const place of places) contents.push(await findContent(place, caller.projectId));
     const bytes = sumOf(places, contents);
-    const leave = inputs.enter({ projectId: caller.projectId, keyId: caller.keyId ?? null }, bytes);
+    const leave = inputs.enter(caller, bytes);
     try {
       const texts = new Map<string, string>();
       for (const [index, place] of places.entries()) {
@@ -162,7 +160,7 @@ function checkPermission([first, ...others]: readonly ReferencePlace[], caller: 
   if (first === undefined) return;
   // The key of a run that was accepted earlier had the scope then.
   if (caller.resumes === undefined) {
-    if (caller.keyId == null) throw keyNeededForFile(first.path);
+    if (caller.keyId === null) throw keyNeededForFile(first.path);
     if (caller.scopes?.has('files') !== true) throw scopeNeededForFile(first.path);
   }
   const { references } = fileInputLimits;
@@ -211,4 +209,27 @@ function describe({ places, caller, request }: FilledPlaces, bytes: number): Rec
     ...{ project: caller.projectId, key: caller.keyId, bundle: request.bundle_id, plugin: request.plugin_id },
     ...{ files: idsOf('file'), artifacts: idsOf('artifact'), bytes },
   };
+}
+
+/** Formats that others are stored in: a Word document is a ZIP archive. */
+const containers = new Set(['application/zip', 'application/gzip']);
+
+/** Types of one container format (ISO/IEC 14496-12), whose first bytes do not tell them apart for certain. */
+const isoMedia = new Set(['audio/mp4', 'video/mp4', 'video/quicktime', 'image/heic', 'image/heif']);
+
+/**
+ * Returns the media type of bytes that differ from what a field requires; undefined when they may be what it requires. A type
+ * whose first bytes are not known cannot be checked.
+ * @param wanted a media type, or a range such as `image/*`
+ */
+export function findOtherType(wanted: string, bytes: Buffer): string | undefined {
+  const type = usualMediaType(wanted.split(';', 1)[0]?.trim() ?? '');
+  const found = mediaTypeOf(bytes);
+  if (type === 'application/octet-stream' || type === '*/*' || type === '') return undefined;
+  const isRange = type.endsWith('/*');
+  if (found === undefined) return !isRange && hasSignature(type) ? 'bytes of another type' : undefined;
+  if (isRange ? found.startsWith(type.slice(0, -1)) : found === type) return undefined;
+  if (isoMedia.has(found) && isoMedia.has(type)) return undefined;
+  const mayContain = containers.has(found) && !isRange;
+  return mayContain && (mayBeInArchive(type) || !hasSignature(type)) ? undefined : found;
 }

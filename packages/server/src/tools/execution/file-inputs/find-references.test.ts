@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFileReference, withFileReferences } from '../../catalogue/file-references.ts';
 import { compileLinearRegExp } from '../../catalogue/schema/linear-regexp.ts';
+import { findOtherType } from './file-inputs.ts';
 import { findReferences } from './find-references.ts';
-import { findOtherType } from './media-type-match.ts';
 
 const id = 'file0mwq7qe92rz5d1vkc40m';
 const content = { type: 'string', contentEncoding: 'base64' };

@@ -1,7 +1,7 @@
 import type { OutputArtifact } from '@quartermaster/contract';
 import type { ArtifactStore, NewArtifact } from '../../artifacts/artifact-store.ts';
 import { extensionOf } from '../../artifacts/media-types.ts';
-import type { ObservedRun } from '../run-observer.ts';
+import type { Run } from '../run.ts';
 import { replaceAt } from './find-parts.ts';
 import { type OutputPart, placeholderOf } from './output-part.ts';
 import { joinOutput, type SplitOutput } from './split-output.ts';
@@ -12,7 +12,7 @@ export interface StoredOutput {
 }
 
 export interface StorePartsOptions {
-  readonly run: ObservedRun;
+  readonly run: Run;
   /** Whether the parts were taken out of the output. Otherwise they are copies of what it holds. */
   readonly isSplit: boolean;
 }
@@ -29,9 +29,9 @@ export async function storeParts(
   const { output, parts } = split;
   if (parts.length === 0) return { output, artifacts: [] };
   const contents = distinct(parts);
-  const { projectId, keyId = null } = run.caller;
+  const { projectId, keyId } = run.caller;
   const owner = { projectId, keyId, runId: run.runId };
-  const kept = (await store?.keep(contents.map(toArtifact(run.pluginId ?? 'output')), owner)) ?? null;
+  const kept = (await store?.keep(contents.map(toArtifact(run.plugin?.id ?? 'output')), owner)) ?? null;
   if (kept === null) return { output: isSplit ? joinOutput(split) : output, artifacts: [] };
   const artifacts = parts.flatMap((part) => {
     const artifact = kept[contents.findIndex((one) => isSame(one, part))];

@@ -1,6 +1,6 @@
 import type { EgressRequest, EgressResult } from '../../../platform/outbound.ts';
+import type { RunProgress } from '../run.ts';
 import { type Answer, excerptOf } from '../upstream-answers/answer.ts';
-import type { RunProgress } from '../run-observer.ts';
 import { findReply, type McpError, type McpReply } from './mcp-messages.ts';
 import { createProgressReader } from './read-progress.ts';
 import { readToolDefinition, type ToolDefinition } from './tool-definition.ts';

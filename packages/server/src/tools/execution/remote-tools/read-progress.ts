@@ -1,4 +1,4 @@
-import type { RunProgress } from '../run-observer.ts';
+import type { RunProgress } from '../run.ts';
 import { readEvents } from './mcp-messages.ts';
 
 /** Bounds of the progress of one call. */

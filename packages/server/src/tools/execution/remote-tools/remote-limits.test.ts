@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outputPartLimits } from '../output-parts/output-part.ts';
-import type { RunProgress } from '../run-observer.ts';
-import { boundContents } from './bound-contents.ts';
+import type { RunProgress } from '../run.ts';
 import { createProgressReader, progressLimits } from './read-progress.ts';
+import { boundContents } from './run-tool.ts';
 
 const token = 7;
 

@@ -6,11 +6,10 @@ import { type CallContext, outcomeWithoutAnswer } from '../declarative/declarati
 import type { CallOutcome } from '../declarative/interpret-answer.ts';
 import { jsonBytes } from '../json-bounds.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
-import type { RunProgress } from '../run-observer.ts';
+import type { RunProgress } from '../run.ts';
 import { unusedAnswerOf, withUnusedAnswer } from '../unused-answers/unused-answer.ts';
 import { boundedMessage, type Reason } from '../upstream-answers/read-reason.ts';
 import { failureOf, noUpstreamAnswer } from '../upstream-answers/upstream-failure.ts';
-import { boundContents } from './bound-contents.ts';
 import type { McpError } from './mcp-messages.ts';
 import { type McpFailure, type McpSession, openMcpSession, type SendRequest } from './mcp-session.ts';
 import { digestOf } from './tool-definition.ts';
@@ -183,4 +182,25 @@ async function readResult(
   if (size <= outputPartLimits.inlineBytes) return { kind: 'returned', output, ...contents };
   const read = await reader.readOutput(Buffer.from(JSON.stringify(output)), { owner, maxOutputBytes, signal });
   return read.kind === 'returned' ? { ...read, ...contents } : read;
+}
+
+/** Replaces each content beside a structured output that does not fit by a note, and those beyond the limit together by one note. */
+export function boundContents(
+  blocks: readonly Readonly<Record<string, unknown>>[],
+): Readonly<Record<string, unknown>>[] {
+  let left: number = outputPartLimits.inlineBytes;
+  const most = outputPartLimits.contents;
+  const bounded = blocks.slice(0, most).map((block) => {
+    const size = jsonBytes(block) ?? Number.POSITIVE_INFINITY;
+    if (size > left) return note(`A content of ${size} bytes was left out because of its size.`);
+    left -= size;
+    return block;
+  });
+  const others = blocks.length - bounded.length;
+  if (others === 0) return bounded;
+  return [...bounded, note(`Further contents were left out: ${others}. At most ${most} contents are passed on.`)];
+}
+
+function note(text: string) {
+  return { type: 'text', text };
 }

@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { frameKinds } from '../../../platform/processes/frames.ts';
 import type { IsolatedChild } from '../../../platform/processes/isolation/spawn-isolated.ts';
-import { superviseProcess } from '../../../platform/processes/supervised-process.ts';
-import type { UsageWatch, Watched } from '../../../platform/processes/usage-watch.ts';
-import { describeExit } from './describe-exit.ts';
+import { type ProcessExit, superviseProcess } from '../../../platform/processes/supervised-process.ts';
+import {
+  readProcessorMs,
+  readResidentMb,
+  type UsageWatch,
+  type Watched,
+} from '../../../platform/processes/usage-watch.ts';
 import { createInbox } from './inbox.ts';
 import type { FromChild, ToChild } from './protocol.ts';
 import { createRun, type Run, type RunEnded } from './run.ts';
-import { newRunKey } from './run-key.ts';
-import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
-import { createUsageCheck } from './usage-limits.ts';
+import type { SandboxLimits, SandboxOutcome, SandboxTask } from './sandbox.ts';
 
 /**
  * One child process. It executes its runs one at a time, in the order in which they were sent. It is killed when it breaks a rule
@@ -100,7 +103,8 @@ export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
 
   function run({ task, handlerUrl, signal, hiddenFolders }: Assignment): Promise<RunEnded> {
     const { maxOutputBytes, maxRequests } = task.limits;
-    const id = newRunKey();
+    // A handler cannot guess the id of another run.
+    const id = randomUUID();
     const run = createRun({ id, task, send, kill: () => kill(), signal, onWaiting: requeuePending, hiddenFolders });
     runs.push(run);
     inbox.allow(task.limits);
@@ -138,4 +142,50 @@ export function createHost(spawned: IsolatedChild, usage: UsageWatch): Host {
   const ended = finish();
   const isOpen = (): boolean => isAlive() && !isDroppingPending && !isHeld;
   return { pid, ready, ended, isAlive, isOpen, run, requeuePending, kill };
+}
+
+/** The outcome of a run whose process exited by itself. */
+function describeExit(exit: ProcessExit, memoryMb: number): SandboxOutcome {
+  const { code, signal, printed } = exit;
+  // Bubblewrap reports a signal as its number above 128.
+  const isKilled = signal !== null || (code ?? 0) > 128;
+  // V8 prints this before it aborts at its heap limit. A plugin that prints it mislabels only its own run.
+  if (exit.hasRunOutOfMemory || (isKilled && printed.includes('heap out of memory'))) {
+    return { kind: 'out_of_memory', limitMb: memoryMb };
+  }
+  return { kind: 'crashed', message: `The plugin's process ended (${signal ?? `exit code ${code}`}).` };
+}
+
+interface LimitedRun {
+  readonly id: string;
+  readonly limits: Pick<SandboxLimits, 'memoryMb' | 'cpuMs'>;
+}
+
+interface UsageLimits {
+  /**
+   * The run that resource usage counts for: the one in progress, or the last one. Its processor time counts from the first check
+   * that sees the run, so that beginning a run needs no measurement.
+   */
+  readonly run: () => LimitedRun | undefined;
+  readonly onExceeded: (outcome: SandboxOutcome) => void;
+}
+
+/** @returns a check of a process; it returns true when the run exceeded a limit and `onExceeded` was called */
+function createUsageCheck({ run, onExceeded }: UsageLimits): (pid: number) => boolean {
+  let first: { readonly run: string; readonly cpuMs: number } | undefined;
+  return (pid) => {
+    const current = run();
+    if (current === undefined) return false;
+    const cpuMs = readProcessorMs(pid) ?? 0;
+    if (first?.run !== current.id) first = { run: current.id, cpuMs };
+    const outcome = judge(current, readResidentMb(pid) ?? 0, cpuMs - first.cpuMs);
+    if (outcome !== undefined) onExceeded(outcome);
+    return outcome !== undefined;
+  };
+}
+
+function judge({ limits }: LimitedRun, residentMb: number, usedMs: number): SandboxOutcome | undefined {
+  if (residentMb > limits.memoryMb) return { kind: 'out_of_memory', limitMb: limits.memoryMb };
+  if (usedMs > limits.cpuMs) return { kind: 'timed_out', limitMs: limits.cpuMs, of: 'processor' };
+  return undefined;
 }

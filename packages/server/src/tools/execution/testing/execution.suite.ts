@@ -16,10 +16,10 @@ import { createFolder, type Files, load } from '../../catalogue/load/testing/bun
 import { createBroker } from '../../egress/create-broker.ts';
 import { startServer } from '../../egress/testing/broker.suite.ts';
 import { createExecutor } from '../create-executor.ts';
-import type { ExecutionLimits } from '../executor.ts';
 import { executionRoutes } from '../routes.ts';
-import { noObserver, type ObservedRun, type RunObserver } from '../run-observer.ts';
+import { noObserver, type Run, type RunObserver } from '../run.ts';
 import { createRunOnce, type RunOnce } from '../run-once.ts';
+import type { ExecutionLimits } from '../run-policy.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 
 /** Tests use the plugins address with real bundles, broker, sandbox and database, and an upstream on 127.0.0.1. */
@@ -164,7 +164,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     }),
   );
   const once = openWhenUsed(t, () => openRunOnce(logger));
-  const ended: ObservedRun[] = [];
+  const ended: Run[] = [];
   // Copies the run, because it changes later.
   const observer: RunObserver = {
     ...noObserver,
@@ -179,7 +179,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   const app = createApp({ logger, address: 'plugins', requestMetrics, drain: createDrain() });
   executionRoutes(app, {
     ...{ catalogue: () => catalogue, executor, onRequest: async () => {}, projectOf: () => null },
-    resolveCredentials: (_projectId, _bundleId, credentials) => credentials,
+    resolveCredentials: (_projectId, _bundleId, credentials) => ({ credentials }),
     keyOf: () => null,
     findCaller: () => undefined,
     basePathOf: () => '',

@@ -1,8 +1,8 @@
-import type { ArtifactOwner, ArtifactStore } from '../../artifacts/artifact-store.ts';
+import type { ArtifactStore } from '../../artifacts/artifact-store.ts';
 import { extensionOf } from '../../artifacts/media-types.ts';
 import type { KeptAnswer } from '../outcome.ts';
 import { mediaTypeOfAnswer } from '../output-parts/detect-media.ts';
-import type { Run } from '../run-plugin.ts';
+import type { Run } from '../run.ts';
 import type { ReceivedAnswer } from './large-answers.ts';
 import type { UnusedAnswer } from './unused-answer.ts';
 
@@ -26,11 +26,11 @@ export async function keepLargeAnswer({ contentType, bytes }: ReceivedAnswer, ru
   return { artifact, isComplete: bytes.isComplete };
 }
 
-function describe(head: Buffer, contentType: string | undefined, { pluginId }: Run) {
+function describe(head: Buffer, contentType: string | undefined, { plugin }: Run) {
   const mediaType = mediaTypeOfAnswer(head, contentType);
-  return { name: `${pluginId ?? 'answer'}-answer.${extensionOf(mediaType)}`, mediaType };
+  return { name: `${plugin?.id ?? 'answer'}-answer.${extensionOf(mediaType)}`, mediaType };
 }
 
-function ownerOf({ caller, runId }: Run): ArtifactOwner {
-  return { projectId: caller.projectId, keyId: caller.keyId ?? null, runId };
+function ownerOf({ caller: { projectId, keyId }, runId }: Run) {
+  return { projectId, keyId, runId };
 }

@@ -4,8 +4,8 @@ import type { ListQuery } from '@quartermaster/contract';
 import { countTokens } from '../../../stores/extraction/tokens.ts';
 import { answerTokens } from './answer-size.ts';
 import { fetchDocument } from './fetch-document.ts';
+import { listCollections } from './knowledge.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';
-import { listCollections } from './list-collections.ts';
 import { searchDocuments } from './search-documents.ts';
 
 const idOf = (prefix: string, nth = 0) => `${prefix}${String(nth).padStart(20, '0')}`;

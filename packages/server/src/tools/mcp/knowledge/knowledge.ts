@@ -5,17 +5,18 @@ import type {
   ResourceLink,
   Tool,
 } from '@modelcontextprotocol/server';
+import type { Collection } from '@quartermaster/contract';
 import type { Static, TSchema } from 'typebox';
 import type { Logger } from '../../../platform/log/logger.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { resultOfProblem } from '../call-result.ts';
 import { ignoredArguments } from '../ignored-arguments.ts';
+import { metaKeys } from '../meta-keys.ts';
+import { answerTokens, boundTokens, envelopeTokens } from './answer-size.ts';
 import { fetchDocument } from './fetch-document.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';
-import { listCollections } from './list-collections.ts';
 import { listResources } from './list-resources.ts';
-import { readResource } from './read-resource.ts';
-import { linksTo } from './resource-links.ts';
+import { linksTo, resourceType } from './resource-links.ts';
 import { type KnowledgeCaller, searchDocuments } from './search-documents.ts';
 import { CollectionSearchArguments, CollectionsArguments, FetchArguments, SearchArguments } from './tool-arguments.ts';
 import { definitionsFor, knowledgeTools } from './tool-definitions.ts';
@@ -139,4 +140,57 @@ function resultOf({ answer, links = [] }: Answered): CallToolResult {
 function argumentsOf(caller: KnowledgeKey, name: string): object {
   const accepted = definitionsFor({ ...caller, isChatGpt: false });
   return accepted.find((tool) => tool.name === name)?.inputSchema.properties ?? {};
+}
+
+const pageSize = 50;
+
+/** Lists the collections of the project, or the one of the endpoint, within the default budget of an answer. */
+export async function listCollections(
+  { collections }: KnowledgeStore,
+  { projectId, collectionId }: KnowledgeCaller,
+  { cursor }: { readonly cursor?: string },
+) {
+  if (collectionId !== undefined) return { collections: [toEntry(await collections.get(projectId, collectionId))] };
+  const page = await collections.list(projectId, {
+    limit: pageSize,
+    ...(cursor === undefined ? {} : { after: cursor }),
+  });
+  const entries = takeWithinBudget(page.items.map(toEntry));
+  const last = entries.at(-1)?.id;
+  const isEnd = entries.length === page.items.length && !page.hasMore;
+  return { collections: entries, ...(isEnd || last === undefined ? {} : { next_cursor: last }) };
+}
+
+type Entry = ReturnType<typeof toEntry>;
+
+/** Takes entries while they fit, at least one. */
+function takeWithinBudget(entries: readonly Entry[]): readonly Entry[] {
+  let left = answerTokens.default - envelopeTokens;
+  return entries.filter((entry, nth) => {
+    left -= boundTokens(entry, [entry.name, entry.description]);
+    return left >= 0 || nth === 0;
+  });
+}
+
+function toEntry({ collection_id: id, name, description, type, num_records: records }: Collection) {
+  return { id, name, description, type, records };
+}
+
+/**
+ * Reads a record or a chunk as a resource. A text that is too long for one answer ends with a second content, which names the URI of
+ * the next part.
+ * @throws Problem OBJECT_NOT_FOUND, equally for what does not exist and for what belongs to another project or collection
+ */
+export async function readResource(
+  store: KnowledgeStore,
+  caller: KnowledgeCaller,
+  uri: string,
+): Promise<ReadResourceResult> {
+  const { text, url, metadata } = await fetchDocument(store, caller, { id: uri, max_tokens: answerTokens.most });
+  const next = metadata.next_id;
+  const rest =
+    typeof next === 'string'
+      ? [{ uri: next, mimeType: 'text/plain', text: `The text continues in the resource ${next}.` }]
+      : [];
+  return { contents: [{ uri, mimeType: resourceType, text, _meta: { [metaKeys.consoleUrl]: url } }, ...rest] };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cutPage, toolsPerPage } from './page.ts';
+import { cutPage, toolsPerPage } from './tool-offer.ts';
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `tool_${index}`);
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Static, TSchema } from 'typebox';
 import { Problem } from '../../../platform/problem.ts';
+import { quoteText } from '../../../platform/quote-text.ts';
 import type { CompiledPlugin } from '../../catalogue/catalogue.ts';
 import type { PluginSearch } from '../../catalogue/plugin-search.ts';
 import { resultOfProblem } from '../call-result.ts';
@@ -9,7 +10,6 @@ import { ignoredArguments } from '../ignored-arguments.ts';
 import { cursorUnknown } from '../problems.ts';
 import type { Toolbox } from '../toolbox.ts';
 import type { FindObstacle } from './availability.ts';
-import { readToolRefused, toolUnknown } from './problems.ts';
 import { CallArguments, ToolSearchArguments, toolSearchLimits } from './search-arguments.ts';
 import { callReadToolName, callToolName, searchToolsName } from './tool-definitions.ts';
 
@@ -128,4 +128,17 @@ function readCursor(cursor: string, query: string): number {
   const [, digits, digest] = /^(\d{1,3})\.([\w-]{16})$/.exec(cursor) ?? [];
   if (digits === undefined || digest !== digestOf(query)) throw cursorUnknown();
   return Number(digits);
+}
+
+/** A tool that calls other tools named one that the endpoint does not have. */
+function toolUnknown(name: string): Problem {
+  return new Problem('OBJECT_NOT_FOUND', `Unknown tool: ${quoteText(name)}. Find the name with search_tools.`);
+}
+
+/** A tool that changes something cannot be called through the tool for reading. */
+function readToolRefused(name: string, instead: string): Problem {
+  return new Problem(
+    'INVALID_REQUEST',
+    `The tool ${quoteText(name)} may change something, so it cannot run as a tool that only reads. Call it with ${instead}.`,
+  );
 }

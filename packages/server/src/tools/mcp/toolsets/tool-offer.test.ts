@@ -9,11 +9,10 @@ import { createToolboxes, type Toolboxes } from '../toolbox.ts';
 import { openAvailability } from './availability.ts';
 import { readChoice } from './choice.ts';
 import { type ChosenTools, chooseTools } from './chosen-tools.ts';
-import { maxListedTools } from './page.ts';
 import { createPluginSearch } from './plugin-search.ts';
 import { toolSearchLimits } from './search-arguments.ts';
 import { createSearchTools } from './search-tools.ts';
-import { createToolOffer } from './tool-offer.ts';
+import { createToolOffer, maxListedTools } from './tool-offer.ts';
 
 const own = resolve(import.meta.dirname, '../../../../../../bundles');
 const toolsets = new Map([['office', ['gmail', 'slack__post_message', 'not_installed']]]);
