@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { endedRun } from '../support/client.ts';
+import { send, serve } from '../support/http.ts';
+import { connectMcp } from '../support/mcp-clients.ts';
 import { runCommand } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { writeBundle } from '../support/write-bundle.ts';
 
 const mib = 2 ** 20;
 const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(5 * mib)]);
@@ -20,7 +17,7 @@ const credentials = { OPENAI_API_KEY: 'sk-canary-1234567890abcdef' };
 /** Stands for the API of OpenAI and for a web server. Counts the requests, because each of them is paid for. */
 async function startThirdParty(t: TestContext) {
   let requests = 0;
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     requests += 1;
     if (request.url === '/document') return void response.setHeader('content-type', 'application/pdf').end(pdf);
     if (request.url === '/text') return void response.end(JSON.stringify({ text: 'a text '.repeat(200_000) }));
@@ -33,13 +30,7 @@ async function startThirdParty(t: TestContext) {
       }),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
+  return { url: origin, requests: () => requests };
 }
 
 const handler = `export const run = ({ what }) => {
@@ -48,17 +39,7 @@ const handler = `export const run = ({ what }) => {
   return { values: ['x'.repeat(17 * 2 ** 20)] };
 };`;
 
-async function writeBundle(t: TestContext): Promise<string> {
-  const folder = await temporaryFolder(t);
-  const bundle = join(folder, 'large');
-  await mkdir(bundle);
-  const about =
-    'version: 1.0.0\nname: Large\ndescription: Returns large outputs.\nprovider: Example\ndeveloper: Quartermaster\nhosts: []\n';
-  await writeFile(join(bundle, 'bundle.yaml'), `id: large\n${about}`);
-  await writeFile(join(bundle, 'handler.ts'), handler);
-  await writeFile(
-    join(bundle, 'make.yaml'),
-    `id: make
+const manifest = `id: make
 name: Make
 description: Returns a large output.
 handler: handler.ts
@@ -72,18 +53,17 @@ output_schema:
   properties: {values: {type: array, description: The values., items: {description: A value.}}, note: {type: string, description: A note.}}
 effects: read
 idempotent: true
-`,
-  );
-  return folder;
-}
+`;
 
 async function openWorld(t: TestContext, settings: Record<string, string> = {}) {
   const upstream = await startThirdParty(t);
   const overrides = { 'https://api.openai.com': upstream.url, 'https://api.example.com': upstream.url };
+  const files = { 'handler.ts': handler, 'make.yaml': manifest };
+  const bundles = await writeBundle(await temporaryFolder(t), 'large', files);
   const service = await startService(t, {
     settings: {
       ...{ EGRESS_OVERRIDES: JSON.stringify(overrides), BUNDLE_HOSTS: '{"http_request": ["api.example.com"]}' },
-      ...{ BUNDLES: await writeBundle(t), ISOLATION: 'process', ...settings },
+      ...{ BUNDLES: bundles, ISOLATION: 'process', ...settings },
     },
   });
   return { service, requests: upstream.requests };
@@ -91,19 +71,16 @@ async function openWorld(t: TestContext, settings: Record<string, string> = {}) 
 
 type Wanted = readonly [bundle: string, plugin: string, input: object, credentials?: object];
 
-async function execute(service: StartedService, wanted: Wanted, headers: Record<string, string> = {}) {
-  return await executeAs(service, wanted, { authorization: `Bearer ${service.key}`, ...headers });
-}
-
-async function executeAs(service: StartedService, wanted: Wanted, headers: Record<string, string>) {
+async function execute(
+  service: StartedService,
+  wanted: Wanted,
+  headers: Record<string, string> = {},
+  key: string | null = service.key,
+) {
   const [bundle_id, plugin_id, input_params, given = {}] = wanted;
-  const response = await fetch(`${service.pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ bundle_id, plugin_id, input_params, credentials: given }),
-  });
-  const text = await response.text();
-  return { status: response.status, text, result: JSON.parse(text).data as ExecuteResult };
+  const json = { bundle_id, plugin_id, input_params, credentials: given };
+  const sent = await send(`${service.pluginsUrl}/v1/execute`, { key, json, headers });
+  return { ...sent, result: sent.body.data as ExecuteResult };
 }
 
 const image: Wanted = ['openai_images', 'generate_image', { prompt: 'A fox', model: 'gpt-image-1' }, credentials];
@@ -200,23 +177,21 @@ test('[artifacts] an artifact belongs to its project: another one neither reads 
   const project = (await runCommand(service, 'project', 'create', 'other')).output.trim();
   const key = (await runCommand(service, 'key', 'create', project, '--name', 'other')).output.trim();
   const url = `${service.pluginsUrl}/v1/artifacts/${artifact.artifact_id}`;
-  const send = async (method: string, bearer?: string, href = url) =>
-    await fetch(href, { method, headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` } });
-  assert.equal((await send('GET', key)).status, 404);
-  assert.equal((await send('DELETE', key)).status, 404);
-  assert.equal((await send('GET')).status, 401);
+  assert.equal((await send(url, { key })).status, 404);
+  assert.equal((await send(url, { method: 'DELETE', key })).status, 404);
+  assert.equal((await send(url)).status, 401);
   const { path: _, ...facts } = artifact;
-  assert.deepEqual(((await (await send('GET', service.key)).json()) as { data: unknown }).data, facts);
+  assert.deepEqual((await send(url, { key: service.key })).body.data, facts);
   const asFile = `${service.filesUrl}/v1/files/${artifact.artifact_id}`;
-  for (const href of [asFile, `${asFile}/content`]) assert.equal((await send('GET', service.key, href)).status, 404);
-  assert.equal((await send('DELETE', service.key, asFile)).status, 404);
-  assert.equal((await send('DELETE', service.key)).status, 200);
+  for (const href of [asFile, `${asFile}/content`]) assert.equal((await send(href, { key: service.key })).status, 404);
+  assert.equal((await send(asFile, { method: 'DELETE', key: service.key })).status, 404);
+  assert.equal((await send(url, { method: 'DELETE', key: service.key })).status, 200);
   assert.equal((await fetch(artifact.file_url)).status, 404, 'a signed URL ends with its artifact');
 });
 
 test('[artifacts] a caller without a key gets signed URLs, but no id, and an id opens nothing without a key', async (t) => {
   const { service } = await openWorld(t);
-  const { status, text, result } = await executeAs(service, image, {});
+  const { status, text, result } = await execute(service, image, {}, null);
   assert.equal(status, 200, text.slice(0, 500));
   const [artifact] = result.artifacts ?? [];
   assert.ok(artifact);
@@ -228,14 +203,10 @@ test('[artifacts] a caller without a key gets signed URLs, but no id, and an id 
   for (const method of ['GET', 'DELETE']) {
     const url = `${service.pluginsUrl}/v1/artifacts/${id}`;
     assert.equal((await fetch(url, { method })).status, 401, method);
-    const foreign = { authorization: `Bearer ${service.key}` };
-    assert.equal((await fetch(url, { method, headers: foreign })).status, 404, `${method} with a key of a project`);
+    assert.equal((await send(url, { method, key: service.key })).status, 404, `${method} with a key of a project`);
   }
   await download(artifact);
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${service.pluginsUrl}/mcp/qr_code_generator`));
-  await client.connect(transport);
-  t.after(() => client.close());
+  const client = await connectMcp(t, `${service.pluginsUrl}/mcp/qr_code_generator`);
   const called = await client.callTool({ name: 'generate_qr_code', arguments: { text: 'https://example.com/' } });
   const content = called.content as Array<{ type: string }>;
   assert.ok(!JSON.stringify(called).includes('artifact:'), JSON.stringify(called).slice(0, 2000));
@@ -279,13 +250,7 @@ test('[artifacts] over MCP, media that a full project cannot store are in the re
     authorization: `Bearer ${service.key}`,
     'X-Credential-OPENAI_API_KEY': credentials.OPENAI_API_KEY,
   };
-  const transport = new StreamableHTTPClientTransport(
-    new URL(`${service.pluginsUrl}/mcp?bundles=openai_images,chart_maker`),
-    { requestInit: { headers } },
-  );
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport);
-  t.after(() => client.close());
+  const client = await connectMcp(t, `${service.pluginsUrl}/mcp?bundles=openai_images,chart_maker`, headers);
   const large = await client.callTool({ name: 'openai_images__generate_image', arguments: image[2] as never });
   assert.notEqual(large.isError, true);
   const held = large.content.find(({ type }) => type === 'resource');

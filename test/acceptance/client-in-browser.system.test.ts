@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openBrowser } from '../support/browser.ts';
+import { serve } from '../support/http.ts';
 import { installInto, provideArchives } from '../support/packed-archives.ts';
 import { handbook } from '../support/sample-handbook.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
@@ -15,7 +14,7 @@ async function servePage(t: TestContext, folder: string, packageName: string): P
   const { exports } = JSON.parse(await readFile(join(folder, place, 'package.json'), 'utf8'));
   const imports = { [packageName]: `/${join(place, exports['.'].default)}` };
   const map = `<script type="importmap">${JSON.stringify({ imports })}</script>`;
-  const server = createServer(async (request, answer) => {
+  return await serve(t, async (request, answer) => {
     const path = normalize(new URL(request.url ?? '/', 'http://page').pathname);
     if (path === '/')
       return answer.setHeader('Content-Type', 'text/html').end(`<!doctype html><title>page</title>${map}`);
@@ -23,10 +22,6 @@ async function servePage(t: TestContext, folder: string, packageName: string): P
     if (content === undefined) return answer.writeHead(404).end();
     answer.setHeader('Content-Type', 'text/javascript').end(content);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  t.after(() => server.close());
-  t.after(() => server.closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on TCP
 }
 
 interface Given {

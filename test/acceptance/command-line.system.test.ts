@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type CliRequest, type CliResult, runCli } from '../../packages/cli/src/testing/run-cli.ts';
+import { serve } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { workbook } from '../support/sample-office.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -86,15 +85,12 @@ test('[commands] the key is read from a terminal without echo, and is printed no
 test('[commands] a login at a wrong address or with a wrong key stores nothing and names the remedy', async (t) => {
   const { run, loginFile } = await openHome(t);
   const received: string[] = [];
-  const foreign = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     received.push(String(request.headers.authorization));
     response.end('<html>\u001b[2Jsign in\u009b31m</html>');
-  }).listen(0, '127.0.0.1');
-  t.after(() => foreign.close());
-  await once(foreign, 'listening');
-  const { port } = foreign.address() as AddressInfo; // it listens on TCP
+  });
   const wrong = [
-    [[`http://127.0.0.1:${port}`], service.key, 69, /^quartermaster: UNREADABLE_ANSWER: .*sign in/],
+    [[origin], service.key, 69, /^quartermaster: UNREADABLE_ANSWER: .*sign in/],
     [['http://127.0.0.1:1'], service.key, 69, /^quartermaster: No Quartermaster service answers\./],
     [[service.filesUrl], 'qmk_wrong', 77, /^quartermaster: APIKEY_VALIDATION_FAILED: /],
     [[service.filesUrl], '', 64, /^quartermaster: The API key must be one line without spaces\. Copy [^\n]+\.$/m],

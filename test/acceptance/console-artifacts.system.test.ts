@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { endedRun } from '../support/client.ts';
 import { type OpenedConsole, openConsole } from '../support/console.ts';
+import { send, serve } from '../support/http.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { writeBundle } from '../support/write-bundle.ts';
 
 /** A plugin that returns its input. */
 const echo = {
-  'bundle.yaml':
-    'id: echo\nversion: 1.0.0\nname: Echo\ndescription: Returns its input.\nprovider: Example\ndeveloper: Quartermaster\nhosts: []\n',
   'handler.ts': 'export const run = (input) => input;',
   'say.yaml': `id: say
 name: Say
@@ -58,9 +54,7 @@ function pngOf(width: number, height: number): Buffer {
 const gif = Buffer.from('R0lGODlhAQABAIAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
 
 test('[console] a browser shows the pictures and files of results, and hostile ones cause no harm', async (t) => {
-  const folder = await temporaryFolder(t);
-  await mkdir(join(folder, 'echo'));
-  for (const [name, content] of Object.entries(echo)) await writeFile(join(folder, 'echo', name), content);
+  const folder = await writeBundle(await temporaryFolder(t), 'echo', echo);
   const opened = await openConsole(t, { settings: { BUNDLES: folder, ISOLATION: 'process' } });
   await t.test('[console] a chart is shown on the page of its plugin, with its title, and can be downloaded', () =>
     drawChart(opened),
@@ -106,16 +100,9 @@ async function drawChart({ page, service }: OpenedConsole): Promise<void> {
 
 /** Runs the plugin in the background and opens the page of the run. */
 async function openRun({ page, service }: OpenedConsole, values: readonly string[]): Promise<void> {
-  const answer = await fetch(`${service.pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${service.key}`,
-      'content-type': 'application/json',
-      prefer: 'respond-async',
-    },
-    body: JSON.stringify({ bundle_id: 'echo', plugin_id: 'say', input_params: { values }, credentials: {} }),
-  });
-  const { data } = (await answer.json()) as { data: { run_id: string } }; // the contract of the path
+  const json = { bundle_id: 'echo', plugin_id: 'say', input_params: { values }, credentials: {} };
+  const headers = { prefer: 'respond-async' };
+  const { data } = (await send(`${service.pluginsUrl}/v1/execute`, { key: service.key, json, headers })).body;
   await endedRun(service.client, data.run_id);
   await page.goto(`${service.filesUrl}/runs/${data.run_id}`);
   await page.getByRole('heading', { name: 'Pictures and files' }).waitFor();
@@ -174,14 +161,11 @@ async function showFormats(opened: OpenedConsole): Promise<void> {
 async function showHostile(t: TestContext, opened: OpenedConsole): Promise<void> {
   const { page } = opened;
   let requests = 0;
-  const server = createServer((_request, response) => {
+  const origin = await serve(t, (_request, response) => {
     requests += 1;
     response.end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a`;
+  const url = `${origin}/a`;
   const script = `document.title = "taken"; fetch("${url}")`;
   const groups = Array.from({ length: 30 }, (_, at) => `<g id="g${at + 1}">${`<use href="#g${at}"/>`.repeat(9)}</g>`);
   const entities = [...'bcdefghij'].map((name, at) => `<!ENTITY ${name} "${`&${'abcdefghi'[at]};`.repeat(10)}">`);
@@ -231,15 +215,10 @@ async function showExpired(opened: OpenedConsole): Promise<void> {
   const { page, service } = opened;
   await openRun(opened, [svgOf('<rect width="90" height="50"/>'), urlOf('application/pdf', '%PDF-1.7\n')]);
   await drawn(page, 1);
-  const response = await fetch(`${service.pluginsUrl}/v1${new URL(page.url()).pathname}`, {
-    headers: { authorization: `Bearer ${service.key}` },
-  });
-  const { data } = (await response.json()) as { data: { result: { artifacts: Array<{ artifact_id: string }> } } };
-  const [first] = data.result.artifacts;
-  const removed = await fetch(`${service.pluginsUrl}/v1/artifacts/${first?.artifact_id}`, {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${service.key}` },
-  });
+  const { key } = service;
+  const { body } = await send(`${service.pluginsUrl}/v1${new URL(page.url()).pathname}`, { key });
+  const [first] = body.data.result.artifacts;
+  const removed = await send(`${service.pluginsUrl}/v1/artifacts/${first.artifact_id}`, { method: 'DELETE', key });
   assert.equal(removed.status, 200);
   await page.reload();
   await page.locator('figure[data-name="say.svg"]').getByText('This file has expired.').waitFor();

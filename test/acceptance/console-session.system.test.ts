@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
 import type { Page } from 'playwright-core';
 import { administrator, beginSession } from '../support/administrator.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
+import { serve } from '../support/http.ts';
 import { servedOperations } from '../support/operations.ts';
 
 /** Ways in which a session ends while its tab is open: the server or the browser forgets it. */
@@ -87,14 +86,12 @@ test('[session] a page on another port of this host gets the cookies of the cons
   const projectId = String(await page.evaluate("localStorage['quartermaster-project']"));
 
   const sent: string[] = [];
-  const neighbour = createServer((request, answer) => {
+  const origin = await serve(t, (request, answer) => {
     sent.push(request.headers.cookie ?? '');
     answer.setHeader('Content-Type', 'text/html').end('<!doctype html><title>a neighbour</title>');
   });
-  await new Promise<void>((listening) => neighbour.listen(0, '127.0.0.1', listening));
-  t.after(() => neighbour.close());
   const other = await context.newPage();
-  await other.goto(`http://127.0.0.1:${(neighbour.address() as AddressInfo).port}/`); // it listens on TCP
+  await other.goto(`${origin}/`);
   const readable = String(
     await other.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),
   );

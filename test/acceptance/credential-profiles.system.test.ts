@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { commandEnvironment } from '../support/command-environment.ts';
+import { serve } from '../support/http.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -25,15 +23,11 @@ interface Place {
 async function preparePlace(t: TestContext): Promise<Place> {
   const [bundles, data] = [await temporaryFolder(t), await temporaryFolder(t)];
   await writeSchemeBundles(bundles);
-  const upstream = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     upstreamKeys.push(request.headers.authorization?.replace('Bearer ', ''));
     const isBad = request.headers.authorization?.includes('bad') === true;
     response.writeHead(isBad ? 401 : 200, { 'content-type': 'application/json' }).end('{"a":1}');
   });
-  upstream.listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  t.after(() => upstream.close());
-  const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   const overrides = JSON.stringify({ 'https://api.example.com': origin });
   return { data, settings: { BUNDLES: bundles, EGRESS_OVERRIDES: overrides, ISOLATION: 'process' } };
 }

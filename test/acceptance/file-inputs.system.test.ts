@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { send } from '../support/http.ts';
+import { askMcp, callTool } from '../support/mcp-knowledge.ts';
 import { runCommand } from '../support/run-command.ts';
-import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { logLines, type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { writeBundle } from '../support/write-bundle.ts';
 
 const mib = 2 ** 20;
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(3 * mib)]);
@@ -38,61 +40,33 @@ effects: read
 idempotent: true
 `;
 
-async function writeBundle(t: TestContext): Promise<string> {
-  const folder = await temporaryFolder(t);
-  const bundle = join(folder, 'digests');
-  await mkdir(bundle);
-  const about =
-    'version: 1.0.0\nname: Digests\ndescription: Computes digests.\nprovider: Example\ndeveloper: Quartermaster\nhosts: []\n';
-  await writeFile(join(bundle, 'bundle.yaml'), `id: digests\n${about}`);
-  await writeFile(join(bundle, 'handler.ts'), handler);
-  await writeFile(join(bundle, 'digest.yaml'), manifest);
-  return folder;
-}
-
 async function openService(t: TestContext): Promise<StartedService> {
-  return await startService(t, { settings: { BUNDLES: await writeBundle(t), ISOLATION: 'process' } });
+  return await startService(t, {
+    settings: {
+      BUNDLES: await writeBundle(await temporaryFolder(t), 'digests', {
+        'handler.ts': handler,
+        'digest.yaml': manifest,
+      }),
+      ISOLATION: 'process',
+    },
+  });
 }
 
 async function upload({ filesUrl }: StartedService, key: string, content: Uint8Array): Promise<string> {
   const form = new FormData();
   form.set('purpose', 'record_file');
   form.set('file', new Blob([Uint8Array.from(content)]), 'report.pdf');
-  const response = await fetch(`${filesUrl}/v1/files`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-    body: form,
-  });
-  assert.equal(response.status, 200);
-  return ((await response.json()) as { data: { file_id: string } }).data.file_id;
+  const sent = await send(`${filesUrl}/v1/files`, { key, method: 'POST', body: form });
+  assert.equal(sent.status, 200);
+  return sent.body.data.file_id;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly code: string | undefined;
-  readonly message: string;
-  readonly data: { readonly digests: readonly string[]; readonly text: string | null };
-}
-
-const body = (input_params: object) =>
-  JSON.stringify({ bundle_id: 'digests', plugin_id: 'digest', input_params, credentials: {} });
+const body = (input_params: object) => ({ bundle_id: 'digests', plugin_id: 'digest', input_params, credentials: {} });
 
 /** @param key null for a request without one */
-async function execute(
-  { pluginsUrl, key: first }: StartedService,
-  input: object,
-  key: string | null = first,
-): Promise<Answer> {
-  const authorization: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
-  const response = await fetch(`${pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...authorization },
-    body: body(input),
-  });
-  const text = await response.text();
-  const { data, error } = JSON.parse(text);
-  return { status: response.status, text, code: error?.code, message: error?.message ?? '', data: data?.data };
+async function execute({ pluginsUrl, key: first }: StartedService, input: object, key: string | null = first) {
+  const sent = await send(`${pluginsUrl}/v1/execute`, { key, json: body(input) });
+  return { ...sent, data: sent.body.data?.data };
 }
 
 async function createArtifact({ client }: StartedService) {
@@ -104,14 +78,12 @@ async function createArtifact({ client }: StartedService) {
   return artifact;
 }
 
+const projectOf = async ({ client }: StartedService) =>
+  (await client.projects.list()).data[0]?.project_id ?? assert.fail('no project');
+
 async function createKey({ filesUrl, key }: StartedService, project: string, scopes: readonly string[]) {
-  const response = await fetch(`${filesUrl}/v1/projects/${project}/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: scopes.join(' '), scopes }),
-  });
-  assert.equal(response.status, 200);
-  return ((await response.json()) as { data: { key: string } }).data.key;
+  const json = { name: scopes.join(' '), scopes };
+  return (await send(`${filesUrl}/v1/projects/${project}/keys`, { key, json })).body.data.key;
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -146,43 +118,29 @@ test('[file-inputs] an input names a file or an artifact by REST, directly, asyn
   assert.equal(status, 200, text);
   assert.deepEqual(data, expected, 'a text that is no file content stays as it is');
 
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const direct = await fetch(`${pluginsUrl}/v1/bundles/digests/plugins/digest/execute`, {
-    ...{ method: 'POST', headers },
-    body: JSON.stringify(input),
-  });
-  assert.deepEqual(await direct.json(), expected);
+  const direct = await send(`${pluginsUrl}/v1/bundles/digests/plugins/digest/execute`, { key, json: input });
+  assert.deepEqual(direct.body, expected);
 
-  const accepted = await fetch(`${pluginsUrl}/v1/execute`, {
-    ...{ method: 'POST', headers: { ...headers, prefer: 'respond-async' } },
-    body: body(input),
+  const accepted = await send(`${pluginsUrl}/v1/execute`, {
+    ...{ key, json: body(input), headers: { prefer: 'respond-async' } },
   });
   assert.equal(accepted.status, 202);
-  const { run_id } = ((await accepted.json()) as { data: { run_id: string } }).data;
-  assert.deepEqual((await service.client.runs.wait(run_id)).result?.data, expected);
+  assert.deepEqual((await service.client.runs.wait(accepted.body.data.run_id)).result?.data, expected);
 
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  const url = new URL(`${pluginsUrl}/mcp/digests`);
-  const requestInit = { headers: { authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-  t.after(() => client.close());
-  const called = await client.callTool({ name: 'digest', arguments: input });
+  const called = await callTool(`${pluginsUrl}/mcp/digests`, key, 'digest', input);
   assert.deepEqual(called.structuredContent, expected);
 
-  const metrics = await (await fetch(`${pluginsUrl}/metrics`, { headers: requestInit.headers })).text();
+  const { text: metrics } = await send(`${pluginsUrl}/metrics`, { key });
   assert.match(metrics, /^quartermaster_input_files_total\{kind="file",result="passed"\} 8$/m);
   assert.match(metrics, /^quartermaster_input_files_total\{kind="artifact",result="passed"\} 6$/m);
   const bytes = 4 * (2 * pdf.length + picture.bytes) + 2 * picture.bytes;
   assert.match(metrics, new RegExp(`^quartermaster_input_file_bytes_total ${bytes}$`, 'm'));
   await service.stop();
-  const events = service
-    .log()
-    .split('\n')
-    .filter((line) => line.includes('"stored files passed to plugin"'));
+  const events = logLines(service, 'stored files passed to plugin');
   assert.equal(events.length, 6);
-  const { event, project, files, artifacts } = JSON.parse(events[2] ?? '');
+  const { event, project, files, artifacts } = events[2] ?? {};
   assert.equal(event, 'files_passed_to_plugin');
-  assert.match(project, /^proj/);
+  assert.match(String(project), /^proj/);
   assert.deepEqual([files, artifacts], [[file.slice(5), file.slice(5)], [picture.artifact_id]]);
 });
 
@@ -194,10 +152,7 @@ test('[file-inputs] only a key of the project with the scope files can name file
   const foreign = (
     await runCommand(service, 'key', 'create', other, '--name', 'foreign', '--scopes', 'files,plugins')
   ).output.trim();
-  const database = new DatabaseSync(join(service.folder, 'quartermaster.db'), { readOnly: true });
-  const row = database.prepare('select project_id as id from file where id = ?').get(file_id);
-  database.close();
-  const projectId = String(row?.id);
+  const projectId = await projectOf(service);
   const plugins = await createKey(service, projectId, ['plugins']);
   const collections = await createKey(service, projectId, ['plugins', 'collections']);
   const both = await createKey(service, projectId, ['plugins', 'files']);
@@ -270,9 +225,8 @@ test('[file-inputs] an expired artifact has its own error, and a file that is de
   if (status === 422) assert.match(message, /received one that has expired\. Run the plugin that created it again\.$/);
   for (let round = 0; round < 2; round++) {
     const file_id = await upload(service, key, Buffer.concat([pdf, randomBytes(8)]));
-    const headers = { authorization: `Bearer ${key}` };
     const runs = Array.from({ length: 4 }, () => execute(service, { file: `file:${file_id}` }));
-    const deleted = await fetch(`${filesUrl}/v1/files/${file_id}`, { method: 'DELETE', headers });
+    const deleted = await send(`${filesUrl}/v1/files/${file_id}`, { key, method: 'DELETE' });
     assert.equal(deleted.status, 200);
     for (const { status, code, text } of await Promise.all(runs)) {
       assert.ok(status === 200 || code === 'OBJECT_NOT_FOUND', text);
@@ -284,9 +238,7 @@ test('[file-inputs] an expired artifact has its own error, and a file that is de
 test('[file-inputs] only a key with the scope files sees names of files in schemas, over REST and MCP', async (t) => {
   const service = await openService(t);
   const { pluginsUrl, key } = service;
-  const database = new DatabaseSync(join(service.folder, 'quartermaster.db'), { readOnly: true });
-  const projectId = String(database.prepare("select id from project where id <> '-'").get()?.id);
-  database.close();
+  const projectId = await projectOf(service);
   const plugins = await createKey(service, projectId, ['plugins', 'collections']);
   const paths = [
     '/v1/plugins',
@@ -298,29 +250,16 @@ test('[file-inputs] only a key with the scope files sees names of files in schem
     '/v1/bundles/digests',
     '/v1/bundles/digests/openapi.json',
   ];
-  const rpc = async (path: string, bearer: string | null, method: string, params: object) => {
-    const response = await fetch(`${pluginsUrl}${path}`, {
-      method: 'POST',
-      headers: {
-        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
-        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        'mcp-protocol-version': '2025-11-25',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    return await response.text();
-  };
   // The caller with a key comes first and last, so that no caller gets a list that was built for another one.
   for (const bearer of [key, null, plugins, key]) {
-    const texts = paths.map(async (path) => {
-      const headers: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
-      return [path, await (await fetch(`${pluginsUrl}${path}`, { headers })).text()] as const;
-    });
+    const texts = paths.map(async (path) => [path, (await send(pluginsUrl + path, { key: bearer })).text] as const);
     const search = { name: 'search_tools', arguments: { query: 'digest' } };
+    const rpc = async (path: string, method: string, params: object) =>
+      JSON.stringify((await askMcp(pluginsUrl + path, bearer, method, params)).body);
     const found = [
       ...(await Promise.all(texts)),
-      ['tools/list', await rpc('/mcp/digests', bearer, 'tools/list', {})] as const,
-      ['search_tools', await rpc('/mcp', bearer, 'tools/call', search)] as const,
+      ['tools/list', await rpc('/mcp/digests', 'tools/list', {})] as const,
+      ['search_tools', await rpc('/mcp', 'tools/call', search)] as const,
     ];
     for (const [path, text] of found) {
       assert.ok(text.includes('Returns the SHA-256 of files.'), `${path}: ${text.slice(0, 300)}`);

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startCommand } from '../../scripts/start-command.ts';
+import { serve } from '../support/http.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 /** Terminal control sequences such as colours. */
@@ -102,10 +101,7 @@ function namesIn(value: unknown): string[] {
 }
 
 test('a start that fails names the remedy in one sentence', async (t) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  t.after(() => other.close());
-  const port = String((other.address() as AddressInfo).port); // it listens on TCP
+  const { port } = new URL(await serve(t, () => {}));
   const file = join(await temporaryFolder(t), 'file');
   writeFileSync(file, '');
   const data = await temporaryFolder(t);

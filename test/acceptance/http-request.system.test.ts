@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import type { Bundle } from '@quartermaster/contract';
+import { serve } from '../support/http.ts';
 import { startService } from '../support/service.ts';
 
 /** A request to a server on 127.0.0.1 that replaces the hosts of the tests. The tests define its responses. */
@@ -21,18 +20,11 @@ const picture = Buffer.from('89504e470d0a1a0a00ff00fe', 'hex');
 const credentials = { HTTP_HOST: 'api.example.com', HTTP_BEARER_TOKEN: token };
 
 async function startApi(t: TestContext, name: string, received: ReceivedRequest[]): Promise<string> {
-  const server = createServer(async (request, response) => {
+  return await serve(t, async (request, response) => {
     const { method = '', url = '', headers } = request;
     received.push({ host: name, method, url, headers, body: await text(request) });
     answer(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on TCP
 }
 
 function answer({ url = '', headers }: IncomingMessage, response: ServerResponse): void {

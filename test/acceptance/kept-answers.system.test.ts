@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { serve } from '../support/http.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
@@ -16,14 +15,10 @@ const rate = JSON.stringify({ result: 'success', base_code: 'USD', target_code: 
 /** Counts the calls that reach the third party. */
 async function startThirdParty(t: TestContext): Promise<{ readonly overrides: string; calls(): number }> {
   let calls = 0;
-  const server = createServer((_request, response) => {
+  const url = await serve(t, (_request, response) => {
     calls += 1;
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(rate);
-  }).listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  t.after(() => new Promise((done) => server.close(done)));
-  // The server listens on TCP.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
   return { overrides: JSON.stringify({ 'https://v6.exchangerate-api.com': url }), calls: () => calls };
 }
 

@@ -2,31 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NewApiKey } from '@quartermaster/contract';
 import { setUp } from '../support/administrator.ts';
+import { send } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
-import { type StartedService, startService } from '../support/service.ts';
+import { share, startService } from '../support/service.ts';
 
-const settings = { LOG_LEVEL: 'warn', PLUGINS_KEY: 'required' };
+/** All tests share a service and its administrator. */
+const shared = share(async (t) => {
+  const service = await startService(t, { settings: { LOG_LEVEL: 'warn', PLUGINS_KEY: 'required' } });
+  const admin = await setUp(service);
+  return { service, admin, keys: `/v1/projects/${admin.projectId}/keys` };
+});
 
-const statusOf = async (url: string, key: string) =>
-  (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).status;
+const statusOf = async (url: string, key: string) => (await send(url, { key })).status;
 
-/** Creates a key with the first key, which has every scope. */
-async function createKey(service: StartedService, body: object): Promise<NewApiKey> {
-  const admin = await fetch(`${service.filesUrl}/v1/projects`, { headers: { Authorization: `Bearer ${service.key}` } });
-  const { data: projects } = (await admin.json()) as { data: Array<{ project_id: string }> };
-  const answer = await fetch(`${service.filesUrl}/v1/projects/${projects[0]?.project_id}/keys`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  assert.equal(answer.status, 200);
-  return ((await answer.json()) as { data: NewApiKey }).data;
+/** Creates a key, by default with the first key, which has every scope. */
+async function createKey(json: object, key?: string): Promise<NewApiKey> {
+  const { service, keys } = await shared();
+  const { status, text, body } = await send(service.filesUrl + keys, { key: key ?? service.key, json });
+  assert.equal(status, 200, text);
+  return body.data;
 }
 
-test('[keys] a key with scope metrics can read the metrics of both addresses and nothing else', async (t) => {
-  const service = await startService(t, { settings });
-  const { filesUrl, pluginsUrl } = service;
-  const { key, scopes } = await createKey(service, { name: 'prometheus', scopes: ['metrics'] });
+test('[keys] a key with scope metrics can read the metrics of both addresses and nothing else', async () => {
+  const { filesUrl, pluginsUrl } = (await shared()).service;
+  const { key, scopes } = await createKey({ name: 'prometheus', scopes: ['metrics'] });
   assert.deepEqual(scopes, ['metrics']);
   for (const url of [filesUrl, pluginsUrl]) assert.equal(await statusOf(`${url}/metrics`, key), 200, url);
   const others = [
@@ -34,13 +33,13 @@ test('[keys] a key with scope metrics can read the metrics of both addresses and
     ...['/v1/bundles', '/v1/plugins', '/v1/runs', '/v1/credential_profiles'].map((path) => pluginsUrl + path),
   ];
   for (const url of others) assert.equal(await statusOf(url, key), 403, url);
-  const { key: reader } = await createKey(service, { name: 'reader', scopes: ['files', 'collections'] });
+  const { key: reader } = await createKey({ name: 'reader', scopes: ['files', 'collections'] });
   for (const url of [filesUrl, pluginsUrl]) assert.equal(await statusOf(`${url}/metrics`, reader), 403, url);
 });
 
-test('[keys] a new key has the scopes files, collections and plugins unless others are named', async (t) => {
-  const service = await startService(t, { settings });
-  const byApi = await createKey(service, { name: 'plain' });
+test('[keys] a new key has the scopes files, collections and plugins unless others are named', async () => {
+  const { service } = await shared();
+  const byApi = await createKey({ name: 'plain' });
   assert.deepEqual(byApi.scopes, ['files', 'collections', 'plugins']);
   const created = await runCommand(service, 'key', 'create', 'default', '--name', 'plain');
   assert.equal(created.code, 0, created.errors);
@@ -62,44 +61,32 @@ test('[keys] a new key has the scopes files, collections and plugins unless othe
   }
 });
 
-test('[keys] a key with scope admin from a version without the scope metrics can read the metrics', async (t) => {
-  const service = await startService(t, { settings });
-  const admin = await setUp(service);
-  const path = `/v1/projects/${admin.projectId}/keys`;
-  const answer = await admin.ask('POST', path, { body: { name: 'manager', scopes: ['admin'] } });
-  const { data } = (await answer.json()) as { data: NewApiKey };
-  assert.deepEqual(data.scopes, ['admin']);
+test('[keys] a key with scope admin from a version without the scope metrics can read the metrics', async () => {
+  const { service, admin, keys } = await shared();
+  const { key, scopes } = await createKey({ name: 'manager', scopes: ['admin'] });
+  assert.deepEqual(scopes, ['admin']);
   for (const url of [service.filesUrl, service.pluginsUrl]) {
-    assert.equal(await statusOf(`${url}/metrics`, data.key), 200, url);
+    assert.equal(await statusOf(`${url}/metrics`, key), 200, url);
   }
-  const headers = { Authorization: `Bearer ${data.key}`, 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ name: 'prometheus', scopes: ['metrics'] });
-  assert.equal((await fetch(service.filesUrl + path, { method: 'POST', headers, body })).status, 200);
+  await createKey({ name: 'prometheus', scopes: ['metrics'] }, key);
 
   // Counts include only what the caller may list.
   assert.equal((await admin.ask('POST', '/v1/projects', { body: { name: 'neighbour' } })).status, 200);
   const counts = async (url: string) => {
-    const own = await fetch(`${service.filesUrl}${url}?limit=1&count=true`, { headers });
+    const own = await send(`${service.filesUrl}${url}?limit=1&count=true`, { key });
     const ofAll = await admin.ask('GET', `${url}?limit=1&count=true`);
-    return Promise.all([own, ofAll].map(async (one) => ((await one.json()) as { total_count: number }).total_count));
+    return [own.body.total_count, ((await ofAll.json()) as { total_count: number }).total_count];
   };
   assert.deepEqual(await counts('/v1/projects'), [1, 2]);
-  const listed = (await (await admin.ask('GET', path)).json()) as { data: unknown[] };
-  assert.deepEqual(await counts(path), Array(2).fill(listed.data.length));
+  const listed = (await (await admin.ask('GET', `${keys}?limit=100`)).json()) as { data: unknown[] };
+  assert.deepEqual(await counts(keys), Array(2).fill(listed.data.length));
   assert.ok(listed.data.length > 1);
 });
 
-test('[keys] a key names the key that created it, and the API and the command line revoke a key with its descendants', async (t) => {
-  const service = await startService(t, { settings });
-  const admin = await setUp(service);
-  const keys = `/v1/projects/${admin.projectId}/keys`;
+test('[keys] a key names the key that created it, and the API and the command line revoke a key with its descendants', async () => {
+  const { service, admin, keys } = await shared();
   const scopes = ['files', 'admin'];
-  const createWith = async (key: string) => {
-    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-    const body = JSON.stringify({ name: 'child', scopes });
-    const answer = await fetch(service.filesUrl + keys, { method: 'POST', headers, body });
-    return ((await answer.json()) as { data: NewApiKey }).data;
-  };
+  const createWith = (key?: string) => createKey({ name: 'child', scopes }, key);
   const useOf = (key: NewApiKey) => statusOf(`${service.filesUrl}/v1/files`, key.key);
   const newKey = await admin.ask('POST', keys, { body: { name: 'maker', scopes } });
   const { data: maker } = (await newKey.json()) as { data: NewApiKey };

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { assertAccepted, assertRefused, json, limitedService, readAnswer } from '../support/limits.ts';
+import { readAnswer } from '../support/http.ts';
+import { assertAccepted, assertRefused, json, limitedService } from '../support/limits.ts';
 
 const limited = limitedService();
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { request as sendRequest } from 'node:http';
 import { test } from 'node:test';
-import { assertAccepted, assertRefused, limitedService, readAnswer } from '../support/limits.ts';
+import { readAnswer } from '../support/http.ts';
+import { assertAccepted, assertRefused, limitedService } from '../support/limits.ts';
 
 const settings = { MAX_FILE_BYTES: '5000', MAX_UPLOADS_IN_FLIGHT: '2', MAX_PROJECT_BYTES: '20000' };
 const limited = limitedService({ settings });

@@ -1,50 +1,37 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type StartedService, startService } from '../support/service.ts';
+import { serve } from '../support/http.ts';
+import { connectMcp } from '../support/mcp-clients.ts';
+import { share, startService } from '../support/service.ts';
 
 const canary = 'canary-2c9f41ab77';
 const encodings = [canary, encodeURIComponent(canary), Buffer.from(canary).toString('base64url')];
 const revisions = ['2026-07-28', '2025-11-25'] as const;
 
-interface Upstream {
-  readonly origin: string;
+/** One service for all tests. `waiting` resolves with the next request that never gets a response. */
+const shared = share(async (t) => {
   /** The `Authorization` header of each request. */
-  readonly keys: string[];
-  /** Resolves with the request that never gets a response. */
-  readonly waiting: Promise<IncomingMessage>;
-}
-
-async function startBoth(t: TestContext): Promise<{ service: StartedService; upstream: Upstream }> {
-  const upstream = await startUpstream(t);
+  const keys: string[] = [];
+  let held = Promise.withResolvers<IncomingMessage>();
+  const origin = await serve(t, (request, response) => {
+    keys.push(String(request.headers.authorization));
+    if (request.url === '/never') held.resolve(request);
+    else answerUpstream(request, response);
+  });
   const service = await startService(t, {
     settings: {
       BUNDLES: 'test/fixtures/mcp-behaviour',
-      EGRESS_OVERRIDES: JSON.stringify({ 'https://watched.example.com': upstream.origin }),
+      EGRESS_OVERRIDES: JSON.stringify({ 'https://watched.example.com': origin }),
     },
   });
-  return { service, upstream };
-}
-
-async function startUpstream(t: TestContext): Promise<Upstream> {
-  const keys: string[] = [];
-  const { promise: waiting, resolve } = Promise.withResolvers<IncomingMessage>();
-  const server = createServer((request, response) => {
-    keys.push(String(request.headers.authorization));
-    if (request.url === '/never') resolve(request);
-    else answerUpstream(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys, waiting };
-}
+  const waiting = () => {
+    held = Promise.withResolvers();
+    return held.promise;
+  };
+  return { service, keys, waiting };
+});
 
 /** A third party that repeats the key wherever possible. */
 function answerUpstream({ url, headers }: IncomingMessage, response: ServerResponse): void {
@@ -60,19 +47,16 @@ function answerUpstream({ url, headers }: IncomingMessage, response: ServerRespo
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-async function connect(t: TestContext, url: string, options: { revision: string; headers?: Record<string, string> }) {
-  const mode = options.revision === '2026-07-28' ? { pin: options.revision } : ('legacy' as const);
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-  const requestInit = { headers: options.headers ?? {} };
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
-  t.after(() => client.close());
-  return client;
-}
+const connect = (
+  t: TestContext,
+  url: string,
+  { revision, headers }: { revision: string; headers?: Record<string, string> },
+) => connectMcp(t, url, headers, revision);
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 test('[mcp] credentials in a header or in _meta reach the third party, and appear in no result, error or log', async (t) => {
-  const { service, upstream } = await startBoth(t);
+  const { service, keys } = await shared();
   const ways: Array<{ headers?: Record<string, string>; meta?: Record<string, unknown> }> = [
     { headers: { 'X-Credential-WATCHED_KEY': canary } },
     { headers: { 'X-Credential-Watched-Key': canary } },
@@ -93,7 +77,7 @@ test('[mcp] credentials in a header or in _meta reach the third party, and appea
           arguments: { path },
           ...(meta === undefined ? {} : { _meta: meta }),
         });
-        assert.equal(upstream.keys.pop(), `Bearer ${canary}`);
+        assert.equal(keys.pop(), `Bearer ${canary}`);
         assert.equal(result.isError === true, path !== 'ok', `${path}: ${JSON.stringify(result)}`);
         for (const form of encodings) assert.ok(!JSON.stringify(result).includes(form), `${path}: ${form}`);
       }
@@ -103,7 +87,8 @@ test('[mcp] credentials in a header or in _meta reach the third party, and appea
 });
 
 test('[mcp] credentials are never arguments, and errors about them do not repeat them', async (t) => {
-  const { service, upstream } = await startBoth(t);
+  const { service, keys } = await shared();
+  keys.length = 0;
   const url = `${service.pluginsUrl}/mcp/watched`;
   const refusals: Array<[Record<string, string>, Record<string, unknown>, RegExp]> = [
     [{}, { WATCHED_KEY: canary }, /credentials\/WATCHED_KEY is required/],
@@ -127,12 +112,12 @@ test('[mcp] credentials are never arguments, and errors about them do not repeat
     assert.equal(result.structuredContent, undefined);
     assert.ok(!JSON.stringify(result).includes(canary), JSON.stringify(result));
   }
-  assert.deepEqual(upstream.keys, []);
+  assert.deepEqual(keys, []);
   assert.ok(!service.log().includes(canary));
 });
 
 test('[mcp] the text and the structured content of a result agree, a failure has its code, and an unknown tool is an error', async (t) => {
-  const { service } = await startBoth(t);
+  const { service } = await shared();
   const headers = { 'X-Credential-WATCHED_KEY': canary };
   for (const revision of revisions) {
     const client = await connect(t, `${service.pluginsUrl}/mcp/watched`, { revision, headers });
@@ -168,15 +153,16 @@ test('[mcp] the text and the structured content of a result agree, a failure has
 });
 
 test('[mcp] a disconnect of the client stops its run, and a client that asks for progress receives it', async (t) => {
-  for (const revision of revisions) {
-    const { service, upstream } = await startBoth(t);
+  const { service, waiting } = await shared();
+  for (const [ended, revision] of revisions.entries()) {
+    const held = waiting();
     const headers = { 'X-Credential-WATCHED_KEY': canary };
     const client = await connect(t, `${service.pluginsUrl}/mcp/watched`, { revision, headers });
     const leaving = new AbortController();
     const { promise: progressed, resolve } = Promise.withResolvers<unknown>();
     const call = client.callTool({ name: 'wait', arguments: {} }, { signal: leaving.signal, onprogress: resolve });
     call.catch(() => {});
-    const request = await upstream.waiting;
+    const request = await held;
     assert.deepEqual(await progressed, { progress: 0.5, total: 1, message: 'waiting' });
     const stopped = once(request.socket, 'close');
     leaving.abort();
@@ -188,25 +174,26 @@ test('[mcp] a disconnect of the client stops its run, and a client that asks for
     await settled(
       t,
       `${service.pluginsUrl}/metrics`,
-      /executions_total\{[^}]*plugin="wait"[^}]*outcome="cancelled"\} 1/,
+      new RegExp(`executions_total\\{[^}]*plugin="wait"[^}]*outcome="cancelled"\\} ${ended + 1}`),
     );
   }
 });
 
 test('[mcp] the same idempotency key runs a tool once', async (t) => {
-  const { service, upstream } = await startBoth(t);
+  const { service, keys } = await shared();
+  keys.length = 0;
   const headers = { 'X-Credential-WATCHED_KEY': canary };
   const client = await connect(t, `${service.pluginsUrl}/mcp/watched`, { revision: '2026-07-28', headers });
   const call = (path: string, key: unknown) =>
     client.callTool({ name: 'echo', arguments: { path }, _meta: { 'quartermaster/idempotency-key': key } });
   const first = await call('ok', 'key-1');
   assert.deepEqual(await call('ok', 'key-1'), first);
-  assert.equal(upstream.keys.length, 1);
+  assert.equal(keys.length, 1);
   const other = await call('list', 'key-1');
   assert.equal(Reflect.get(Object(other._meta?.['quartermaster/error']), 'code'), 'REQUEST_VALIDATION_ERROR');
   const malformed = await call('ok', 7);
   assert.equal(Reflect.get(Object(malformed._meta?.['quartermaster/error']), 'code'), 'REQUEST_VALIDATION_ERROR');
-  assert.equal(upstream.keys.length, 1);
+  assert.equal(keys.length, 1);
 });
 
 async function settled(t: TestContext, url: string, pattern: RegExp): Promise<void> {

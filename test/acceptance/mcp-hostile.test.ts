@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { send } from '../support/http.ts';
 import { share, startService } from '../support/service.ts';
 
 const json = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
@@ -11,11 +12,8 @@ const modernMeta = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-async function post(url: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
-  const response = await fetch(url, { method: 'POST', headers: { ...json, ...headers }, body });
-  const text = await response.text();
-  return { status: response.status, text };
-}
+const post = (url: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  send(url, { method: 'POST', headers: { ...json, ...headers }, body });
 
 /** Sends the bytes unchanged and returns the status of the response. */
 async function raw(url: string, head: readonly string[], body = ''): Promise<number> {
@@ -27,7 +25,7 @@ async function raw(url: string, head: readonly string[], body = ''): Promise<num
   return Number(answer.slice(9, 12));
 }
 
-const shared = share(startService);
+const shared = share((t) => startService(t, { settings: { MCP_HOSTS: 'tools.example.com' } }));
 
 test('[mcp] malformed messages get JSON-RPC errors, and the service continues', async () => {
   const { pluginsUrl, log } = await shared();
@@ -128,8 +126,8 @@ test('[mcp] every Accept header that includes JSON is served, also with null par
   }
 });
 
-test('[mcp] a foreign Host or Origin is refused even with a key, and configured names are accepted', async (t) => {
-  const { pluginsUrl, key } = await startService(t, { settings: { MCP_HOSTS: 'tools.example.com' } });
+test('[mcp] a foreign Host or Origin is refused even with a key, and configured names are accepted', async () => {
+  const { pluginsUrl, key } = await shared();
   const { host } = new URL(pluginsUrl);
   const rest = [...Object.entries(json).map(([name, value]) => `${name}: ${value}`), `Authorization: Bearer ${key}`];
   const status = (...head: string[]) => raw(pluginsUrl, [...head, ...rest], ping);
@@ -162,8 +160,8 @@ test('[mcp] GET and DELETE are not allowed because there are no sessions, and an
   }
 });
 
-test('[mcp] a subscription is acknowledged and stays open until its client disconnects or the service stops', async (t) => {
-  const { pluginsUrl, stop } = await startService(t);
+test('[mcp] a subscription is acknowledged and stays open until its client disconnects or the service stops', async () => {
+  const { pluginsUrl, stop } = await shared();
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countTokens } from '../../packages/server/src/stores/extraction/tokens.ts';
 import { connectClient } from '../support/client.ts';
+import { send } from '../support/http.ts';
 import { limitedService } from '../support/limits.ts';
 import {
   type Answer,
@@ -13,13 +14,13 @@ import {
   type Library,
 } from '../support/mcp-knowledge.ts';
 import { runCommand } from '../support/run-command.ts';
-import { startService } from '../support/service.ts';
+import { logLines } from '../support/service.ts';
 
 const document = { title: 'House rules', content: 'The library opens at nine. Otters may borrow ten books.' };
 /** The title is above the text of a record. */
 const text = `${document.title}\n\n${document.content}`;
 
-const shared = limitedService();
+const shared = limitedService({ settings: { PUBLIC_FILES_URL: 'https://books.example' } });
 let stored: Promise<Library> | undefined;
 /** The document that several tests read. A hook would run before the service has started. */
 function openLibrary(): Promise<Library> {
@@ -27,9 +28,9 @@ function openLibrary(): Promise<Library> {
   return stored;
 }
 
-test('[mcp] search and fetch return one text and the same structured content, with a link to the passage', async (t) => {
-  const service = await startService(t, { settings: { PUBLIC_FILES_URL: 'https://books.example' } });
-  const { collectionId, recordId } = await addDocument(service, document);
+test('[mcp] search and fetch return one text and the same structured content, with a link to the passage', async () => {
+  const { service } = shared;
+  const { collectionId, recordId } = await openLibrary();
   const url = `${service.filesUrl}/mcp`;
   const found = await callTool(url, service.key, 'search', { query: 'otters', reason: 'a client adds this' });
   assert.equal(found.content.length, 1);
@@ -114,9 +115,9 @@ test('[mcp] only a key with scope collections has knowledge tools, and only a ke
   });
 });
 
-test('[mcp] a document of another project is not found, by id, endpoint, cursor or search', async (t) => {
-  const service = await startService(t);
-  const { collectionId, recordId } = await addDocument(service, document);
+test('[mcp] a document of another project is not found, by id, endpoint, cursor or search', async () => {
+  const { service } = shared;
+  const { collectionId, recordId } = await openLibrary();
   await runCommand(service, 'project', 'create', 'second');
   const foreign = await createKey(service, 'second', 'collections');
   const other = connectClient(service, foreign);
@@ -187,38 +188,6 @@ test('[mcp] contents of documents and collections never change the tool definiti
   assert.equal(result.isError, true);
   const found = await callTool(url, service.key, 'search', { query: 'instructions', collections: [collectionId] });
   assert.equal(found.structuredContent.results[0].title, command);
-});
-
-test('[mcp] a call of a knowledge tool has a log line and is counted', async (t) => {
-  const service = await startService(t);
-  await addDocument(service, document);
-  const url = `${service.filesUrl}/mcp`;
-  await callTool(url, service.key, 'search', { query: 'otters' });
-  await callTool(url, service.key, 'fetch', { id: 'nothing' });
-  await callTool(url, service.key, 'fetch', {});
-  await askMcp(url, service.key, 'resources/list');
-  await askMcp(url, service.key, 'resources/read', { uri: 'nothing' });
-  const metrics = await fetch(`${service.filesUrl}/metrics`, { headers: { Authorization: `Bearer ${service.key}` } });
-  const counted = await metrics.text();
-  for (const [tool, outcome] of [
-    ['search', 'succeeded'],
-    ['fetch', 'object_not_found'],
-    ['fetch', 'request_validation_error'],
-    ['resources/list', 'succeeded'],
-    ['resources/read', 'object_not_found'],
-  ]) {
-    assert.ok(counted.includes(`quartermaster_knowledge_calls_total{tool="${tool}",outcome="${outcome}"} 1`), counted);
-  }
-  await service.stop();
-  const lines = service
-    .log()
-    .split('\n')
-    .filter((line) => line.includes('knowledge tool called'));
-  assert.equal(lines.length, 5);
-  const { event, tool, project, key, outcome } = JSON.parse(lines[0] ?? '');
-  assert.deepEqual([event, tool, outcome], ['knowledge_called', 'search', 'succeeded']);
-  assert.match(`${project} ${key}`, /^proj\w{20} apik\w{20}$/);
-  assert.equal(service.log().includes('otters'), false, 'the question is not logged');
 });
 
 test('[mcp] one budget applies to several collections together, and cursors return every passage once', async () => {
@@ -336,4 +305,41 @@ test('the limit knowledge_answer_tokens accepts exactly its value and refuses on
 test('the limit knowledge_collections accepts exactly as many collections and refuses one more', async () => {
   const { collectionId } = await openLibrary();
   await checkLimit(20, (count) => input('collections', Array(count).fill(collectionId)));
+});
+
+test('[mcp] a call of a knowledge tool has a log line and is counted', async () => {
+  const { service } = shared;
+  const url = `${service.filesUrl}/mcp`;
+  await openLibrary();
+  const outcomes = [
+    ['search', 'succeeded'],
+    ['fetch', 'object_not_found'],
+    ['fetch', 'request_validation_error'],
+    ['resources/list', 'succeeded'],
+    ['resources/read', 'object_not_found'],
+  ];
+  const metrics = async () => {
+    const { text } = await send(`${service.filesUrl}/metrics`, { key: service.key });
+    return outcomes.map(([tool, outcome]) =>
+      Number(new RegExp(`knowledge_calls_total\\{tool="${tool}",outcome="${outcome}"\\} (\\d+)`).exec(text)?.[1] ?? 0),
+    );
+  };
+  const before = await metrics();
+  await callTool(url, service.key, 'search', { query: 'capybaras' });
+  await callTool(url, service.key, 'fetch', { id: 'nothing' });
+  await callTool(url, service.key, 'fetch', {});
+  await askMcp(url, service.key, 'resources/list');
+  await askMcp(url, service.key, 'resources/read', { uri: 'nothing' });
+  assert.deepEqual(
+    (await metrics()).map((count, at) => count - (before[at] ?? 0)),
+    [1, 1, 1, 1, 1],
+  );
+  await service.stop();
+  const lines = logLines(service, 'knowledge tool called').slice(-5);
+  assert.deepEqual(
+    lines.map(({ event, tool, outcome }) => [event, tool, outcome]),
+    outcomes.map(([tool, outcome]) => ['knowledge_called', tool, outcome]),
+  );
+  assert.match(`${lines[0]?.project} ${lines[0]?.key}`, /^proj\w{20} apik\w{20}$/);
+  assert.equal(service.log().includes('capybaras'), false, 'the question is not logged');
 });

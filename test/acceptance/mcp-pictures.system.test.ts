@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import jsqr from 'jsqr';
+import { connectMcp } from '../support/mcp-clients.ts';
 import { countDark, pixelAt, readPng } from '../support/png.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { writeBundle } from '../support/write-bundle.ts';
 
 /** A plugin that returns the SVG of its input, with elements in place of the empty comment. */
 const drawing = {
-  'bundle.yaml':
-    'id: drawing\nversion: 1.0.0\nname: Drawing\ndescription: Returns a drawing.\nprovider: Example\ndeveloper: Quartermaster\nhosts: []\n',
   'handler.ts':
     'export const run = ({ svg, elements = 0 }) => ({ svg: svg.replace("<!---->", "<b/>".repeat(elements)) });',
   'draw.yaml': `id: draw
@@ -31,19 +28,8 @@ idempotent: true
 `,
 };
 
-async function startDrawing(t: TestContext): Promise<StartedService> {
-  const folder = await temporaryFolder(t);
-  await mkdir(join(folder, 'drawing'));
-  for (const [name, content] of Object.entries(drawing)) await writeFile(join(folder, 'drawing', name), content);
-  return await startService(t, { settings: { BUNDLES: folder, ISOLATION: 'process' } });
-}
-
 async function connect(t: TestContext, { pluginsUrl, key }: StartedService, bundle: string, revision = '2026-07-28') {
-  const mode = revision === '2026-07-28' ? { pin: revision } : ('legacy' as const);
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-  const requestInit = { headers: { Authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${pluginsUrl}/mcp/${bundle}`), { requestInit }));
-  t.after(() => client.close());
+  const client = await connectMcp(t, `${pluginsUrl}/mcp/${bundle}`, { Authorization: `Bearer ${key}` }, revision);
   return async (name: string, input: Record<string, unknown>) => {
     const { content, structuredContent, isError } = await client.callTool({ name, arguments: input });
     assert.notEqual(isError, true, JSON.stringify(content).slice(0, 500));
@@ -114,7 +100,8 @@ const entities = [...'bcdefghij']
   .join('');
 
 test('[pictures] a hostile SVG is only a link, and other calls get responses in the meantime', async (t) => {
-  const service = await startDrawing(t);
+  const bundles = await writeBundle(await temporaryFolder(t), 'drawing', drawing);
+  const service = await startService(t, { settings: { BUNDLES: bundles, ISOLATION: 'process' } });
   const call = await connect(t, service, 'drawing');
   const hostile = [
     // As text, it is not a known media format.

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import { join, resolve } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { buildPython, buildWheel, installPython } from '../../scripts/packages/build-python.ts';
+import { serve } from '../support/http.ts';
 import { installPythonClient } from '../support/python-client.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -268,7 +268,7 @@ except ApiConnectionError as error:
 /** Starts a proxy that loses the first answer to each path of a POST request. Returns its URL. */
 async function startLosingProxy(t: TestContext, target: string): Promise<string> {
   const lost = new Set<string>();
-  const server = createServer((incoming, outgoing) => {
+  return await serve(t, (incoming, outgoing) => {
     const { url = '', method, headers } = incoming;
     const forwarded = request(target + url, { method, headers }, (answer) => {
       if (method === 'POST' && !lost.has(url)) {
@@ -281,10 +281,4 @@ async function startLosingProxy(t: TestContext, target: string): Promise<string>
     });
     incoming.pipe(forwarded);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -2,21 +2,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { serve } from '../support/http.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 test('[documented] every line of the README tour works, in order', async (t) => {
   const folder = await temporaryFolder(t);
-  const weather = createServer((_request, response) => {
+  const upstream = await serve(t, (_request, response) => {
     response.setHeader('Content-Type', 'application/json');
     readFile(resolve('bundles/open_weather/fixtures/current.json')).then((body) => response.end(body));
   });
-  await new Promise<void>((done) => weather.listen(0, '127.0.0.1', done));
-  t.after(() => weather.close());
-  const upstream = `http://127.0.0.1:${(weather.address() as AddressInfo).port}`;
   const service = await startService(t, {
     settings: { EGRESS_OVERRIDES: JSON.stringify({ 'https://api.openweathermap.org': upstream }) },
   });

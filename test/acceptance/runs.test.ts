@@ -1,44 +1,21 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import { send, serve } from '../support/http.ts';
 import { type StartedService, startService } from '../support/service.ts';
 
 const canary = 'canary-5e1f0c77-of-the-credentials';
 const exchange = { bundle_id: 'exchangerate_api', plugin_id: 'get_exchange_rate' };
 const credentials = { EXCHANGERATE_API_API_KEY: canary };
 
-async function startUpstream(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  t.after(() => new Promise((done) => server.close(done)));
-  // The server listens on TCP.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 /** Starts a service that sends its calls of the exchange rate API to `listener`. */
 async function startWithUpstream(t: TestContext, listener: RequestListener): Promise<StartedService> {
-  const upstream = await startUpstream(t, listener);
-  const overrides = JSON.stringify({ 'https://v6.exchangerate-api.com': upstream });
+  const overrides = JSON.stringify({ 'https://v6.exchangerate-api.com': await serve(t, listener) });
   return await startService(t, { settings: { EGRESS_OVERRIDES: overrides, LOG_LEVEL: 'trace' } });
 }
 
-async function call(
-  service: StartedService,
-  path: string,
-  options: { method?: string; key?: string; body?: unknown } = {},
-) {
-  const answer = await fetch(service.pluginsUrl + path, {
-    method: options.method ?? (options.body === undefined ? 'GET' : 'POST'),
-    headers: {
-      ...(options.body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(options.key === undefined ? {} : { Authorization: `Bearer ${options.key}` }),
-    },
-    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
-  });
-  const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) };
-}
+const call = (service: StartedService, path: string, { key, body: json }: { key?: string; body?: unknown } = {}) =>
+  send(service.pluginsUrl + path, { key, json });
 
 /** Shaped like the response in https://www.exchangerate-api.com/docs/pair-conversion-requests. */
 const rate = JSON.stringify({ result: 'success', base_code: 'USD', target_code: 'CNY', conversion_rate: 7.1 });

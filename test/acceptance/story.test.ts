@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { settledRecord } from '../support/client.ts';
+import { serve } from '../support/http.ts';
 import { handbook } from '../support/sample-handbook.ts';
-import { startService } from '../support/service.ts';
+import { type Ending, type StartedService, share, startService } from '../support/service.ts';
 
-test('[story] a PDF is uploaded and becomes a record, and a question finds the passage with its page', async (t) => {
-  const { client } = await startService(t);
+const shared = share(async (t) => {
+  const upstream = await serveExchangeRates(t);
+  const EGRESS_OVERRIDES = JSON.stringify({ 'https://v6.exchangerate-api.com': upstream.url });
+  return { upstream, ...(await startService(t, { settings: { EGRESS_OVERRIDES } })) };
+});
+
+test('[story] a PDF is uploaded and becomes a record, and a question finds the passage with its page', async () => {
+  const { client } = await shared();
   const file = await client.files.upload(new Blob([new Uint8Array(handbook[0]?.bytes ?? [])]), {
     purpose: 'record_file',
     name: 'guide.pdf',
@@ -26,8 +31,8 @@ test('[story] a PDF is uploaded and becomes a record, and a question finds the p
   assert.ok((best.locator?.page ?? 0) >= 1, 'a passage of a PDF says its page');
 });
 
-test('[story] a question finds its answer in a question–answer sheet', async (t) => {
-  const { client } = await startService(t);
+test('[story] a question finds its answer in a question–answer sheet', async () => {
+  const { client } = await shared();
   const file = await client.files.upload(
     new Blob(['question,answer\n"May I bring a dog?","Yes, on a leash."\nIs there parking?,Behind the house.\n']),
     { purpose: 'qa_record_file', name: 'Q&A.csv' },
@@ -40,11 +45,8 @@ test('[story] a question finds its answer in a question–answer sheet', async (
   assert.deepEqual([best?.question, best?.answer], ['May I bring a dog?', 'Yes, on a leash.']);
 });
 
-test('[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential', async (t) => {
-  const upstream = await serveExchangeRates(t);
-  const { client, log } = await startService(t, {
-    settings: { EGRESS_OVERRIDES: JSON.stringify({ 'https://v6.exchangerate-api.com': upstream.url }) },
-  });
+test('[story] bundles and plugins are listed, a plugin computes, another calls a third party with a credential', async () => {
+  const { client, log, upstream } = await shared();
   const bundles = await client.bundles.list();
   for (const id of ['arithmetic', 'calculator', 'exchangerate_api', 'open_weather']) {
     assert.ok(
@@ -72,11 +74,7 @@ test('[story] bundles and plugins are listed, a plugin computes, another calls a
 });
 
 /** Returns twelve words from the middle of the record's longest chunk: a question whose answer is known. */
-async function someWords(
-  client: Awaited<ReturnType<typeof startService>>['client'],
-  collectionId: string,
-  recordId: string,
-): Promise<string> {
+async function someWords(client: StartedService['client'], collectionId: string, recordId: string): Promise<string> {
   const chunks = (await client.records.chunks(collectionId, recordId)).data;
   const longest = chunks.reduce((a, b) => (b.content.length > a.content.length ? b : a));
   const words = longest.content.split(/\s+/);
@@ -84,9 +82,9 @@ async function someWords(
 }
 
 /** Starts the third party, which answers as in https://www.exchangerate-api.com/docs/pair-conversion-requests. */
-async function serveExchangeRates(t: TestContext): Promise<{ url: string; paths: string[] }> {
+async function serveExchangeRates(t: Ending): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     paths.push(request.url ?? '');
     response.setHeader('Content-Type', 'application/json');
     response.end(
@@ -104,7 +102,5 @@ async function serveExchangeRates(t: TestContext): Promise<{ url: string; paths:
       }),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths };
+  return { url: origin, paths };
 }

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
 import { cp, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { serve } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 /** Starts a third party that accepts connections and never answers, so that runs do not end. */
 async function startSilentParty(t: TestContext): Promise<string> {
-  const server = createServer(() => {}).listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // The server listens on TCP.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return await serve(t, () => {});
 }
 
 /** Adds a bundle whose runs may take ten minutes. */

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -19,6 +16,7 @@ import {
   RunFailedError,
   ValidationError,
 } from '@quartermaster/client';
+import { serve } from '../support/http.ts';
 import { startLossyProxy } from '../support/lossy-proxy.ts';
 import { handbook } from '../support/sample-handbook.ts';
 import { type StartedService, share, startService, temporaryFolder } from '../support/service.ts';
@@ -266,18 +264,14 @@ test('[client] an upload of 1 GiB takes less than 64 MiB of memory', async (t) =
 /** Starts a server that counts what it receives and forgets it. */
 async function startSink(t: TestContext) {
   let bytes = 0;
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
     });
     request.on('end', () => response.end('{"status":"success","data":{"file_id":"f"}}'));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const { port } = server.address() as AddressInfo; // it listens on a port
   const reset = () => {
     bytes = 0;
   };
-  return { url: `http://127.0.0.1:${port}`, bytes: () => bytes, reset };
+  return { url: origin, bytes: () => bytes, reset };
 }

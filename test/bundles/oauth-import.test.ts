@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { importOpenApi } from '../../packages/cli/src/openapi/import-openapi.ts';
 import { writeBundle } from '../../packages/cli/src/openapi/write-bundle.ts';
+import { serve } from '../support/http.ts';
 import { openWorld } from './bundle-fixture.ts';
 
 /** Returns the document of an API invented for this test, with these flows. */
@@ -26,7 +25,7 @@ const clientCredentials = { tokenUrl: 'https://login.fleet.example/oauth/token',
 
 async function startUpstream(t: TestContext) {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     void text(request).then((body) => {
       requests.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`.trim());
       const answer =
@@ -34,12 +33,7 @@ async function startUpstream(t: TestContext) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }; // it listens on TCP
+  return { origin, requests };
 }
 
 test('an imported API with client credentials gets its access tokens itself', async (t) => {

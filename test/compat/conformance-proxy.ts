@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serve } from '../support/http.ts';
 import type { Ending } from '../support/service.ts';
 
 export interface ConformanceProxyOptions {
@@ -20,7 +18,7 @@ export interface ConformanceProxyOptions {
  */
 export async function startConformanceProxy(t: Ending, options: ConformanceProxyOptions): Promise<string> {
   const { target, key, suiteUri, uri } = options;
-  const server = createServer(async (incoming, outgoing) => {
+  const origin = await serve(t, async (incoming, outgoing) => {
     const headers = new Headers({ authorization: `Bearer ${key}` });
     for (const [name, value] of Object.entries(incoming.headers)) {
       if (/^(?:accept|content-type|mcp-.+)$/.test(name)) headers.set(name, String(value).replaceAll(suiteUri, uri));
@@ -32,9 +30,5 @@ export async function startConformanceProxy(t: Ending, options: ConformanceProxy
     outgoing.writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? 'text/plain' });
     outgoing.end(text);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return `http://127.0.0.1:${port}${new URL(target).pathname}`;
+  return `${origin}${new URL(target).pathname}`;
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parse } from 'yaml';
+import { serve } from '../support/http.ts';
 
 /**
  * A mock server that third-party software creates from an OpenAPI document, behind a proxy that records its responses.
@@ -31,7 +32,7 @@ const program = resolve(import.meta.dirname, 'node_modules/@stoplight/prism-cli/
 export async function startMock(t: TestContext, document: string, basePath: string): Promise<Mock> {
   const port = await startPrism(t, await withEncodings(t, document));
   let judgements: Judgement[] = [];
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     const url = (request.url ?? '').slice(basePath.length) || '/';
     const { method = '', headers } = request;
     const upstream = send({
@@ -54,14 +55,8 @@ export async function startMock(t: TestContext, document: string, basePath: stri
     upstream.on('error', (error) => response.destroy(error));
     request.pipe(upstream);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.after(() => {
-    server.closeAllConnections();
-    return new Promise((done) => server.close(done));
-  });
-  const { port: own } = server.address() as AddressInfo; // it listens on TCP
   return {
-    origin: `http://127.0.0.1:${own}`,
+    origin,
     take: () => {
       const recorded = judgements;
       judgements = [];

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -10,6 +8,7 @@ import { exampleVariables } from '@quartermaster/contract/operations';
 import { administrator, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
 import { settledRecord } from './client.ts';
+import { serve } from './http.ts';
 import { textPdf } from './sample-pdf.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
 
@@ -133,7 +132,7 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
 /** Starts servers in place of OpenWeather, a web page and an embedding service. */
 async function startThirdParties(t: TestContext): Promise<string> {
   const weather = await readFile(resolve('bundles/open_weather/fixtures/current.json'));
-  const server = createServer(async (request, response) => {
+  return await serve(t, async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     const isPage = request.url === '/';
@@ -146,12 +145,6 @@ async function startThirdParties(t: TestContext): Promise<string> {
       response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
     }
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Creates one object of each kind. Returns their ids by the name of the variable. */

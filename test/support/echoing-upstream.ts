@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { serve } from './http.ts';
 import { schemes, secretsOf } from './scheme-bundles.ts';
 
 /** An upstream on 127.0.0.1 that returns its requests and the known secrets in the requested way. */
@@ -133,7 +132,7 @@ export async function startEchoingUpstream(t: TestContext): Promise<EchoingUpstr
   const issued: string[] = [];
   const counts = new Map<string, number>();
   const answers = { verify: 'echo', token: 'granted' };
-  const server = createServer(async (request, response) => {
+  const origin = await serve(t, async (request, response) => {
     const [, first = '', second = ''] = new URL(request.url ?? '/', 'http://upstream').pathname.split('/');
     const isOwn = first === 'verify' || first === 'token';
     const mode = isOwn ? answers[first] : second;
@@ -144,15 +143,7 @@ export async function startEchoingUpstream(t: TestContext): Promise<EchoingUpstr
     if (mode === 'invalid-client') return sendJson(response, 401, { error: 'invalid_client', why: exchange.all });
     return (modes[mode] ?? modes.echo)?.(exchange);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // it listens on TCP
-  const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${port}`, answers, issued, count: (scheme) => counts.get(scheme) ?? 0 };
+  return { origin, answers, issued, count: (scheme) => counts.get(scheme) ?? 0 };
 }
 
 /** Issues a refresh token only for a request that sends one. */

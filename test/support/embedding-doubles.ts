@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { EmbeddingProviderName } from '../../packages/server/src/stores/search/embedding/providers/providers.ts';
+import { serve } from './http.ts';
 import type { Ending } from './service.ts';
 
 /*
@@ -401,20 +399,13 @@ export async function startEmbeddingDouble(
     ];
   }
 
-  const server = createServer(async (request, response) => {
+  const origin = await serve(t, async (request, response) => {
     let content = '';
     for await (const part of request) content += part;
     const header = request.headers[double.header[0]];
     const [status, body] = handle(request.method ?? '', request.url ?? '', header, content);
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo; // it listens on TCP
-  const origin = `http://127.0.0.1:${port}`;
   return { url: `${origin}${double.base}`, origin, requests, refused };
 }

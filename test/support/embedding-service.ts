@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serve } from './http.ts';
 import type { Ending } from './service.ts';
 
 export interface EmbeddingService {
@@ -31,7 +29,7 @@ export async function startEmbeddingService(
   const byModel = new Map<string, string[]>();
   let isDown = false;
   let failure: Parameters<EmbeddingService['setError']>[0] = null;
-  const server = createServer(async (request, response) => {
+  const origin = await serve(t, async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     if (isDown) return void response.writeHead(503).end();
@@ -49,15 +47,9 @@ export async function startEmbeddingService(
     const data = input.map((text, index) => ({ object: 'embedding', index, embedding: embed(text) }));
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo; // it listens on TCP
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `${origin}/v1`,
     texts,
     textsOf: (model) => byModel.get(model) ?? [],
     setDown: (down) => {

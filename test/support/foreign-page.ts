@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { BrowserContext } from 'playwright-core';
+import { serve } from './http.ts';
 
 export interface Attacked {
   /** The requests that the page of the other origin could send. */
@@ -87,11 +86,9 @@ async function attack(paths: readonly string[]): Promise<void> {
 }
 
 async function servePage(t: TestContext): Promise<string> {
-  const server = createServer((_request, answer) => {
+  const origin = await serve(t, (_request, answer) => {
     answer.setHeader('Content-Type', 'text/html');
     answer.end('<!doctype html><title>another origin</title><body></body>');
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`; // it listens on TCP
+  return `${origin}/`;
 }

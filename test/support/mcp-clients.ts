@@ -1,4 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Ending } from './service.ts';
 
 /** The common interface of the client libraries: names of tools, and the output of a call as the library returns it. */
 export interface McpClient {
@@ -33,4 +34,19 @@ async function openV2(
     reader: client,
     close: () => client.close(),
   };
+}
+
+/** Connects the official client, which is closed with the test. */
+export async function connectMcp(
+  t: Ending,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  revision?: string,
+): Promise<Client> {
+  const modes = { '2026-07-28': { pin: '2026-07-28' }, '2025-11-25': 'legacy' } as const;
+  const mode = revision === undefined ? {} : { versionNegotiation: { mode: Reflect.get(modes, revision) } };
+  const client = new Client(info, mode);
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  t.after(() => client.close());
+  return client;
 }

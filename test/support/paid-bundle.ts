@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { serve } from './http.ts';
 import { type Ending, temporaryFolder } from './service.ts';
 
 /** Answers a request of a plugin. */
@@ -73,20 +72,13 @@ const files: Readonly<Record<string, string>> = {
 /** Writes the bundle `paid` and starts its third party on 127.0.0.1, which counts the requests. */
 export async function openPaidBundle(t: Ending, answer: Answer) {
   let requests = 0;
-  const server = createServer((request, response) => {
+  const url = await serve(t, (request, response) => {
     requests += 1;
     answer(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'paid'));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, 'paid', name), text);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const settings = {
     EGRESS_OVERRIDES: JSON.stringify({ 'https://api.example.com': url }),
     ...{ EGRESS_ALLOW: '127.0.0.1', BUNDLES: folder, ISOLATION: 'process' },

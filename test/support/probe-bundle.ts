@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { serve } from './http.ts';
 import { type Ending, temporaryFolder } from './service.ts';
 
 /** A bundle whose third party is controlled by the test: it answers on request and records its requests. */
@@ -103,7 +103,7 @@ async function openThirdParty(t: Ending) {
       watchers.add(look);
       look();
     });
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     const path = request.url ?? '';
     counts.set(path, (counts.get(path) ?? 0) + 1);
     if (held.has(path)) {
@@ -114,15 +114,9 @@ async function openThirdParty(t: Ending) {
       });
     } else reply(response, path);
     changed();
-  }).listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  t.after(() => {
-    server.closeAllConnections();
-    return new Promise((done) => server.close(done));
   });
   return {
-    // The server listens on TCP.
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     hold: (path: string) => void held.add(path),
     release: () => {
       held.clear();

@@ -119,6 +119,17 @@ export function share<Opened>(open: (t: Ending) => Promise<Opened>): () => Promi
   };
 }
 
+/** Returns the lines of the log, or those with this message. */
+export function logLines(
+  { log }: Pick<StartedService, 'log'>,
+  message?: string,
+): Array<Readonly<Record<string, unknown>>> {
+  const lines = log()
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
+  return lines.filter(({ msg }) => message === undefined || msg === message);
+}
+
 /** The lines of a log with level `error` and above, without which the reason for a failed test is lost. */
 function failuresIn(log: string): string {
   const lines = log.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { serve } from './http.ts';
 import { type Ending, temporaryFolder } from './service.ts';
 
 /** The error answer of a third party. */
@@ -70,25 +68,18 @@ verify: {request: {method: GET, url: 'https://api.example.com/k?c=verify'}}
 /** Writes the bundles `vendor` and `free`, and starts their third party, which gives the answer that the parameter `c` names. */
 export async function openVendorBundle(t: Ending, errors: Readonly<Record<string, VendorError>>) {
   let requests = 0;
-  const server = createServer((request, response) => {
+  const origin = await serve(t, (request, response) => {
     requests += 1;
     request.resume();
     const name = new URL(request.url ?? '', 'http://vendor').searchParams.get('c') ?? '';
     const { status, headers, body } = errors[name] ?? { status: 200, body: '{}' };
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const folder = await temporaryFolder(t);
   for (const [path, text] of Object.entries(files)) {
     await mkdir(join(folder, path, '..'), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const settings = { BUNDLES: folder, EGRESS_OVERRIDES: JSON.stringify({ 'https://api.example.com': origin }) };
   return { settings, requests: () => requests };
 }
