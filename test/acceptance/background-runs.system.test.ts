@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createTestDatabase } from '../support/postgres.ts';
+import { findFiles } from '../support/find-files.ts';
+import { type Sending, send } from '../support/http.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { openProbe, type Probe } from '../support/probe-bundle.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
@@ -23,18 +25,11 @@ interface RunRequest {
 }
 
 /** Sends a request and repeats it after a 503 with `Retry-After`, if it may be sent twice, as a client should. */
-async function call(service: StartedService, path: string, init: RequestInit = {}, mayRepeat = init.method !== 'POST') {
+async function call(service: StartedService, path: string, init: Sending = {}, mayRepeat = init.method !== 'POST') {
   for (let triesLeft = 5; ; triesLeft -= 1) {
-    const answer = await fetch(service.pluginsUrl + path, {
-      ...init,
-      headers: { Authorization: `Bearer ${service.key}`, ...init.headers },
-    });
-    const text = await answer.text();
-    const { status, headers } = answer;
-    const seconds = Number(headers.get('retry-after'));
-    if (status !== 503 || seconds === 0 || !mayRepeat || triesLeft === 0) {
-      return { status, headers, text, body: JSON.parse(text) };
-    }
+    const sent = await send(service.pluginsUrl + path, { key: service.key, ...init });
+    const seconds = Number(sent.headers.get('retry-after'));
+    if (sent.status !== 503 || seconds === 0 || !mayRepeat || triesLeft === 0) return sent;
     await pause(seconds * 1000);
   }
 }
@@ -42,13 +37,8 @@ async function call(service: StartedService, path: string, init: RequestInit = {
 function execute(service: StartedService, { plugin, q, credentials = {}, headers, asynchronous = true }: RunRequest) {
   const bundle_id = Object.keys(credentials).length > 0 ? 'guarded' : 'probe';
   const init = {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      ...(asynchronous ? { Prefer: 'respond-async' } : {}),
-      ...headers,
-    },
-    body: JSON.stringify({ bundle_id, plugin_id: plugin, input_params: { q }, credentials }),
+    headers: { ...(asynchronous ? { Prefer: 'respond-async' } : {}), ...headers },
+    json: { bundle_id, plugin_id: plugin, input_params: { q }, credentials },
   };
   return call(service, '/v1/execute', init, headers?.['Idempotency-Key'] !== undefined);
 }
@@ -69,12 +59,11 @@ const cancel = async (service: StartedService, id: string) =>
 
 /** Waits until the run has ended. */
 async function ended(service: StartedService, id: string) {
-  for (const latest = Date.now() + 90_000; Date.now() < latest; ) {
+  for (;;) {
     const run = await get(service, id);
     if (run.status === 'ended') return run;
     await pause(50);
   }
-  throw new Error(`${id} has not ended`);
 }
 
 function eventsOf(text: string) {
@@ -85,29 +74,12 @@ function eventsOf(text: string) {
   });
 }
 
-async function filesWith(folder: string, text: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const found: string[] = [];
-  for (const entry of entries.filter((one) => one.isFile())) {
-    const path = join(entry.parentPath, entry.name);
-    if ((await readFile(path)).includes(text)) found.push(path);
-  }
-  return found;
-}
-
 const start = (t: TestContext, probe: Probe, options: { folder?: string; settings?: Record<string, string> } = {}) =>
   startService(t, { ...options, settings: { ...probe.settings, ...options.settings } });
 
-/** With PostgreSQL, only the settings provide a key. */
-async function databaseUrl(t: TestContext): Promise<string> {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
-  return url;
-}
-
 async function killedRuns(t: TestContext, isEncrypted: boolean): Promise<void> {
   const probe = await openProbe(t);
-  const settings = isEncrypted ? { SEALING_KEY: encryptionKey } : { DATABASE_URL: await databaseUrl(t) };
+  const settings = isEncrypted ? { SEALING_KEY: encryptionKey } : { DATABASE_URL: await databaseFor(t) };
   const first = await start(t, probe, { settings });
   const credentials = { token: canary };
   const wanted = {
@@ -123,7 +95,7 @@ async function killedRuns(t: TestContext, isEncrypted: boolean): Promise<void> {
   for (const path of paths) await probe.arrived(path);
   await first.kill();
   probe.release();
-  assert.deepEqual(await filesWith(first.folder, canary), [], 'no credential is on the disk');
+  assert.deepEqual(await findFiles(first.folder, canary), [], 'no credential is on the disk');
 
   const second = await start(t, probe, { folder: first.folder, settings });
   const runs: Record<string, Awaited<ReturnType<typeof get>>> = {};
@@ -141,7 +113,7 @@ async function killedRuns(t: TestContext, isEncrypted: boolean): Promise<void> {
   }
   assert.equal(probe.count('/read?q=guarded'), isEncrypted ? 2 : 1);
   assert.equal(await second.stop(), 0);
-  assert.deepEqual(await filesWith(first.folder, canary), [], 'nor afterwards');
+  assert.deepEqual(await findFiles(first.folder, canary), [], 'nor afterwards');
   for (const output of [first.log(), second.log()]) assert.ok(!output.includes(canary));
 }
 
@@ -241,11 +213,8 @@ describe('asynchronous runs', { concurrency: true }, () => {
       method: 'tools/call',
       params: { name: 'read', arguments: { q: 'third' } },
     };
-    const tool = await call(service, '/mcp/probe', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(message),
-    });
+    const accept = { Accept: 'application/json, text/event-stream' };
+    const tool = await call(service, '/mcp/probe', { json: message, headers: accept }, false);
     assert.match(tool.text, /The runs of this key that run or wait reach the maximum \(1\)/);
     probe.release();
     assert.equal((await first).status, 200);

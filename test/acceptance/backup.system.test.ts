@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
 import { checkStores } from '../support/check-stores.ts';
-import { commandEnvironment } from '../support/command-environment.ts';
 import { createFailingSync } from '../support/failing-sync.ts';
 import { knownBetween, rememberNow } from '../support/known-at-some-time.ts';
 import { createTestDatabase, postgresPrograms } from '../support/postgres.ts';
+import { succeed } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 import { createStoreCaller, type KnownStores, type StoreCaller } from '../support/store-caller.ts';
 
-const run = promisify(execFile);
-const main = resolve('packages/cli/src/main.ts');
 const backups = 2;
 const callersAtOnce = 4;
 const callsBefore = 40;
@@ -150,7 +146,7 @@ test('[restore] a changed backup is refused and nothing is restored, unless the 
   assert.deepEqual((await readdir(into)).sort(), ['backup', 'good']);
   const partly = await command({}, [...target, '--damaged']).catch((error) => error);
   assert.equal(partly.code, 1);
-  const [fault] = JSON.parse(partly.stdout).faults;
+  const [fault] = JSON.parse(partly.output).faults;
   const files = (await service.client.files.list()).data;
   const hurt = files.find(({ file_id: id }) => id === fault.files[0].fileId);
   assert.deepEqual([fault.kind, fault.files[0].name, hurt?.file_name], ['content_differs', 'drink.md', 'drink.md']);
@@ -219,8 +215,7 @@ async function checkCopy(
   const service = await startService(t, { folder: data, settings });
   await checkStores(service, known);
   assert.equal(await service.stop(), 0);
-  const { stdout } = await command({ DATA: data, ...settings }, ['fsck', '--hash']);
-  assert.deepEqual(JSON.parse(stdout).faults, []);
+  assert.deepEqual(JSON.parse(await command({ DATA: data, ...settings }, ['fsck', '--hash'])).faults, []);
 }
 
 /** Returns every path except the files that SQLite and a running service may write at any time. */
@@ -235,29 +230,19 @@ async function backUp(
   folder: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { stdout } = await command(settings, ['backup', folder], environment);
-  const report = JSON.parse(stdout);
+  const report = JSON.parse(await succeed({ settings, environment }, 'backup', folder));
   assert.deepEqual(report.faults, []);
   return report.folder;
 }
 
 /** Restores a backup and returns the folder that the command reports. */
 async function restore(settings: Readonly<Record<string, string>>, from: string, to: string): Promise<string> {
-  const { stdout } = await command({ DATA: to, ...settings }, ['restore', from, to]);
-  const report = JSON.parse(stdout);
+  const report = JSON.parse(await command({ DATA: to, ...settings }, ['restore', from, to]));
   assert.deepEqual(report.faults, []);
   return report.folder;
 }
 
-async function command(
-  settings: Readonly<Record<string, string>>,
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<{ stdout: string }> {
-  const own = Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
-  const env = { ...commandEnvironment, ...environment, ...Object.fromEntries(own) };
-  return await run(process.execPath, [main, ...args], { env });
-}
+const command = (settings: Readonly<Record<string, string>>, args: readonly string[]) => succeed({ settings }, ...args);
 
 /** Installs a `pg_dump` that records its arguments and then runs the real one. */
 async function recordArguments(folder: string, file: string): Promise<void> {

@@ -56,3 +56,61 @@ test('the limit catalogue_question_characters accepts a question of exactly its 
     assert.match(body.error.message, /query\/q/);
   }
 });
+
+const run = { input_params: { expression: '6*7' }, credentials: {} };
+
+const execute = (body: object, headers: Record<string, string> = {}) =>
+  shared.send(`${shared.service.pluginsUrl}/v1/execute`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+test('[execute] the name with which a model calls a tool runs its plugin, in every format', async () => {
+  for (const format of ['openai', 'openai-strict', 'openai-responses', 'anthropic', 'gemini', 'mcp']) {
+    const url = `${shared.service.pluginsUrl}/v1/plugins?bundle_id=calculator&format=${format}`;
+    const [{ definition }] = (await shared.send(url)).body.data;
+    const { name: tool_name } = definition.function ?? definition;
+    const { status, body } = await execute({ tool_name, ...run });
+    assert.equal(status, 200, format);
+    assert.deepEqual(body.data.data, { result: '42', value: 42 });
+  }
+  for (const named of [{ tool_name: 'calculator/evaluate' }, { tool_name: 'evaluate', bundle_id: 'calculator' }]) {
+    assert.equal((await execute({ ...named, ...run })).status, 200);
+  }
+  const qm = new Quartermaster({ baseUrl: shared.service.filesUrl, apiKey: shared.service.key });
+  assert.deepEqual((await qm.plugins.run('calculator__evaluate', run.input_params)).data, { result: '42', value: 42 });
+  const started = await qm.plugins.start('calculator__evaluate', run.input_params);
+  assert.equal(started.plugin_id, 'evaluate');
+});
+
+test('[execute] a tool name and the ids of its plugin are the same request under an Idempotency-Key', async () => {
+  const headers = { 'Idempotency-Key': 'one-call' };
+  const first = await execute({ tool_name: 'calculator__evaluate', ...run }, headers);
+  const again = await execute({ bundle_id: 'calculator', plugin_id: 'evaluate', ...run }, headers);
+  assert.equal(again.status, 200);
+  assert.equal(again.body.data.run_id, first.body.data.run_id);
+});
+
+test('[execute] the error for an unknown, ambiguous or missing name says what to send', async () => {
+  const wrong: Array<[object, number, RegExp]> = [
+    [{ tool_name: 'calculator__evalute' }, 404, /Did you mean "calculator__evaluate"\?/],
+    [{ tool_name: '__proto__' }, 404, /^No plugin has the tool name "__proto__"/],
+    [{ tool_name: 'calculator__evaluate', bundle_id: 'time' }, 404, /No plugin has the tool name/],
+    [
+      { tool_name: 'calculator__evaluate', plugin_id: 'evaluate' },
+      422,
+      /body\/plugin_id must be absent beside tool_name/,
+    ],
+    [{ tool_name: 7 }, 422, /body\/tool_name must be a string/],
+    [{ tool_name: 'x'.repeat(130) }, 422, /body\/tool_name/],
+    [{ bundle_id: 'calculator' }, 422, /body\/plugin_id is required/],
+    [{ plugin_id: 'evaluate' }, 422, /body\/bundle_id is required/],
+    [{}, 422, /body\/bundle_id is required/],
+  ];
+  for (const [named, expected, message] of wrong) {
+    const { status, message: text } = await execute({ ...named, ...run });
+    assert.equal(status, expected, text);
+    assert.match(text, message);
+  }
+});

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { beginSession, type SignedIn, setUp } from '../support/administrator.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { type Sent, send } from '../support/http.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';
 
 /** A list whose objects a client can delete. */
@@ -17,30 +18,13 @@ interface DeletableList {
   deletePath(item: Readonly<Record<string, string>>): string;
 }
 
-type Call = (method: string, url: string, body?: unknown) => Promise<Answer>;
-interface Answer {
-  readonly status: number;
-  readonly body: {
-    readonly data: ReadonlyArray<Record<string, string>>;
-    readonly has_more: boolean;
-    readonly error?: { readonly code: string; readonly message: string };
-  };
-}
+type Call = (method: string, url: string, body?: unknown) => Promise<Sent>;
 
 async function open(t: TestContext, settings: Readonly<Record<string, string>>) {
   const service = await startService(t, { settings });
-  const call: Call = async (method, url, body) => {
-    const isForm = body instanceof FormData;
-    const answer = await fetch(url, {
-      method,
-      headers: {
-        authorization: `Bearer ${service.key}`,
-        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-    });
-    return { status: answer.status, body: (await answer.json()) as Answer['body'] };
-  };
+  const { key } = service;
+  const call: Call = (method, url, body) =>
+    send(url, { method, key, ...(body instanceof FormData ? { body } : { json: body }) });
   return { service, call };
 }
 
@@ -56,7 +40,7 @@ async function listsOf({ service, call }: Awaited<ReturnType<typeof open>>, { pr
   const created = async (path: string, body: unknown, address = filesUrl) => {
     const answer = await call('POST', `${address}${path}`, body);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    return answer.body.data as unknown as Record<string, string>;
+    return answer.body.data as Record<string, string>;
   };
   const newCollection = () => created('/v1/collections', { name: 'c', type: 'text' });
   const collection = `/v1/collections/${(await newCollection()).collection_id}`;
@@ -126,8 +110,7 @@ async function readAndDelete(call: Call, base: string, list: DeletableList, keep
 const databases = {
   SQLite: async () => ({}),
   PostgreSQL: async (t: TestContext) => {
-    const { url, drop } = await createTestDatabase();
-    t.after(drop);
+    const url = await databaseFor(t);
     return { DATABASE_URL: url, SEALING_KEY: randomBytes(32).toString('base64') };
   },
 };
@@ -141,7 +124,7 @@ for (const [database, settingsOf] of Object.entries(databases)) {
       const base = list.address === 'files' ? service.filesUrl : service.pluginsUrl;
       for (let nth = 0; nth < 25; nth++) await list.create(nth);
       const before = await call('GET', `${base}${list.path}?limit=100`);
-      const listed = before.body.data.map((item) => item[list.idMember] ?? '');
+      const listed = before.body.data.map((item: Record<string, string>) => item[list.idMember] ?? '');
       assert.ok(listed.length >= 25, list.name);
       const first = listed.at(-1) ?? ''; // the key of this client, and the collection of the other lists
       const read = await readAndDelete(call, base, list, (id) => id === first);

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
-import { createTestDatabase } from '../support/postgres.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -54,8 +54,7 @@ test('[store] every command refuses a folder without a store, names the setting,
 });
 
 test('[store] every command refuses a PostgreSQL database without a store, and creates no table', async (t) => {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   const folder = await temporaryFolder(t);
   const empty = { folder, settings: { DATABASE_URL: url } };
   const backup = `backup ${join(await temporaryFolder(t), 'copy')}`;
@@ -76,8 +75,7 @@ test('[store] every command refuses a PostgreSQL database without a store, and c
 });
 
 test('[store] with PostgreSQL, a command on stored content refuses a folder without a store or of another store, and changes nothing', async (t) => {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   const settings = { DATABASE_URL: url };
   const service = await startService(t, { settings });
   await service.stop();

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { openConsole } from '../support/console.ts';
 import { tabTo } from '../support/console-keyboard.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { databaseFor } from '../support/postgres.ts';
 
 const sizes = [
   { width: 320, height: 640 },
@@ -49,8 +49,7 @@ test('[console] the credentials of a bundle say where they come from before the 
 });
 
 test('[console] a service without an encryption key says so before the user enters credentials', async (t: TestContext) => {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   const { page, service, pageErrors } = await openConsole(t, { settings: { DATABASE_URL: url } });
   await page.goto(`${service.filesUrl}/credentials`);
   await page.getByRole('status').filter({ hasText: 'This service cannot store credentials yet' }).waitFor();

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { commandEnvironment } from '../support/command-environment.ts';
-import { serve } from '../support/http.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { findFiles } from '../support/find-files.ts';
+import { send, serve } from '../support/http.ts';
+import { connectMcp } from '../support/mcp-clients.ts';
+import { databaseFor } from '../support/postgres.ts';
+import { succeed } from '../support/run-command.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
-const run = promisify(execFile);
 const canary = 'canary-of-a-profile-0123456789';
 const upstreamKeys: Array<string | undefined> = [];
 
@@ -33,36 +31,15 @@ async function preparePlace(t: TestContext): Promise<Place> {
 }
 
 /** Runs a command of `quartermaster` on the same store. */
-async function command(place: Place, args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
-  const all = { ...place.settings, DATA: place.data, ...settings };
-  const own = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
-  const env = { ...commandEnvironment, ...own };
-  const { stdout } = await run(process.execPath, ['packages/cli/src/main.ts', ...args], { env });
-  return stdout.trim();
-}
+const command = (place: Place, args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
+  succeed({ folder: place.data, settings: { ...place.settings, ...settings } }, ...args);
 
-/** The members of a response that these tests read. */
-interface Answer {
-  readonly data: Readonly<Record<string, number>>;
-  readonly error: { readonly code: string; readonly message: string };
-  readonly fetched_count: number;
-  readonly has_more: boolean;
-}
-
-function caller(service: StartedService, key: string | null = service.key) {
-  return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${service.pluginsUrl}${path}`, {
-      method,
-      headers: {
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { ...((await answer.json()) as Answer), status: answer.status };
+const caller =
+  (service: StartedService, key: string | null = service.key) =>
+  async (method: string, path: string, json?: unknown, headers: Record<string, string> = {}) => {
+    const { status, body } = await send(service.pluginsUrl + path, { method, key, json, headers });
+    return { ...body, status };
   };
-}
 
 const execution = (credentials: object) => ({
   bundle_id: 'bearer',
@@ -71,16 +48,6 @@ const execution = (credentials: object) => ({
   credentials,
 });
 const named = (name: string) => ({ $profile: name });
-
-async function filesHold(folder: string, text: string): Promise<string[]> {
-  const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  const contents = await Promise.all(
-    files
-      .filter((file) => file.isFile())
-      .map(async (file) => [file.name, await readFile(join(file.parentPath, file.name), 'latin1')] as const),
-  );
-  return contents.filter(([, content]) => content.includes(text)).map(([name]) => name);
-}
 
 test('[profiles] credentials are stored encrypted under a name and used by this name in execute, verify, the direct call and MCP', async (t) => {
   const place = await preparePlace(t);
@@ -124,15 +91,11 @@ test('[profiles] credentials are stored encrypted under a name and used by this 
     ['/mcp/bearer', 'ask'],
   ] as const) {
     for (const headers of [{ 'x-plugin-profile': 'production' }, { 'x-plugin-credentials': header }, {}]) {
-      const client = new Client({ name: 'test', version: '1' });
       const all = { ...headers, authorization: `Bearer ${service.key}` };
-      await client.connect(
-        new StreamableHTTPClientTransport(new URL(`${service.pluginsUrl}${path}`), { requestInit: { headers: all } }),
-      );
+      const client = await connectMcp(t, `${service.pluginsUrl}${path}`, all);
       const meta = Object.keys(headers).length === 0 ? { 'quartermaster/credentials': named('production') } : {};
       const result = await client.callTool({ name, arguments: input, _meta: meta });
       assert.notEqual(result.isError, true, JSON.stringify(result));
-      await client.close();
     }
   }
   assert.deepEqual([...new Set(upstreamKeys)], [canary]);
@@ -143,7 +106,7 @@ test('[profiles] credentials are stored encrypted under a name and used by this 
   assert.equal((await call('POST', '/v1/verify_credentials', verified)).error.code, 'CREDENTIALS_VALIDATION_ERROR');
   assert.equal((await call('DELETE', '/v1/credential_profiles/production')).status, 200);
   assert.equal((await call('POST', '/v1/execute', execution(named('production')))).status, 404);
-  assert.deepEqual(await filesHold(place.data, canary), []);
+  assert.deepEqual(await findFiles(place.data, canary), []);
   assert.ok(!service.log().includes(canary));
 });
 
@@ -221,8 +184,7 @@ test('[profiles] only keys of its project can use a profile, only for its bundle
 
 test('[profiles] with PostgreSQL and no encryption key there are no profiles, and the error names the setting', async (t) => {
   const place = await preparePlace(t);
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   const service = await startService(t, { folder: place.data, settings: { ...place.settings, DATABASE_URL: url } });
   const call = caller(service);
   const profile = { name: 'one', bundle_id: 'bearer', credentials: { KEY: canary } };

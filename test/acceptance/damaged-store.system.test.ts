@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
-import { commandEnvironment } from '../support/command-environment.ts';
+import { findFiles } from '../support/find-files.ts';
+import { runCommand, succeed } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
-const run = promisify(execFile);
-const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
-
-const command = (folder: string, ...args: string[]) => commandWith({}, folder, ...args);
-
-async function commandWith(environment: NodeJS.ProcessEnv, folder: string, ...args: string[]): Promise<string> {
-  const env = { ...commandEnvironment, ...environment, QUARTERMASTER_DATA: folder };
-  return (await run(process.execPath, [main, ...args], { env })).stdout;
-}
-
-async function pathsOf(folder: string): Promise<string[]> {
-  const found = await readdir(join(folder, 'blobs'), { recursive: true, withFileTypes: true });
-  return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-}
+const command = (folder: string, ...args: string[]) => succeed({ folder }, ...args);
+const pathsOf = (folder: string) => findFiles(join(folder, 'blobs'));
 
 interface Ready {
   readonly data: { readonly conditions: ReadonlyArray<{ readonly condition: string; readonly count: number }> };
@@ -64,10 +51,7 @@ test('[damage] after an older database was restored nothing is erased, the log a
   const [project] = JSON.parse(
     `[${(await command(folder, 'project', 'list')).match(/proj\w{20}/)?.map((id) => `"${id}"`) ?? ''}]`,
   );
-  const listed = (await command(folder, 'quarantine', 'list'))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const listed = (await command(folder, 'quarantine', 'list')).split('\n').map((line) => JSON.parse(line));
   for (const { blobId } of listed) {
     await command(folder, 'quarantine', 'restore', blobId, '--project', project, '--name', 'tea.txt');
   }
@@ -87,9 +71,9 @@ test('[damage] readiness and metrics report a missing blob, fsck names its file,
   await assert.rejects(service.client.files.content(id), { status: 503 });
   assert.deepEqual(await conditionsOf(service), ['damaged 1']);
   assert.equal(await metricOf(service, 'quartermaster_blobs_damaged'), '1');
-  const failed = await command(service.folder, 'fsck').catch((error: { code: number; stdout: string }) => error);
-  assert.ok(typeof failed !== 'string' && failed.code === 1);
-  const [fault] = JSON.parse(failed.stdout).faults;
+  const failed = await runCommand(service, 'fsck');
+  assert.equal(failed.code, 1);
+  const [fault] = JSON.parse(failed.output).faults;
   assert.deepEqual([fault.kind, fault.files[0].fileId, fault.files[0].name], ['bytes_missing', id, 'tea.txt']);
   await upload(service, 'green tea');
   assert.equal(await (await service.client.files.content(id)).text(), 'green tea');
@@ -111,9 +95,9 @@ test('[damage] fsck and backup name a file that the disk cannot read, continue a
     ['fsck', '--hash', '--repair'],
     ['backup', join(into, 'one')],
   ]) {
-    const failed = await commandWith(env, service.folder, ...args).catch((error) => error);
-    assert.equal(failed.code, 1, failed.stderr);
-    const { faults } = JSON.parse(failed.stdout);
+    const failed = await runCommand({ folder: service.folder, environment: env }, ...args);
+    assert.equal(failed.code, 1, failed.errors);
+    const { faults } = JSON.parse(failed.output);
     const reported = faults.map(({ kind, files: [file] }: Fault) => [kind, file?.fileId, file?.name]);
     assert.deepEqual(reported, [['unreadable', id, 'tea.txt']]);
   }

@@ -9,7 +9,7 @@ import { until } from '../../packages/server/src/platform/testing/until.ts';
 import { settledRecord } from '../support/client.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
 import { repeatsKills } from '../support/kill-depth.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 /** Up to 128 texts are on their way at each kill, and two kills meet the building. */
@@ -99,8 +99,7 @@ test('[embeddings] after kills around the exchange of two sets of vectors, one s
 });
 
 test('[embeddings] after kills around the exchange of two sets of vectors on PostgreSQL, one set is in use and few texts are paid twice', async (t) => {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   const sets = async () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();

@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { chmod, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
-import { commandEnvironment } from '../support/command-environment.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { send } from '../support/http.ts';
+import { databaseFor } from '../support/postgres.ts';
+import { runCommand, succeed } from '../support/run-command.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
-const run = promisify(execFile);
 type Settings = Readonly<Record<string, string>>;
 
-async function command(settings: Settings, ...args: string[]): Promise<string> {
-  return (await runCommand(settings, ...args)).stdout.trim();
-}
-
-async function runCommand(settings: Settings, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
-  const command = ['packages/cli/src/main.ts', ...args];
-  return await run(process.execPath, command, { env: { ...commandEnvironment, ...env } });
-}
+const command = (settings: Settings, ...args: string[]) => succeed({ settings }, ...args);
 
 async function bundleSettings(t: TestContext): Promise<Settings> {
   const folder = await temporaryFolder(t);
@@ -30,14 +20,9 @@ async function bundleSettings(t: TestContext): Promise<Settings> {
 
 /** Sends a request about profiles and returns the status. */
 async function profile({ pluginsUrl, key }: StartedService, method: string, name: string): Promise<number> {
-  const body = { name, bundle_id: 'bearer', credentials: { KEY: 'a key of a third party' } };
-  const answer = await fetch(`${pluginsUrl}/v1/credential_profiles${method === 'GET' ? `/${name}` : ''}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
-  });
-  await answer.arrayBuffer();
-  return answer.status;
+  const url = `${pluginsUrl}/v1/credential_profiles`;
+  const json = { name, bundle_id: 'bearer', credentials: { KEY: 'a key of a third party' } };
+  return (await (method === 'GET' ? send(`${url}/${name}`, { key }) : send(url, { key, json }))).status;
 }
 
 test('[profiles] a SQLite store creates its encryption key once, readable by its owner only; a backup contains it if the operator asks', async (t) => {
@@ -86,8 +71,7 @@ test('[profiles] a SQLite store creates its encryption key once, readable by its
 });
 
 test('[profiles] with PostgreSQL a process with another encryption key does not start and names the remedy, rotation or forgetting the lost key', async (t) => {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   const [older, newer] = [await command({}, 'profile', 'new-key'), await command({}, 'profile', 'new-key')];
   const folder = await temporaryFolder(t);
   const bundles = await bundleSettings(t);
@@ -123,8 +107,7 @@ test('[profiles] with PostgreSQL a process with another encryption key does not 
 });
 
 test('[profiles] a process without the new encryption key responds with 503 and the remedy, and the rotation warns of it', async (t) => {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   const [older, newer] = [await command({}, 'profile', 'new-key'), await command({}, 'profile', 'new-key')];
   const bundles = await bundleSettings(t);
   for (const database of [{}, { DATABASE_URL: url }]) {
@@ -132,26 +115,20 @@ test('[profiles] a process without the new encryption key responds with 503 and 
     const service = await startService(t, { folder, settings: { ...bundles, ...database, SEALING_KEY: older } });
     assert.equal(await profile(service, 'POST', 'one'), 200);
     const rotation = { ...bundles, ...database, DATA: folder, SEALING_KEY: `${newer},${older}` };
-    const { stdout, stderr } = await runCommand(rotation, 'profile', 'rotate');
-    const keyId = /^encrypted with the key ([0-9a-f]{12}): 1$/.exec(stdout.trim())?.[1];
-    assert.match(stderr, new RegExp(`Restart all processes .* key ${keyId}.* 503`));
-    const { status, headers, error } = await execute(service);
-    assert.deepEqual([status, headers.get('retry-after'), error.code], [503, '60', 'SERVICE_UNAVAILABLE']);
-    assert.match(error.message, new RegExp(`"one".* key ${keyId}, which this process does not have.* Restart it`));
+    const { output, errors } = await runCommand({ settings: rotation }, 'profile', 'rotate');
+    const keyId = /^encrypted with the key ([0-9a-f]{12}): 1$/.exec(output)?.[1];
+    assert.match(errors, new RegExp(`Restart all processes .* key ${keyId}.* 503`));
+    const { status, headers, code, message } = await execute(service);
+    assert.deepEqual([status, headers.get('retry-after'), code], [503, '60', 'SERVICE_UNAVAILABLE']);
+    assert.match(message, new RegExp(`"one".* key ${keyId}, which this process does not have.* Restart it`));
     assert.equal(await service.stop(), 0);
-    const nothing = await runCommand(rotation, 'profile', 'rotate');
-    assert.deepEqual([nothing.stdout, nothing.stderr], [`encrypted with the key ${keyId}: 0\n`, '']);
+    const nothing = await runCommand({ settings: rotation }, 'profile', 'rotate');
+    assert.deepEqual([nothing.output, nothing.errors], [`encrypted with the key ${keyId}: 0`, '']);
   }
 });
 
 /** Runs a plugin with the profile `one`. */
-async function execute({ pluginsUrl, key }: StartedService) {
-  const body = { bundle_id: 'bearer', plugin_id: 'ask', input_params: { mode: 'ok', q: 'x' } };
-  const answer = await fetch(`${pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...body, credentials: { $profile: 'one' } }),
-  });
-  const { error } = (await answer.json()) as { error: { code: string; message: string } };
-  return { status: answer.status, headers: answer.headers, error };
+function execute({ pluginsUrl, key }: StartedService) {
+  const json = { bundle_id: 'bearer', plugin_id: 'ask', input_params: { mode: 'ok', q: 'x' } };
+  return send(`${pluginsUrl}/v1/execute`, { key, json: { ...json, credentials: { $profile: 'one' } } });
 }

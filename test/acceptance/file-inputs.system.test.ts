@@ -3,11 +3,18 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { send } from '../support/http.ts';
 import { askMcp, callTool } from '../support/mcp-knowledge.ts';
 import { runCommand } from '../support/run-command.ts';
-import { logLines, type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import {
+  type Ending,
+  logLines,
+  type StartedService,
+  share,
+  startService,
+  temporaryFolder,
+} from '../support/service.ts';
 import { writeBundle } from '../support/write-bundle.ts';
 
 const mib = 2 ** 20;
@@ -40,7 +47,7 @@ effects: read
 idempotent: true
 `;
 
-async function openService(t: TestContext): Promise<StartedService> {
+async function openService(t: Ending): Promise<StartedService> {
   return await startService(t, {
     settings: {
       BUNDLES: await writeBundle(await temporaryFolder(t), 'digests', {
@@ -51,6 +58,8 @@ async function openService(t: TestContext): Promise<StartedService> {
     },
   });
 }
+
+const shared = share(openService);
 
 async function upload({ filesUrl }: StartedService, key: string, content: Uint8Array): Promise<string> {
   const form = new FormData();
@@ -88,8 +97,8 @@ async function createKey({ filesUrl, key }: StartedService, project: string, sco
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-test('[file-inputs] an input is checked before its files are read', async (t) => {
-  const service = await openService(t);
+test('[file-inputs] an input is checked before its files are read', async () => {
+  const service = await shared();
   const file = 'file:file0mwq7qe92rz5d1vkc40m';
   const wrong = await execute(service, { file, text: 5 });
   assert.deepEqual([wrong.status, wrong.code], [422, 'REQUEST_VALIDATION_ERROR'], wrong.text);
@@ -144,8 +153,8 @@ test('[file-inputs] an input names a file or an artifact by REST, directly, asyn
   assert.deepEqual([files, artifacts], [[file.slice(5), file.slice(5)], [picture.artifact_id]]);
 });
 
-test('[file-inputs] only a key of the project with the scope files can name files; ids of other projects are treated as unknown', async (t) => {
-  const service = await openService(t);
+test('[file-inputs] only a key of the project with the scope files can name files; ids of other projects are treated as unknown', async () => {
+  const service = await shared();
   const file_id = await upload(service, service.key, pdf);
   const { artifact_id } = await createArtifact(service);
   const other = (await runCommand(service, 'project', 'create', 'other')).output.trim();
@@ -157,11 +166,11 @@ test('[file-inputs] only a key of the project with the scope files can name file
   const collections = await createKey(service, projectId, ['plugins', 'collections']);
   const both = await createKey(service, projectId, ['plugins', 'files']);
   const inputs = [{ file: `file:${file_id}` }, { list: [`artifact:${artifact_id}`] }];
-  const matrix: ReadonlyArray<readonly [who: string, key: string | null, status: number, code: string | undefined]> = [
+  const matrix: ReadonlyArray<readonly [who: string, key: string | null, status: number, code: string | null]> = [
     ['no key', null, 401, 'APIKEY_VALIDATION_FAILED'],
     ['plugins', plugins, 403, 'PERMISSION_DENIED'],
     ['plugins and collections', collections, 403, 'PERMISSION_DENIED'],
-    ['plugins and files', both, 200, undefined],
+    ['plugins and files', both, 200, null],
     ['another project', foreign, 404, 'OBJECT_NOT_FOUND'],
   ];
   for (const [who, key, status, code] of matrix) {
@@ -186,35 +195,8 @@ test('[file-inputs] only a key of the project with the scope files can name file
   }
 });
 
-test('[file-inputs] the limit input_files and the limit input_file_bytes are checked before a file is read, and then its type is checked', async (t) => {
-  const service = await openService(t);
-  const { key } = service;
-  const file = `file:${await upload(service, key, pdf)}`;
-  const list = (count: number, value: string) => Array.from({ length: count }, () => value);
-  const { artifact_id } = await createArtifact(service);
-  assert.equal((await execute(service, { list: list(16, `artifact:${artifact_id}`) })).status, 200);
-  const many = await execute(service, { list: list(17, `artifact:${artifact_id}`) });
-  assert.deepEqual([many.status, many.code], [422, 'REQUEST_VALIDATION_ERROR']);
-  assert.match(many.message, /^body\/input_params\/list\/16 /);
-  const wrong = await execute(service, { picture: file });
-  assert.equal(
-    wrong.message,
-    'body/input_params/picture must be a file of the type image/png; received a file whose content is application/pdf.',
-  );
-  const short = await execute(service, { file: `file:${await upload(service, key, Buffer.from('%PDF-1.7'))}` });
-  assert.match(short.message, /^body\/input_params\/file must /, 'the content is checked against the schema');
-  // Proves that nothing is read, because the bytes of the file are missing.
-  const blobs = join(service.folder, 'blobs');
-  for (const folder of await readdir(blobs)) await rm(join(blobs, folder), { recursive: true });
-  const large = await execute(service, { list: list(3, file) });
-  assert.deepEqual([large.status, large.code], [413, 'FILE_TOO_LARGE']);
-  assert.match(large.message, /at most 8388608 bytes together; received \d+\.$/);
-  const damaged = await execute(service, { file });
-  assert.deepEqual([damaged.status, damaged.code], [503, 'SERVICE_UNAVAILABLE']);
-});
-
-test('[file-inputs] an expired artifact has its own error, and a file that is deleted at the same time is passed completely or not found', async (t) => {
-  const service = await openService(t);
+test('[file-inputs] an expired artifact has its own error, and a file that is deleted at the same time is passed completely or not found', async () => {
+  const service = await shared();
   const { key, filesUrl } = service;
   const { artifact_id } = await createArtifact(service);
   const database = new DatabaseSync(join(service.folder, 'quartermaster.db'), { timeout: 10_000 });
@@ -235,8 +217,8 @@ test('[file-inputs] an expired artifact has its own error, and a file that is de
   }
 });
 
-test('[file-inputs] only a key with the scope files sees names of files in schemas, over REST and MCP', async (t) => {
-  const service = await openService(t);
+test('[file-inputs] only a key with the scope files sees names of files in schemas, over REST and MCP', async () => {
+  const service = await shared();
   const { pluginsUrl, key } = service;
   const projectId = await projectOf(service);
   const plugins = await createKey(service, projectId, ['plugins', 'collections']);
@@ -266,4 +248,32 @@ test('[file-inputs] only a key with the scope files sees names of files in schem
       assert.equal(/(?:file|artifact):/.test(text), bearer === key, `${path} with ${bearer}`);
     }
   }
+});
+
+// This test deletes the bytes of all files.
+test('[file-inputs] the limit input_files and the limit input_file_bytes are checked before a file is read, and then its type is checked', async () => {
+  const service = await shared();
+  const { key } = service;
+  const file = `file:${await upload(service, key, pdf)}`;
+  const list = (count: number, value: string) => Array.from({ length: count }, () => value);
+  const { artifact_id } = await createArtifact(service);
+  assert.equal((await execute(service, { list: list(16, `artifact:${artifact_id}`) })).status, 200);
+  const many = await execute(service, { list: list(17, `artifact:${artifact_id}`) });
+  assert.deepEqual([many.status, many.code], [422, 'REQUEST_VALIDATION_ERROR']);
+  assert.match(many.message, /^body\/input_params\/list\/16 /);
+  const wrong = await execute(service, { picture: file });
+  assert.equal(
+    wrong.message,
+    'body/input_params/picture must be a file of the type image/png; received a file whose content is application/pdf.',
+  );
+  const short = await execute(service, { file: `file:${await upload(service, key, Buffer.from('%PDF-1.7'))}` });
+  assert.match(short.message, /^body\/input_params\/file must /, 'the content is checked against the schema');
+  // Proves that nothing is read, because the bytes of the file are missing.
+  const blobs = join(service.folder, 'blobs');
+  for (const folder of await readdir(blobs)) await rm(join(blobs, folder), { recursive: true });
+  const large = await execute(service, { list: list(3, file) });
+  assert.deepEqual([large.status, large.code], [413, 'FILE_TOO_LARGE']);
+  assert.match(large.message, /at most 8388608 bytes together; received \d+\.$/);
+  const damaged = await execute(service, { file });
+  assert.deepEqual([damaged.status, damaged.code], [503, 'SERVICE_UNAVAILABLE']);
 });

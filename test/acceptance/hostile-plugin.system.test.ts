@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { findFiles } from '../support/find-files.ts';
+import { send } from '../support/http.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { writeBundle } from '../support/write-bundle.ts';
 
 const canary = 'canary-0b9d4c7e61f2';
 
@@ -34,48 +35,30 @@ const attempts: ReadonlyArray<readonly [name: string, body: string, status: numb
 ];
 
 async function writeHostileBundle(folder: string): Promise<void> {
-  const bundle = join(folder, 'hostile');
-  await mkdir(bundle, { recursive: true });
-  await writeFile(
-    join(bundle, 'bundle.yaml'),
-    [
-      'id: hostile',
-      'version: 1.0.0',
-      'name: Hostile',
-      'description: Tries what it must not.',
-      'provider: Test',
-      'developer: Test',
-      'hosts: []',
-      'credentials_schema:',
-      '  type: object',
-      '  properties:',
-      '    TOKEN: { type: string, description: A secret., x-secret: true }',
-      '  required: [TOKEN]',
-      'limits: { timeout_ms: 3000, memory_mb: 256 }',
-      '',
-    ].join('\n'),
-  );
+  const files: Record<string, string> = {};
   for (const [name, body] of attempts) {
-    await writeFile(
-      join(bundle, `${name}.yaml`),
-      [
-        `id: ${name}`,
-        `name: ${name}`,
-        'description: One attempt.',
-        'effects: read',
-        'idempotent: true',
-        'input_schema: { type: object, properties: {} }',
-        'output_schema: { type: object, properties: { seen: { type: string, description: What was seen. } } }',
-        `handler: ${name.replaceAll('_', '-')}.mjs`,
-        '',
-      ].join('\n'),
-    );
-    await writeFile(
-      join(bundle, `${name.replaceAll('_', '-')}.mjs`),
+    const program = `${name.replaceAll('_', '-')}.mjs`;
+    files[`${name}.yaml`] = `id: ${name}
+name: ${name}
+description: One attempt.
+effects: read
+idempotent: true
+input_schema: { type: object, properties: {} }
+output_schema: { type: object, properties: { seen: { type: string, description: What was seen. } } }
+handler: ${program}
+`;
+    files[program] =
       `const tryRead = (path) => { try { return process.getBuiltinModule('node:fs').readFileSync(path, 'utf8'); } catch { return 'denied'; } };
-       export const run = () => { ${body} };`,
-    );
+       export const run = () => { ${body} };`;
   }
+  const more = `hosts: []
+credentials_schema:
+  type: object
+  properties:
+    TOKEN: { type: string, description: A secret., x-secret: true }
+  required: [TOKEN]
+limits: { timeout_ms: 3000, memory_mb: 256 }`;
+  await writeBundle(folder, 'hostile', { more, ...files });
 }
 
 test('[hostile] a hostile plugin fails only its own run, with the right error code, and no credential is found anywhere', async (t) => {
@@ -87,12 +70,9 @@ test('[hostile] a hostile plugin fails only its own run, with the right error co
     settings: { BUNDLES: bundles, DATABASE_URL: '', LOG_LEVEL: 'trace' },
   });
   for (const [plugin, , status, outcome] of attempts) {
-    const { answer, text } = await execute(service, plugin);
-    assert.equal(answer.status, status, `${plugin}: ${text}`);
-    const { error, data } = JSON.parse(text) as {
-      error?: { details?: Array<{ outcome?: string }> };
-      data?: { data: { seen?: string } };
-    };
+    const { status: answered, text, body } = await execute(service, plugin);
+    assert.equal(answered, status, `${plugin}: ${text}`);
+    const { error, data } = body;
     if (outcome !== null) assert.equal(error?.details?.[0]?.outcome, outcome, `${plugin}: ${text}`);
     const seen = data?.data.seen ?? '';
     assert.ok(!seen.includes('QUARTERMASTER_') && !seen.includes('PATH='), `${plugin} saw ${seen}`);
@@ -104,18 +84,10 @@ test('[hostile] a hostile plugin fails only its own run, with the right error co
   }
   assert.equal(await service.stop(), 0);
   assert.ok(!service.log().includes(canary), 'the log has no credential');
-  for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!file.isFile()) continue;
-    const bytes = await readFile(join(file.parentPath, file.name));
-    assert.ok(!bytes.includes(canary), `${file.name} has no credential`);
-  }
+  assert.deepEqual(await findFiles(folder, canary), [], 'no file has a credential');
 });
 
-async function execute(service: StartedService, plugin: string) {
-  const answer = await fetch(`${service.pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ bundle_id: 'hostile', plugin_id: plugin, input_params: {}, credentials: { TOKEN: canary } }),
+const execute = (service: StartedService, plugin: string) =>
+  send(`${service.pluginsUrl}/v1/execute`, {
+    json: { bundle_id: 'hostile', plugin_id: plugin, input_params: {}, credentials: { TOKEN: canary } },
   });
-  return { answer, text: await answer.text() };
-}

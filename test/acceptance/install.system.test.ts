@@ -5,17 +5,12 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { commandEnvironment } from '../support/command-environment.ts';
+import { succeed } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
-const main = resolve('packages/cli/src/main.ts');
-
-async function quartermaster(args: readonly string[], data?: string): Promise<string> {
-  const env = { ...commandEnvironment, ...(data === undefined ? {} : { QUARTERMASTER_DATA: data }) };
-  const { stdout } = await run(process.execPath, [main, 'bundle', ...args], { env });
-  return stdout.trim();
-}
+const quartermaster = (args: readonly string[], folder?: string) =>
+  succeed(folder === undefined ? {} : { folder }, 'bundle', ...args);
 
 const schemas = { input_schema: { type: 'object', properties: {} }, effects: 'read', idempotent: true };
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { settledRecord } from '../support/client.ts';
+import { send } from '../support/http.ts';
 import { type StartedService, startService } from '../support/service.ts';
 
 /** Creates a folder with one third-party bundle: a copy of ours under another name. */
@@ -23,9 +24,8 @@ function onMachine(change: string): readonly string[] {
 }
 
 async function isolationOf(service: StartedService, bundleId: string): Promise<string | undefined> {
-  const answer = await fetch(`${service.pluginsUrl}/v1/bundles`);
-  const { data } = (await answer.json()) as { data: { bundle_id: string; isolation: string }[] };
-  return data.find((bundle) => bundle.bundle_id === bundleId)?.isolation;
+  const { data } = (await send(`${service.pluginsUrl}/v1/bundles`)).body;
+  return data.find((bundle: { bundle_id: string }) => bundle.bundle_id === bundleId)?.isolation;
 }
 
 /** Returns the log lines with this message. */
@@ -43,21 +43,12 @@ async function readDocument({ client }: StartedService): Promise<string> {
   return (await settledRecord(client, collection, record)).status;
 }
 
-async function add(service: StartedService, bundleId: string): Promise<unknown> {
-  const body = (await (await execute(service, bundleId)).json()) as { data?: { data: unknown } };
-  return body.data?.data;
-}
+const add = async (service: StartedService, bundleId: string) => (await execute(service, bundleId)).body.data?.data;
 
-function execute(service: StartedService, bundleId: string): Promise<Response> {
-  return fetch(`${service.pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      ...{ bundle_id: bundleId, plugin_id: 'add', credentials: {} },
-      input_params: { number_1: 1, number_2: 2 },
-    }),
+const execute = (service: StartedService, bundleId: string) =>
+  send(`${service.pluginsUrl}/v1/execute`, {
+    json: { bundle_id: bundleId, plugin_id: 'add', credentials: {}, input_params: { number_1: 1, number_2: 2 } },
   });
-}
 
 test('[isolation] third-party code runs in a sandbox and code of the product in a process, and the lists show the isolation', async (t) => {
   const service = await startService(t, { settings: { BUNDLES: await foreignBundles(t) } });
@@ -99,11 +90,9 @@ for (const [what, change, reason] of poorMachines) {
     const launcher = onMachine(change);
     const service = await startService(t, { settings: { BUNDLES: await foreignBundles(t) }, launcher });
     assert.deepEqual(await add(service, 'arithmetic'), { result: 3 });
-    const answer = await execute(service, 'sums');
-    assert.equal(answer.status, 503);
-    const { error } = (await answer.json()) as { error: { code: string; message: string } };
-    assert.equal(error.code, 'SERVICE_UNAVAILABLE');
-    assert.ok(error.message.includes(`need a sandbox, and ${reason}`), error.message);
+    const { status, code, message } = await execute(service, 'sums');
+    assert.deepEqual([status, code], [503, 'SERVICE_UNAVAILABLE']);
+    assert.ok(message.includes(`need a sandbox, and ${reason}`), message);
     assert.equal(await isolationOf(service, 'sums'), 'sandbox', 'it is listed with what it needs');
     const health = await (await fetch(`${service.pluginsUrl}/v1/health_check`)).text();
     assert.ok(health.includes(`"sandbox":{"available":false,"missing":${JSON.stringify(reason)}}`), health);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { serve } from '../support/http.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { send, serve } from '../support/http.ts';
+import { databaseFor } from '../support/postgres.ts';
+import { succeed } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
-const main = resolve('packages/cli/src/main.ts');
 const rate = JSON.stringify({ result: 'success', base_code: 'USD', target_code: 'CNY', conversion_rate: 7.1 });
 
 /** Counts the calls that reach the third party. */
@@ -23,20 +23,15 @@ async function startThirdParty(t: TestContext): Promise<{ readonly overrides: st
 }
 
 async function execute(service: StartedService, credential: string, key?: string) {
-  const response = await fetch(`${service.pluginsUrl}/v1/execute`, {
-    method: 'POST',
-    headers: {
-      ...{ 'Content-Type': 'application/json', 'Idempotency-Key': 'order-1' },
-      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-    },
-    body: JSON.stringify({
+  const { status, body, code, message } = await send(`${service.pluginsUrl}/v1/execute`, {
+    ...{ key, headers: { 'Idempotency-Key': 'order-1' } },
+    json: {
       ...{ bundle_id: 'exchangerate_api', plugin_id: 'get_exchange_rate' },
       input_params: { from_currency: 'USD', to_currency: 'CNY' },
       credentials: { EXCHANGERATE_API_API_KEY: credential },
-    }),
+    },
   });
-  const body = JSON.parse(await response.text());
-  return { status: response.status, runId: body.data?.run_id, code: body.error?.code, message: body.error?.message };
+  return { status, runId: body.data?.run_id, code, message };
 }
 
 /** Returns the number of responses of each status. */
@@ -62,8 +57,7 @@ test('[kept-answers] no caller obtains the response of another by guessing crede
 
 test('[kept-answers] on PostgreSQL without an encryption key, another process replays the response, ten wrong requests close the key, and a backup omits the secret', async (t) => {
   const { overrides, calls } = await startThirdParty(t);
-  const database = await createTestDatabase();
-  t.after(() => database.drop());
+  const database = { url: await databaseFor(t) };
   const settings = { EGRESS_OVERRIDES: overrides, DATABASE_URL: database.url };
   const one = await startService(t, { settings });
   const first = await execute(one, 'of-the-caller');
@@ -76,12 +70,7 @@ test('[kept-answers] on PostgreSQL without an encryption key, another process re
   assert.equal(calls(), 1);
 
   const into = join(await temporaryFolder(t), 'backup');
-  const env = {
-    ...process.env,
-    QUARTERMASTER_DATA: one.folder,
-    QUARTERMASTER_DATABASE_URL: database.url,
-  };
-  await run(process.execPath, [main, 'backup', into], { env });
+  await succeed({ folder: one.folder, settings: { DATABASE_URL: database.url } }, 'backup', into);
   const { stdout } = await run('pg_restore', ['--data-only', '--file=-', join(into, 'database.dump')]);
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

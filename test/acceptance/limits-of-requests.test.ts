@@ -95,3 +95,96 @@ test('the limit json_large_numbers accepts a body of exactly as many integers be
   assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
   assertRefused(row, await limited.send(url, body(row.value + 1)));
 });
+
+async function execute(credentials: Record<string, string>) {
+  const input_params = { expression: '1+1' };
+  return await limited.send(
+    `${limited.service.pluginsUrl}/v1/execute`,
+    json({ bundle_id: 'calculator', plugin_id: 'evaluate', input_params, credentials }),
+  );
+}
+
+const members = (count: number, value: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${String(index).padStart(3, '0')}`, value]));
+
+test('the limit credential_members accepts exactly as many credentials and refuses one more', async () => {
+  const row = { value: 32, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
+  assertAccepted(await execute(members(row.value, 'x')));
+  assertRefused(row, await execute(members(row.value + 1, 'x')));
+});
+
+test('the limit credential_value_bytes accepts a credential of exactly its size and refuses one byte more', async () => {
+  const row = { value: 8192, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
+  assertAccepted(await execute({ key: 'x'.repeat(row.value) }));
+  assertRefused(row, await execute({ key: 'x'.repeat(row.value + 1) }));
+});
+
+test('the limit credential_bytes accepts credentials of exactly its size together and refuses one byte more', async () => {
+  const row = { value: 32_768, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
+  const each = row.value / 16 - 'k000'.length;
+  assertAccepted(await execute(members(16, 'x'.repeat(each))));
+  assertRefused(row, await execute({ ...members(16, 'x'.repeat(each)), k015: 'x'.repeat(each + 1) }));
+});
+
+test('the limit input_members accepts exactly as many members of input_params and refuses one more', async () => {
+  const row = { value: 10_000, status: 422, code: 'REQUEST_VALIDATION_ERROR' };
+  const url = `${limited.service.pluginsUrl}/v1/execute`;
+  const ask = (count: number) =>
+    limited.send(
+      url,
+      json({ bundle_id: 'no_such_bundle', plugin_id: 'a', input_params: members(count, 'x'), credentials: {} }),
+    );
+  // An accepted request reaches the catalogue, which does not know the plugin.
+  const { status, code } = await ask(row.value);
+  assert.deepEqual([status, code], [404, 'OBJECT_NOT_FOUND']);
+  assertRefused(row, await ask(row.value + 1));
+});
+
+test('a batch of JSON-RPC messages and an id that no answer can repeat exactly are refused', async () => {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+  const ping = (id: string) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
+  for (const [body, reason] of [
+    [`[${ping('1')}]`, /batches are not accepted/],
+    [ping('12345678901234567'), /`id` must be/],
+    [ping('1.5'), /`id` must be/],
+  ] as const) {
+    const answer = await limited.send(`${limited.service.pluginsUrl}/mcp`, { method: 'POST', body, headers });
+    assert.deepEqual([answer.status, answer.body.error.code], [400, -32600]);
+    assert.match(answer.body.error.message, reason);
+  }
+  const { status } = await limited.send(`${limited.service.pluginsUrl}/mcp`, {
+    method: 'POST',
+    body: ping('7'),
+    headers,
+  });
+  assert.equal(status, 200);
+});
+
+test('the limit idempotency_wrong_requests compares exactly as many other requests and refuses one more', async () => {
+  const row = { value: 10, status: 409, code: 'DUPLICATE_OBJECT' };
+  const first = (await limited.send(`${limited.service.pluginsUrl}/metrics`)).message;
+  const calculate = async (credential: string) => {
+    const call = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' } };
+    const { headers, ...init } = json({ ...call, credentials: { credential } });
+    const url = `${limited.service.pluginsUrl}/v1/execute`;
+    return await limited.send(url, { ...init, headers: { ...headers, 'Idempotency-Key': 'order-1' } });
+  };
+  assertAccepted(await calculate('right'));
+  for (let n = 0; n < row.value; n++) assert.equal((await calculate(`guess ${n}`)).status, 422);
+  assertRefused(row, await calculate('guess'));
+  assertRefused(row, await calculate('right'));
+  assert.doesNotMatch(first, /limit="idempotency_wrong_requests"/);
+  const { message } = await limited.send(`${limited.service.pluginsUrl}/metrics`);
+  assert.match(message, /^quartermaster_limit_exceeded_total\{limit="idempotency_wrong_requests"\} 2$/m);
+});
+
+test('the limit profiles_of_project accepts exactly as many credential profiles and refuses one more', async () => {
+  const row = { value: 1000, status: 429, code: 'RESOURCE_LIMIT_REACHED' };
+  const url = `${limited.service.pluginsUrl}/v1/credential_profiles`;
+  const create = (name: string) => limited.send(url, json({ name, bundle_id: 'calculator', credentials: {} }));
+  for (let count = 1; count <= row.value; count += 1) assertAccepted(await create(`p${count}`));
+  assertRefused(row, await create('one-more'));
+  assert.equal((await create('p1')).code, 'DUPLICATE_OBJECT');
+  assertAccepted(await limited.send(`${url}/p1`, { method: 'DELETE' }));
+  assertAccepted(await create('one-more'));
+});

@@ -6,15 +6,14 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Quartermaster } from '@quartermaster/client';
 import pg from 'pg';
-import { copyTestDatabase, createTestDatabase } from '../support/postgres.ts';
+import { copyTestDatabase, createTestDatabase, databaseFor } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const upload = (client: Quartermaster, text: string) =>
   client.files.upload(new Blob([text]), { purpose: 'record_file', name: 'tea.txt' });
 
 async function newDatabase(t: TestContext): Promise<{ readonly DATABASE_URL: string }> {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   return { DATABASE_URL: url };
 }
 

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { settledRecord } from '../support/client.ts';
-import { commandEnvironment } from '../support/command-environment.ts';
+import { send } from '../support/http.ts';
 import { startPostgres, type TestServer } from '../support/postgres.ts';
+import { succeed } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
-
-const main = resolve('packages/cli/src/main.ts');
 
 test('[restore] a backup is restored on a PostgreSQL server that has none of the old roles', async (t) => {
   const old = await openOwned(t, 'old_owner');
@@ -45,10 +42,8 @@ test('[restore] a backup is restored on a PostgreSQL server that has none of the
   const again = await startService(t, { folder, settings: { DATABASE_URL: next.url } });
   const [best] = await again.client.search(collection, { query_text: 'How hot is green tea?', top_k: 1 });
   assert.equal(best?.content, content);
-  const bytes = await fetch(`${again.filesUrl}/v1/files/${file.file_id}/content`, {
-    headers: { Authorization: `Bearer ${again.key}` },
-  });
-  assert.equal(await bytes.text(), content);
+  const bytes = await send(`${again.filesUrl}/v1/files/${file.file_id}/content`, { key: again.key });
+  assert.equal(bytes.text, content);
   assert.equal(await again.stop(), 0);
 });
 
@@ -79,8 +74,5 @@ async function connect(url: string): Promise<pg.Client> {
 }
 
 async function command(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<void> {
-  const own = Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
-  const env = { ...commandEnvironment, ...Object.fromEntries(own) };
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
-  assert.deepEqual(JSON.parse(stdout).faults, []);
+  assert.deepEqual(JSON.parse(await succeed({ settings }, ...args)).faults, []);
 }

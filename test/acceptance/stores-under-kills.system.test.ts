@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { checkStores } from '../support/check-stores.ts';
 import { repeatsKills } from '../support/kill-depth.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 import { createStoreCaller, type StoreCaller } from '../support/store-caller.ts';
 
@@ -21,8 +21,7 @@ test('[stores] after two kills under mixed load, in the proof four, acknowledged
 });
 
 test('[stores] after a kill under mixed load on PostgreSQL, in the proof two, acknowledged changes persist and deleted data is gone', async (t) => {
-  const database = await createTestDatabase();
-  t.after(() => database.drop());
+  const database = { url: await databaseFor(t) };
   const folder = await temporaryFolder(t);
   await killAgainAndAgain(
     () => startService(t, { folder, settings: { DATABASE_URL: database.url } }),

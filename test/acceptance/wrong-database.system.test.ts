@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Quartermaster } from '@quartermaster/client';
 import { startCommand } from '../../scripts/start-command.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 const anotherFolder = /belongs to another data folder than/;
@@ -107,8 +107,7 @@ test('[store] a start that is cut off between the folder and the database is fin
 });
 
 async function databaseSettings(t: TestContext): Promise<Record<string, string>> {
-  const { url, drop } = await createTestDatabase();
-  t.after(drop);
+  const url = await databaseFor(t);
   return { DATABASE_URL: url };
 }
 

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { promisify } from 'node:util';
-import { commandEnvironment } from './command-environment.ts';
 import { type EchoingUpstream, startEchoingUpstream } from './echoing-upstream.ts';
+import { findFiles } from './find-files.ts';
 import { createSecretFinder } from './find-secret.ts';
+import { succeed } from './run-command.ts';
 import { type Scheme, schemes, secretsOf, signingKey, writeSchemeBundles } from './scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
-
-const run = promisify(execFile);
 
 /**
  * A service with a bundle for each scheme and an echoing upstream, and a search through everything that it returns or
@@ -115,20 +111,12 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
 
 /** Stores as much as possible in the records of runs, including inputs and messages. */
 async function keepInputs(folder: string): Promise<void> {
-  const env = { ...commandEnvironment, QUARTERMASTER_DATA: folder };
-  const quartermaster = async (...args: string[]) =>
-    (await run(process.execPath, ['packages/cli/src/main.ts', ...args], { env })).stdout;
   // The line below the column headings.
-  const [, line = ''] = (await quartermaster('project', 'list')).split('\n');
-  await quartermaster('project', 'inputs', line.split(' ')[0] ?? '', 'keep');
+  const [, line = ''] = (await succeed({ folder }, 'project', 'list')).split('\n');
+  await succeed({ folder }, 'project', 'inputs', line.split(' ')[0] ?? '', 'keep');
 }
 
 async function filesOf(folders: readonly string[]): Promise<Buffer[]> {
-  const all = await Promise.all(
-    folders.map(async (folder) => {
-      const files = await readdir(folder, { recursive: true, withFileTypes: true });
-      return files.filter((it) => it.isFile()).map((it) => readFile(join(it.parentPath, it.name)));
-    }),
-  );
-  return await Promise.all(all.flat());
+  const paths = (await Promise.all(folders.map((folder) => findFiles(folder)))).flat();
+  return await Promise.all(paths.map((path) => readFile(path)));
 }

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { findFreePort } from './free-port.ts';
+import type { Ending } from './service.ts';
 import { findPostgres, requireTools, toolsNamed } from './system-tools.ts';
 
 const run = promisify(execFile);
@@ -176,6 +177,13 @@ export async function createTestDatabase(prepare?: (url: string) => Promise<void
   const isShared = process.env.QUARTERMASTER_TEST_SHARED !== undefined;
   const template = prepare !== undefined && isShared ? await provideTemplate(server, prepare) : 'template1';
   return copyDatabase(server, template);
+}
+
+/** Creates an empty database that is deleted with the test. Returns its URL. */
+export async function databaseFor(t: Ending): Promise<string> {
+  const { url, drop } = await createTestDatabase();
+  t.after(drop);
+  return url;
 }
 
 /** Creates a copy of a database. The server waits up to five seconds for its clients to disconnect. */

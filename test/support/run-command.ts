@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { commandEnvironment } from './command-environment.ts';
-import type { ServiceRequest, StartedService } from './service.ts';
+import type { ServiceRequest } from './service.ts';
 
 export interface CommandResult {
   readonly code: number;
@@ -10,17 +10,22 @@ export interface CommandResult {
   readonly errors: string;
 }
 
+/** Where a command runs. The settings have no prefix. */
+export interface CommandPlace extends Pick<ServiceRequest, 'settings'> {
+  readonly folder?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** Runs `quartermaster` on the store of a service. */
 export async function runCommand(
-  service: Pick<StartedService, 'folder'> & Pick<ServiceRequest, 'settings'>,
+  { folder, settings = {}, environment }: CommandPlace,
   ...args: readonly string[]
 ): Promise<CommandResult> {
-  const settings = Object.fromEntries(
-    Object.entries(service.settings ?? {}).map(([name, value]) => [`QUARTERMASTER_${name}`, value]),
-  );
+  const all = folder === undefined ? settings : { DATA: folder, ...settings };
+  const own = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...commandEnvironment, QUARTERMASTER_DATA: service.folder, ...settings },
+    env: { ...commandEnvironment, ...environment, ...own },
   });
   let output = '';
   let errors = '';
@@ -32,4 +37,11 @@ export async function runCommand(
   });
   const [code] = (await once(child, 'close')) as [number];
   return { code, output: output.trim(), errors };
+}
+
+/** Runs a command that must succeed. Returns its output. @throws Error with the members of the result */
+export async function succeed(place: CommandPlace, ...args: readonly string[]): Promise<string> {
+  const result = await runCommand(place, ...args);
+  if (result.code !== 0) throw Object.assign(new Error(result.errors), result);
+  return result.output;
 }
