@@ -81,7 +81,8 @@ async function runFiles(chosen) {
       files: chosen.map((file) => resolve(file)),
       // One file more than there are processors, because many tests wait for other processes.
       concurrency: availableParallelism() + 1,
-      timeout: 600_000,
+      // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
+      timeout: 3_600_000,
       execArgv: [`--import=${pathToFileURL(resolve('test/support/file-time-limit.ts')).href}`],
     });
     for await (const text of Readable.from(judgeEvents(events, verdict)).compose(new spec())) {

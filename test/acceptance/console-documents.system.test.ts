@@ -140,11 +140,10 @@ async function lookAtText(subject: Subject): Promise<void> {
   await status(panel, 'The passage is marked in the extracted text.');
   const mark = panel.locator('mark');
   assert.match((await mark.textContent()) ?? '', /Otters may borrow ten books\./);
-  // Becomes true when the mark is in the visible part of its box; false after ten seconds.
+  // Resolves when the mark is in the visible part of its box.
   const isVisible = await mark.evaluate(
     (element) =>
       new Promise((resolve) => {
-        setTimeout(resolve, 10_000, false);
         type Entries = readonly { readonly isIntersecting: boolean }[];
         const Observer = (
           globalThis as unknown as {

@@ -92,7 +92,7 @@ const pythonClient = `
 import http.client, sys, urllib.parse
 url, path, key, content_type, file = sys.argv[1:]
 body = open(file, 'rb').read()
-connection = http.client.HTTPConnection(urllib.parse.urlparse(url).netloc, timeout=60)
+connection = http.client.HTTPConnection(urllib.parse.urlparse(url).netloc)
 try:
     connection.request('POST', path, body, {'Authorization': 'Bearer ' + key, 'Content-Type': content_type})
     print(connection.getresponse().status)

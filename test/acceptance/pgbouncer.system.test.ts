@@ -73,7 +73,7 @@ test('[postgres] pg_dump never runs in a session that a pooler shares, because i
   const { pooler: ofSessions } = await openPooled(t, 'session');
   const folder = await temporaryFolder(t);
   const logger = createLogger('silent');
-  const dump = (url: string) => tryDump({ url, environment: process.env }, folder, AbortSignal.timeout(60_000));
+  const dump = (url: string) => tryDump({ url, environment: process.env }, folder, t.signal);
   for (const { url } of [pooler, ofSessions]) {
     const opened = await openPostgresDatabase(url, { admission: createAdmission(), url, dataFolder: '', logger });
     await opened.close();

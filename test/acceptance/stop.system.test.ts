@@ -99,9 +99,7 @@ for (const [name, program] of [
   });
 }
 
-test('[operations] a log reader that takes nothing delays no response, and delays the end by seconds only', {
-  timeout: 60_000,
-}, async (t) => {
+test('[operations] a log reader that takes nothing delays no response, and delays the end by seconds only', async (t) => {
   const settings = { DATA: await temporaryFolder(t), DRAIN_SECONDS: '0' };
   const service = start(t, [process.execPath, 'packages/cli/src/main.ts', 'start'], settings);
   const url = await service.pluginsUrl;

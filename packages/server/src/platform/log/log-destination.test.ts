@@ -72,20 +72,20 @@ for (const [way, finish] of [
   });
 }
 
-test('a log reader that takes nothing delays the end at most by the timeout', { timeout: 30_000 }, async (t) => {
+test('a log reader that takes nothing delays the end at most by the timeout', async (t) => {
   const log = createLogDestination(openUnreadPipe(t), { endTimeoutMs: 10 });
   for (let i = 0; i < 10_000; i++) log.write(longLine(i));
   await log.end();
 });
 
-test('a log reader that takes nothing does not delay a flush', { timeout: 30_000 }, async (t) => {
+test('a log reader that takes nothing does not delay a flush', async (t) => {
   const log = createLogDestination(openUnreadPipe(t), { endTimeoutMs: 10 });
   for (let i = 0; i < 10_000; i++) log.write(longLine(i));
   log.flushSync();
   await log.end();
 });
 
-test('a full disk delays neither a flush nor the end', { timeout: 30_000 }, async () => {
+test('a full disk delays neither a flush nor the end', async () => {
   const log = createLogDestination(openSync('/dev/full', 'w'), { endTimeoutMs: 10 });
   for (let i = 0; i < 10_000; i++) log.write(longLine(i));
   log.flushSync();
@@ -98,7 +98,7 @@ for (const [way, end] of [
   ['the exit of the process', 'process.exit(7)'],
 ] as const) {
   for (const reader of ['takes nothing', 'has gone'] as const) {
-    test(`${way} ends a process whose log reader ${reader}`, { timeout: 30_000 }, async (t) => {
+    test(`${way} ends a process whose log reader ${reader}`, async (t) => {
       const program = `
         import { createLogDestination } from ${JSON.stringify(new URL('log-destination.ts', import.meta.url).href)};
         const log = createLogDestination(process.stderr.fd, { endTimeoutMs: 10 });

@@ -85,7 +85,7 @@ test('a record in progress when the service stops continues at the next start wi
 
   const second = await openTestService(t, { database });
   const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
-  for await (const _ of second.services.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+  for await (const _ of second.services.events.follow(key, 'key', t.signal));
   assert.equal((await first.get(recordId)).status, 'ready');
   assert.deepEqual(await first.contents(), ['text']);
 });
@@ -104,7 +104,7 @@ test('a process without others claims the records of a crashed process immediate
   const reading = await extractor.next();
   await reading.give('one');
   reading.end();
-  for await (const _ of services.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
+  for await (const _ of services.events.follow(keyOf(record), 'key', t.signal));
   assert.deepEqual(await contentsOf(repositories, collection), ['one']);
 });
 
@@ -197,7 +197,7 @@ test('time in which the service was down does not count against any limit', asyn
   const queued = await addRecord(repositories, collection, { ...times, content: 'queued' });
   const { services } = await openTestService(t, { database });
   for (const record of [inWork, queued]) {
-    for await (const _ of services.events.follow(keyOf(record), 'key', AbortSignal.timeout(60_000)));
+    for await (const _ of services.events.follow(keyOf(record), 'key', t.signal));
     assert.equal((await repositories.records.find(keyOf(record)))?.status, 'ready');
   }
 });
@@ -216,7 +216,7 @@ test('all attempts of a record share its deadline, and their working time is kno
     .execute();
   const second = await openTestService(t, { database });
   const key = { projectId: first.projectId, collectionId: first.collectionId, recordId };
-  for await (const _ of second.services.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+  for await (const _ of second.services.events.follow(key, 'key', t.signal));
   assert.equal((await first.get(recordId)).error.code, 'time_limit');
 });
 

@@ -210,7 +210,7 @@ export async function openTestService(t: TestContext, options: TestCollectionsOp
     };
     const settled = async (collectionId: string, recordId: string) => {
       const key = { projectId, collectionId, recordId };
-      for await (const _ of services.events.follow(key, 'key', AbortSignal.timeout(60_000)));
+      for await (const _ of services.events.follow(key, 'key', t.signal));
       return (await call('GET', `/v1/collections/${collectionId}/records/${recordId}`)).body.data;
     };
     const collection = async (body: object = {}): Promise<string> =>

@@ -230,7 +230,7 @@ test('the limit mail_depth ends the reading of mails in mails', async () => {
   assert.equal((await read(within)).blocks.at(-1)?.text, 'Inside');
 });
 
-test('hostile mails are refused or read in bounds', { timeout: 60_000 }, async () => {
+test('hostile mails are refused or read in bounds', async () => {
   const deep = Array.from(
     { length: 300 },
     (_, at) => `Content-Type: multipart/mixed; boundary="${at}"\r\n\r\n--${at}\r\n`,

@@ -62,7 +62,7 @@ test('a chapter without a heading gets its title in the table of contents, which
   assert.ok(((await readEpub(epubOf(book))).facts.dropped?.table_of_contents ?? 0) > 0);
 });
 
-test('references lead to no other file, address or entity', { timeout: 20_000 }, async () => {
+test('references lead to no other file, address or entity', async () => {
   const chapters = { 'a.xhtml': '<p>Inside</p>' };
   const outside = ['file:///etc/passwd', 'http://127.0.0.1/x', '../../../../etc/passwd', '%zz'];
   const items = outside.map((href, at) => `<item id="o${at}" href="${href}"/>`).join('');

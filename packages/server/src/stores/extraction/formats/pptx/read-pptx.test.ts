@@ -111,7 +111,7 @@ test('tables, charts and diagrams of a slide are read', async () => {
   );
 });
 
-test('a slide that is listed a hundred thousand times is read once', { timeout: 20_000 }, async () => {
+test('a slide that is listed a hundred thousand times is read once', async () => {
   const many = Array.from({ length: 100_000 }, () => 's.xml');
   assert.equal((await readPptx(pptxOf({ 's.xml': slide(box(line('x'.repeat(1000)))) }, many))).blocks.length, 2);
 });
