@@ -26,11 +26,25 @@ const wrongCommands: ReadonlyArray<readonly [line: string, sentence: string]> = 
     `--limit <number> cannot be "${'x'.repeat(60)}…". The value must be a whole number from 1 to 10000.`,
   ],
   ['collections create --type zz a', '--type <type> cannot be "zz". Allowed: text, qa.'],
+  ...['1e300', '0', '-1', 'soon', ''].map(
+    (days) =>
+      [
+        `key create p --name x --expires-in ${days}`,
+        `--expires-in <days> cannot be "${days}". The value must be more than 0 and at most 36500 days.`,
+      ] as const,
+  ),
+  ...['1e300', '-1', 'NaN', '43201'].map(
+    (minutes) =>
+      [
+        `key rotate k --overlap ${minutes}`,
+        `--overlap <minutes> cannot be "${minutes}". The value must be a number of minutes from 0 to 43200.`,
+      ] as const,
+  ),
   ['completion tcsh', '<shell> cannot be "tcsh". Allowed: bash, zsh, fish.'],
 ];
 
 for (const [line, sentence] of wrongCommands) {
-  test(`a wrong command line names the error and the remedy: ${line.slice(0, 40)}`, async () => {
+  test(`a wrong command line names the error and the remedy: ${line.slice(0, 50)}`, async () => {
     await assert.rejects(createProgram().parseAsync(line.split(' '), { from: 'user' }), (error) => {
       assert.ok(error instanceof CommandError, String(error));
       assert.deepEqual([error.message, error.exitCode], [sentence, 64]);
