@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
 import type { Admission } from '../../platform/admission/admission.ts';
-import { checkName } from '../../platform/check-name.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
+import { checkName } from '../../platform/key-tools.ts';
 import { createBoundedLog } from '../../platform/log/bounded-log.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { isTemporary } from '../../platform/problem.ts';

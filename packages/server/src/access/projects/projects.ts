@@ -1,9 +1,8 @@
 import type { ListQuery, Scope } from '@quartermaster/contract';
-import { checkName } from '../../platform/check-name.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
-import { findBeyond } from '../../platform/key-tools.ts';
+import { checkName, findBeyond } from '../../platform/key-tools.ts';
 import { checkCursor } from '../../platform/list-cursors.ts';
 import type { Page } from '../../platform/page.ts';
 import { objectNotFound, type Problem } from '../../platform/problem.ts';

@@ -9,8 +9,15 @@ import type { Catalogue, CompiledBundle, CompiledPlugin } from '../../tools/cata
 import { loadFolder } from '../../tools/catalogue/load/load-folder.ts';
 import type { Executor } from '../../tools/execution/executor.ts';
 import type { Outcome } from '../../tools/execution/outcome.ts';
-import { examplesOf, findRecording, openBundleRuntime, type PlacedExample } from './example-recordings.ts';
-import { openUpstreamStage, type Recording, type UpstreamStage } from './upstream-stage.ts';
+import {
+  examplesOf,
+  findRecording,
+  openBundleRuntime,
+  openUpstreamStage,
+  type PlacedExample,
+  type Recording,
+  type UpstreamStage,
+} from './example-recordings.ts';
 
 /** The result of one example. */
 export interface ExampleResult {

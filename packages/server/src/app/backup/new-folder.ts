@@ -1,8 +1,7 @@
 import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createFolderPath } from '../../platform/disk/create-folder-path.ts';
 import { exists } from '../../platform/disk/exists.ts';
-import { syncToDisk, syncTreeToDisk } from '../../platform/disk/sync-to-disk.ts';
+import { createFolderPath, syncToDisk, syncTreeToDisk } from '../../platform/disk/sync-to-disk.ts';
 import { folderExists, folderInStore, folderNotCreated, folderUnderWay, notUnfinished } from './problems.ts';
 
 /** Locks a folder for this process. @throws when another process holds it */

@@ -8,7 +8,7 @@ import {
 import { createProjects, type Projects } from '../../access/projects/projects.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { listReachableUrls } from '../../platform/http/reachable-urls.ts';
+import { listReachableUrls } from '../../platform/http/listen.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger, type Logger } from '../../platform/log/logger.ts';
 import { quoteText } from '../../platform/quote-text.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { createLogger } from '../../platform/log/logger.ts';
 import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
-import { checkBundleFolders, checkDataFolder } from './check-folder-access.ts';
+import { checkBundleFolders, checkDataFolder } from './wire-blobs.ts';
 
 function recordLog() {
   const lines: string[] = [];

@@ -3,7 +3,7 @@ import { createLogger } from '../../platform/log/logger.ts';
 import { findIsolation } from '../../platform/processes/isolation/find-isolation.ts';
 import { freeBytes } from '../../storage/disk/disk-space.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
-import { openDataFolder } from './check-folder-access.ts';
+import { openDataFolder } from './wire-blobs.ts';
 
 /** One thing that a service on this machine needs. */
 export interface MachineCheck {

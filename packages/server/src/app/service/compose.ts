@@ -21,7 +21,7 @@ import { createNewId } from '../../platform/identifier.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { createMetrics, type Registry } from '../../platform/metrics.ts';
 import type { Secret } from '../../platform/secret.ts';
-import { closeAll } from '../../platform/server-process/close-all.ts';
+import { closeAll } from '../../platform/server-process/fatal-error.ts';
 import { warnAboutRoot } from '../../platform/server-process/operator-error.ts';
 import type { Watchdog } from '../../platform/server-process/watchdog.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
@@ -29,14 +29,12 @@ import { createAdministratorRepository } from '../../storage/repositories/admini
 import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { type Config, processEnvironment } from '../settings/config.ts';
-import { openDataFolder } from './check-folder-access.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
-import { openStreamAccess } from './wire-access.ts';
-import { openDiskSpace } from './wire-blobs.ts';
+import { openDataFolder, openDiskSpace } from './wire-blobs.ts';
 import { encryptionSettingsOf, openSecrets } from './wire-execution.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
-import { openCheckedDatabase, openFilesNode } from './wire-node.ts';
+import { openCheckedDatabase, openFilesNode, openStreamAccess } from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
 
 /** The stored responses of one project for `Idempotency-Key`. */

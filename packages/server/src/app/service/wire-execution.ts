@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import { type EncryptionSettings, openEncryption } from '../../access/credential-profiles/encryption-key.ts';
-import { createFolderPath } from '../../platform/disk/create-folder-path.ts';
+import { createFolderPath } from '../../platform/disk/sync-to-disk.ts';
 import { memoize } from '../../platform/memoize.ts';
 import { version } from '../../platform/version.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
@@ -26,8 +26,8 @@ import { describeChange } from '../../tools/packaging/changed-files.ts';
 import { versionsName } from '../../tools/packaging/installed-bundles.ts';
 import type { RunStore } from '../../tools/runs/run-store.ts';
 import type { Config } from '../settings/config.ts';
-import { checkBundleFolders } from './check-folder-access.ts';
 import type { ServiceContext } from './context.ts';
+import { checkBundleFolders } from './wire-blobs.ts';
 
 /** The processes for the handlers of one bundle and project. */
 const processesOfBundle = Math.max(2, Math.min(8, availableParallelism()));

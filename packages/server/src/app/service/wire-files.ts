@@ -1,11 +1,10 @@
 import { administratorRoutes } from '../../access/administrator/routes.ts';
 import { projectRoutes } from '../../access/projects/routes.ts';
-import { onceRetried } from '../../platform/concurrency/once-retried.ts';
+import { onceRetried } from '../../platform/concurrency/once.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
-import { createErrorWriter } from '../../platform/http/error-writer.ts';
+import { createErrorWriter, handleNotFound } from '../../platform/http/error-writer.ts';
 import type { Guard } from '../../platform/http/guard.ts';
-import { handleNotFound } from '../../platform/http/not-found.ts';
 import { collectOpenApi } from '../../platform/http/openapi/openapi.ts';
 import { operationRoutes } from '../../platform/http/openapi/operations.ts';
 import type { SpawnSettings } from '../../platform/processes/isolation/spawn-isolated.ts';
@@ -25,7 +24,7 @@ import {
 import { createPageMetrics, openPageReader } from '../../stores/extraction/pages/open-page-reader.ts';
 import { openExtractor } from '../../stores/extraction/worker/open-extractor.ts';
 import { findReaderIsolation } from '../../stores/extraction/worker/reader-isolation.ts';
-import { createFileAccess } from '../../stores/files/create-file-access.ts';
+import { createFileAccess } from '../../stores/files/list-files.ts';
 import { createQuota } from '../../stores/files/quota.ts';
 import { fileRoutes } from '../../stores/files/routes.ts';
 import { createAdmissions } from '../../stores/files/upload/admission.ts';
@@ -48,9 +47,9 @@ import type { CollectionContext } from './collection-context.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { listLimits, recordBounds } from './list-limits.ts';
-import { openAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
+import { openAccess } from './wire-node.ts';
 
 /** The memory of the process that reads a document, and of OCR. */
 const extractionMemoryMb = 1536;

@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
-import { createFolderPath } from './create-folder-path.ts';
+import { createFolderPath } from './sync-to-disk.ts';
 
 test('a folder is created with all missing parents and the given mode', async (t) => {
   const path = join(await temporaryFolder(t), 'a/b/c');

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /** The free disk space of the data folder, for background work: records, vectors, run data. */
 export interface DiskSpace {
   /** Whether the disk has enough free space for background work to write. */
@@ -14,3 +16,10 @@ export const unlimitedSpace: DiskSpace = {
   untilFreeSpace: async () => undefined,
   isLow: () => false,
 };
+
+/** Whether the disk or a quota is full. Node.js has no name for EDQUOT and reports it as UNKNOWN. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, errno }: NodeJS.ErrnoException = error;
+  return code === 'ENOSPC' || errno === -constants.errno.EDQUOT;
+}

@@ -1,5 +1,5 @@
-import { open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { mapWithConcurrency } from '../concurrency/map-with-concurrency.ts';
 
 /** Syncs a file or a folder to the disk. When it resolves, the content, or the names in the folder, survive a power failure. */
@@ -22,4 +22,30 @@ export async function syncTreeToDisk(folder: string): Promise<void> {
   await mapWithConcurrency(files, syncsAtOnce, ({ name }) => syncToDisk(join(folder, name)));
   for (const entry of entries) if (entry.isDirectory()) await syncTreeToDisk(join(folder, entry.name));
   await syncToDisk(folder);
+}
+
+/**
+ * Creates a folder and its missing parents. Node's recursive `mkdir` never returns on file systems that refuse new names with
+ * ENOENT, such as `/proc`; this function fails there.
+ */
+export async function createFolderPath(path: string, mode: number): Promise<void> {
+  const missing: string[] = [];
+  for (let folder = path; !(await isFolder(folder)); folder = dirname(folder)) missing.push(folder);
+  for (const folder of missing.reverse()) {
+    await mkdir(folder, { mode }).catch((error: NodeJS.ErrnoException) => {
+      // Another process may have created it in the meantime.
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
+
+/** @throws ENOTDIR when the path, or a parent of it, is not a folder */
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    if ((await stat(path)).isDirectory()) return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(path) !== path) return false;
+    throw error;
+  }
+  throw Object.assign(new Error(`ENOTDIR: ${path} is not a folder`), { code: 'ENOTDIR', path });
 }

@@ -27,10 +27,8 @@ import {
 } from './client-error.ts';
 import { allowOrigins } from './cors.ts';
 import type { Drain } from './drain.ts';
-import { writeError } from './error-writer.ts';
+import { handleNotFound, logRefusals, writeError } from './error-writer.ts';
 import { isTooLong, readJson } from './json-body.ts';
-import { logRefusals } from './log-refusals.ts';
-import { handleNotFound } from './not-found.ts';
 import { protectiveHeaders } from './protective-headers.ts';
 import { type RequestMetrics, recordRequests } from './request-metrics.ts';
 import { defaultReaderLimits, endSlowReaders, type ReaderLimits } from './slow-readers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { test } from 'node:test';
-import { listReachableUrls } from './reachable-urls.ts';
+import { listReachableUrls } from './listen.ts';
 
 function address(address: string, internal = false): NetworkInterfaceInfo {
   const family = address.includes(':') ? 'IPv6' : 'IPv4';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { reservePort } from './reserve-port.ts';
+import { reservePort } from './listen.ts';
 
 test('no other program gets a reserved port until it is released', async () => {
   const { port, release } = await reservePort('127.0.0.1');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closeAll } from './close-all.ts';
+import { closeAll } from './fatal-error.ts';
 
 /** Opens the parts 1 to `count`. Those in `failing` fail to close. */
 function open(count: number, failing: readonly number[]) {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { commandName } from '@quartermaster/contract/command-name';
-import { isDiskFull } from '../../platform/disk/is-disk-full.ts';
+import { isDiskFull } from '../../platform/disk/disk-space.ts';
 import { Problem } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';

@@ -15,7 +15,7 @@ import { createIndexMerger } from '../search-index/index-merger.ts';
 import { createIndexRenewal } from '../search-index/index-renewal.ts';
 import { createMergeMetrics } from '../search-index/merge-metrics.ts';
 import { keptUntil } from '../search-index/plan-merge.ts';
-import { createPostgresMergeThread } from '../search-index/postgres/postgres-merge-thread.ts';
+import { createPostgresMergeThread } from '../search-index/postgres/postgres-index-thread.ts';
 import { createPostgresSearchIndex } from '../search-index/postgres/postgres-search-index.ts';
 import { insertPages } from '../search-index/postgres/postgres-segment-rows.ts';
 import { createAvailability } from './postgres-availability.ts';

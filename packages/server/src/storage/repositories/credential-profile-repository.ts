@@ -4,8 +4,8 @@ import type {
   StoredProfile,
 } from '../../access/credential-profiles/credential-profile-repository.ts';
 import type { Database } from '../database/database.ts';
-import { databaseNow } from '../database/database-now.ts';
-import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
+import { databaseNow } from '../database/like-pattern.ts';
 import { areAtLeast, countRows, lockProject } from '../database/row-limit.ts';
 import type { CredentialProfileTable } from '../database/tables.ts';
 
@@ -37,11 +37,7 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
     findBundles: (projectId, names) => findBundles(read, projectId, names),
     list: async (projectId, query) => {
       const ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
-      const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
-        let rows = ofProject;
-        for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
-        return rows.orderBy('id', direction).limit(limit).execute();
-      };
+      const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
       const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
       return { ...page, items: page.items.map(toProfile) };
     },

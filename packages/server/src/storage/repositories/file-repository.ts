@@ -14,7 +14,7 @@ import {
 } from '../../stores/files/file-repository.ts';
 import { bytesOfFileName } from '../database/counted-bytes.ts';
 import type { Database } from '../database/database.ts';
-import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { containsText } from '../database/like-pattern.ts';
 import { countRows } from '../database/row-limit.ts';
 import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
@@ -128,11 +128,10 @@ async function listFiles({ read, dialect }: Database, projectId: string, query: 
     return files.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
   };
   const filters = fileFilters(query, dialect);
-  const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
+  const readPage = (window: KeysetWindow) => {
     let rows = ofProject();
     for (const filter of filters) rows = rows.where(filter);
-    for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
-    return rows.orderBy('id', direction).limit(limit).execute();
+    return rowsWithin(rows, window).execute();
   };
   const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject().orderBy('id', 'desc'), filters));
   return { ...page, items: page.items.map(toFile) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
-import { createNodeRepository } from './node-repository.ts';
+import { createNodeRepository } from './blob-repository.ts';
 import { createStoreRepository } from './store-repository.ts';
 
 const nodeOf = (id: string) =>

@@ -2,7 +2,7 @@ import type { Scope } from '@quartermaster/contract';
 import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ProjectRepository, StoredKey } from '../../access/projects/project-repository.ts';
 import type { Database } from '../database/database.ts';
-import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { areAtLeast, countRows } from '../database/row-limit.ts';
 import type { KeyTable, Tables } from '../database/tables.ts';
 
@@ -50,11 +50,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
     },
     pageOfKeys: async (projectId, query) => {
       const ofProject = read.selectFrom('api_key').selectAll().where('project_id', '=', projectId);
-      const readPage = ({ bounds, direction, limit }: KeysetWindow) => {
-        let rows = ofProject;
-        for (const { compare, id } of bounds) rows = rows.where('id', compare, id);
-        return rows.orderBy('id', direction).limit(limit).execute();
-      };
+      const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
       const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
       return { ...page, items: page.items.map(toKey) };
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import type { NewRow } from '../../stores/collections/records/record-row-repository.ts';
+import type { NewRow } from '../../stores/collections/records/record-rows.ts';
 import {
   addCollection,
   addRecord,

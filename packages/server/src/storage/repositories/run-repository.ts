@@ -5,7 +5,7 @@ import { parseExactJson } from '../../platform/json/exact-json.ts';
 import type { Page, Total } from '../../platform/page.ts';
 import type { RunBounds, RunRepository, StoredRun } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
-import { type KeysetWindow, readKeysetPage } from '../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { countRows } from '../database/row-limit.ts';
 import type { Tables } from '../database/tables.ts';
 import { createAsynchronousRuns } from './asynchronous-runs.ts';
@@ -52,7 +52,8 @@ async function listRuns(
 ): Promise<Page<StoredRun>> {
   const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
   const wanted = recent.filter((run) => isWanted(run, query));
-  const readPage = async ({ bounds, direction, limit }: KeysetWindow) => {
+  const readPage = async (window: KeysetWindow) => {
+    const { bounds, direction, limit } = window;
     let rows = read.selectFrom('run').selectAll().where('project_id', '=', projectId);
     if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
     if (pluginId !== undefined) rows = rows.where('plugin_id', '=', pluginId);
@@ -63,8 +64,7 @@ async function listRuns(
     if (outcome !== undefined && outcome !== 'none' && outcome !== 'succeeded') {
       rows = rows.where('outcome', '<>', 'succeeded');
     }
-    for (const bound of bounds) rows = rows.where('id', bound.compare, bound.id);
-    const stored = (await rows.orderBy('id', direction).limit(limit).execute()).map(toRun);
+    const stored = (await rowsWithin(rows, window).execute()).map(toRun);
     const known = new Set(stored.map((run) => run.id));
     const unstored = wanted.filter(
       ({ id }) =>

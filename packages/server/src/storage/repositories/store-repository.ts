@@ -1,5 +1,5 @@
 import type { EncryptionKeyRepository } from '../../access/credential-profiles/encryption-key-repository.ts';
-import type { StoreIdentityRepository } from '../../stores/files/store-identity-repository.ts';
+import type { StoreIdentityRepository } from '../../stores/files/store-identity.ts';
 import type { AnswerKeyRepository } from '../../tools/execution/answer-key-repository.ts';
 import type { Database } from '../database/database.ts';
 

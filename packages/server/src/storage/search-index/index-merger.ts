@@ -4,12 +4,13 @@ import type { Logger } from '../../platform/log/logger.ts';
 import type { MergedSegment } from '../../stores/search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
-import { findExpired, findUnmerged } from './due-segments.ts';
 import type { RebuildSome } from './index-rebuilder.ts';
 import { createMergeBacklog } from './merge-backlog.ts';
 import type { MergeMetrics } from './merge-metrics.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import {
+  findExpired,
+  findUnmerged,
   insertTarget,
   keptUntil,
   type PartState,
@@ -90,11 +91,10 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
 
   /** The first run also finds the collections that earlier processes left unmerged. */
   async function findDue(): Promise<string[]> {
-    const { write, times } = deps;
-    const now = times.clock.now();
-    if (isFirstRun) await retireUnfinished(write);
+    const now = deps.times.clock.now();
+    if (isFirstRun) await retireUnfinished(deps.write);
     if (now < searchAt) return [];
-    const due = isFirstRun ? await findUnmerged(write) : await findExpired(write, now);
+    const due = isFirstRun ? await findUnmerged(deps.write) : await findExpired(deps.write, now);
     isFirstRun = false;
     searchAt = now + searchPause;
     return due;

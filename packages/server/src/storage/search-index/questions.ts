@@ -1,7 +1,15 @@
 import { analyseQuestion, takeWords } from '../../stores/search/analysis/question-terms.ts';
 import type { ChunkFilter, RankedChunk } from '../../stores/search/chunk-index.ts';
 import { scoreUnits, toMatch, weighTerms } from '../../stores/search/query/bm25.ts';
-import type { Restriction } from '../../stores/search/restriction.ts';
+import {
+  allowRecords,
+  listFiles,
+  mostAllowedRecords,
+  mostRecordsOfFiles,
+  type RecordOfFile,
+  type Restriction,
+  toRestriction,
+} from '../../stores/search/restriction.ts';
 import type { Statistics } from '../../stores/search/search-index.ts';
 import {
   type CollectionIndex,
@@ -13,7 +21,6 @@ import { PageMissing } from '../../stores/search/segments/segment-format.ts';
 import type { ScoreFormula } from '../../stores/search/segments/term-scorer.ts';
 import { answerColumns, packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
-import { restrictQuestion } from './restrict-question.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements, ThreadValue } from './thread-statements.ts';
 
@@ -212,5 +219,35 @@ function readVisible(
     JSON.stringify(ranked.map(({ seq }) => seq)),
     ...(condition?.parameters ?? []),
     most,
+  );
+}
+
+/** Returns the chunks that may meet a filter; null when all may. */
+function restrictQuestion(statements: ThreadStatements, collectionId: string, filter: ChunkFilter): Restriction | null {
+  const files = listFiles(filter);
+  const restriction = toRestriction(filter, files && findRecordsOfFiles(statements, collectionId, files));
+  return restriction && allowChanged(statements, collectionId, restriction);
+}
+
+/** Without the plus sign, SQLite may read all records of the collection. */
+function findRecordsOfFiles(statements: ThreadStatements, collectionId: string, files: readonly string[]) {
+  if (files.length === 0) return [];
+  const rows = statements.all<RecordOfFile>(
+    `select record.id as recordId, record.file_id as fileId from json_each(?) as file
+      cross join record on record.file_id = file.value where +record.collection_id = ? limit ?`,
+    ...[JSON.stringify(files), collectionId, mostRecordsOfFiles + 1],
+  );
+  return rows.length > mostRecordsOfFiles ? null : rows;
+}
+
+/** The entries of records that have changed since may differ from the terms of their chunks. */
+function allowChanged(statements: ThreadStatements, collectionId: string, restriction: Restriction) {
+  const rows = statements.all<{ id: string }>(
+    'select id from record where collection_id = ? and metadata_changed > 0 limit ?',
+    ...[collectionId, mostAllowedRecords + 1],
+  );
+  return allowRecords(
+    restriction,
+    rows.map(({ id }) => id),
   );
 }

@@ -16,8 +16,7 @@ import {
 } from '../../stores/collections/testing/fixtures.suite.ts';
 import { openTemporaryDatabase } from '../database/testing/open-temporary-database.ts';
 import { createCollectionRepositories } from '../repositories/records/collection-repositories.ts';
-import { createReclaimTask } from './reclaim-space.ts';
-import { sqliteFile } from './sqlite-database.ts';
+import { createReclaimTask, sqliteFile } from './sqlite-database.ts';
 
 const never = new AbortController().signal;
 

@@ -1,26 +1,27 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import { systemClock } from '../../platform/clock.ts';
-import type { RunningTask } from '../../platform/concurrency/periodic-task.ts';
+import { type PeriodicTask, type RunningTask, startPeriodicTask } from '../../platform/concurrency/periodic-task.ts';
 import { exists } from '../../platform/disk/exists.ts';
 import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import { Counter, Histogram, type Registry } from '../../platform/metrics.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
 import { assertReadableStore, migrate, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import { insertInto, runMany } from '../database/sqlite-insert-many.ts';
 import type { Tables } from '../database/tables.ts';
-import { createIndexMerger } from '../search-index/index-merger.ts';
+import { createIndexMerger, type MergeThread } from '../search-index/index-merger.ts';
 import { createIndexRenewal } from '../search-index/index-renewal.ts';
 import { createMergeMetrics } from '../search-index/merge-metrics.ts';
+import { continueMerge, startMerge } from '../search-index/search-thread.ts';
 import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
-import { startReclaiming } from './reclaim-space.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
-import { createSqliteMergeThread } from './sqlite-merge-thread.ts';
 import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
-import { measureWrites } from './sqlite-write-times.ts';
 
 /** A second reader is opened on demand, so that a long search does not delay the reads of keys and files. */
 const moreReaders = 1;
@@ -149,4 +150,114 @@ function findDamage(error: unknown): SqliteError | undefined {
     if (cause instanceof SqliteError && damageCodes.test(cause.code)) return cause;
   }
   return undefined;
+}
+
+/** Merges in the thread of a read connection of its own. */
+export function createSqliteMergeThread(thread: SqliteThread): MergeThread {
+  const db = new Kysely<Tables>({ dialect: createSqliteDialect([thread]) });
+  return {
+    start: (parts) => startMerge(db, parts),
+    next: (pages) => continueMerge(db, pages),
+    close: () => thread.close(),
+  };
+}
+
+/** Seconds up to which transactions are counted together. */
+const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+/**
+ * Measures how long each transaction of the writing connection takes, from its first statement to its commit or rollback.
+ * All other writers wait for that long. The connection runs one transaction at a time.
+ */
+function measureWrites(thread: SqliteThread, registry: Registry | undefined): SqliteThread {
+  if (registry === undefined) return thread;
+  const seconds = new Histogram({
+    name: 'quartermaster_database_write_seconds',
+    help: 'Seconds from the first statement of a write transaction to its end. Other writers wait for that long. SQLite only.',
+    buckets: bounds,
+    registers: [registry],
+  });
+  let began = 0;
+  return {
+    ...thread,
+    async send(request) {
+      const place = typeof request === 'string' ? request : request.place;
+      if (place === 'first' || place === 'alone') began = performance.now();
+      try {
+        return await thread.send(request);
+      } finally {
+        if (place === 'alone' || place === 'commit' || place === 'rollback') {
+          seconds.observe((performance.now() - began) / 1000);
+        }
+      }
+    },
+  };
+}
+
+interface SpaceReclaimer {
+  readonly write: Kysely<Tables>;
+  readonly logger: Logger;
+  readonly metrics: Registry | undefined;
+}
+
+/** The number of pages that one statement reclaims. It moves at most the same number of pages, which takes a few milliseconds. */
+const pagesAtOnce = 256;
+const pauses = {
+  /** Milliseconds for other writers between two statements. */
+  betweenSteps: 50,
+  /** Milliseconds between two runs. */
+  betweenRuns: 10_000,
+};
+
+/**
+ * Returns pages that deletions left free to the file system, in small steps. Only pages that were also free at the previous run
+ * count, because the next write uses the others. The checkpoint after a step makes the file smaller.
+ */
+export function createReclaimTask(
+  { write, logger, metrics }: SpaceReclaimer,
+  { betweenSteps, betweenRuns } = pauses,
+): PeriodicTask {
+  const reclaimed = createCounter(metrics);
+  let freeBefore = 0;
+  return {
+    name: 'free pages',
+    pause: betweenRuns,
+    async run(signal) {
+      const { free, pageSize } = await readPages(write);
+      let due = Math.min(free, freeBefore);
+      freeBefore = free - due;
+      const bytes = due * pageSize;
+      while (due > 0 && !signal.aborted) {
+        const pages = Math.min(due, pagesAtOnce);
+        await sql.raw(`pragma incremental_vacuum(${pages})`).execute(write);
+        reclaimed?.inc(pages * pageSize);
+        due -= pages;
+        await wait(betweenSteps, undefined, { signal }).catch(() => {});
+      }
+      freeBefore += due;
+      if (bytes > 0) logger.debug({ bytes: bytes - due * pageSize }, 'free database pages reclaimed');
+    },
+  };
+}
+
+function startReclaiming(reclaimer: SpaceReclaimer): RunningTask {
+  return startPeriodicTask(createReclaimTask(reclaimer), (error) =>
+    reclaimer.logger.warn({ err: error }, 'free database pages not reclaimed'),
+  );
+}
+
+async function readPages(db: Kysely<Tables>) {
+  const { rows } = await sql<{ free: number; page_size: number }>`
+    select f.freelist_count as free, p.page_size from pragma_freelist_count f, pragma_page_size p`.execute(db);
+  const { free = 0, page_size: pageSize = 0 } = rows[0] ?? {};
+  return { free, pageSize };
+}
+
+function createCounter(registry: Registry | undefined): Counter | undefined {
+  if (registry === undefined) return undefined;
+  return new Counter({
+    name: 'quartermaster_database_reclaimed_bytes_total',
+    help: 'Bytes of deleted rows that the database file has given back to the file system. SQLite only.',
+    registers: [registry],
+  });
 }

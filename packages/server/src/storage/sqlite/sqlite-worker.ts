@@ -1,17 +1,17 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { isDiskFull } from '../../platform/disk/is-disk-full.ts';
-import type {
-  PlacedRequest,
-  ProcedureCall,
-  StatementAnswer,
-  StatementFailure,
-  WorkerAnswer,
-  WorkerRequest,
-  WorkerStart,
+import { isDiskFull } from '../../platform/disk/disk-space.ts';
+import {
+  isFailedSync,
+  type PlacedRequest,
+  type ProcedureCall,
+  type StatementAnswer,
+  type StatementFailure,
+  type WorkerAnswer,
+  type WorkerRequest,
+  type WorkerStart,
 } from '../database/sqlite-protocol.ts';
-import { isFailedSync } from '../database/sqlite-protocol.ts';
 import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
 import type { ThreadStatements, ThreadValue } from '../search-index/thread-statements.ts';
 import { readableJson } from './readable-json.ts';

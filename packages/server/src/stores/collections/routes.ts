@@ -23,14 +23,12 @@ import type { EmbeddingFailures } from './embedding-failures.ts';
 import { pageRoutes } from './pages/page-routes.ts';
 import type { RecordPages } from './pages/record-pages.ts';
 import type { DryRuns } from './records/dry-runs.ts';
-import { recordActionRoutes } from './records/record-action-routes.ts';
+import { recordActionRoutes, rowRoutes, textRoutes } from './records/record-action-routes.ts';
 import type { RecordEvents } from './records/record-events.ts';
 import { recordRoutes } from './records/record-routes.ts';
 import type { RecordRows } from './records/record-rows.ts';
 import type { RecordTexts } from './records/record-text.ts';
 import type { Records } from './records/records.ts';
-import { rowRoutes } from './records/row-routes.ts';
-import { textRoutes } from './records/text-routes.ts';
 import { dropNulls, pathId } from './route-parts.ts';
 
 export interface CollectionRoutesDeps {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { allowsRange, matchesAny, readRange } from './byte-range.ts';
+import { allowsRange, matchesAny, readRange } from './file-content.ts';
 
 describe('Range', () => {
   const part = (start: number, end: number) => ({ kind: 'part', range: { start, end } });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../../platform/problem.ts';
-import { readFileName } from './file-name.ts';
+import { readFileName } from './upload/read-upload.ts';
 
 function refusal(name: string): string | undefined {
   try {

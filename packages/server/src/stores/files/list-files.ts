@@ -1,7 +1,9 @@
 import { type FileListQuery, purposeNames, purposes } from '@quartermaster/contract';
 import { checkCursor } from '../../platform/list-cursors.ts';
 import { emptyPage, type Page } from '../../platform/page.ts';
+import type { FileAccess } from './file-access.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
+import { checkLength, readVerified, type VerifiedContentDeps } from './maintenance/verified-content.ts';
 
 /** Returns one page of a project's files. */
 export async function listFiles(
@@ -16,4 +18,17 @@ export async function listFiles(
   );
   if (wanted.length > 0) return files.list(projectId, { ...query, purposes: wanted });
   return emptyPage(query);
+}
+
+/** Creates the interface of files for other modules. Content that is read completely equals the uploaded bytes. */
+export function createFileAccess(
+  deps: VerifiedContentDeps & { readonly files: Pick<FileRepository, 'find'> },
+): FileAccess {
+  return {
+    findFile: (projectId, fileId) => deps.files.find(projectId, fileId),
+    async *open(file) {
+      await checkLength(deps, file);
+      yield* readVerified(deps, file, await deps.blobs.open(file.blobId));
+    },
+  };
 }

@@ -11,7 +11,6 @@ import {
   rowsOfAnotherFolder,
   secondFolder,
 } from './problems.ts';
-import type { StoreIdentityRepository } from './store-identity-repository.ts';
 
 export interface ClaimDeps {
   readonly store: StoreIdentityRepository;
@@ -167,4 +166,20 @@ async function readIfThere(file: string): Promise<string | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Stores which data folder belongs to the database. */
+export interface StoreIdentityRepository {
+  readIdentity(): Promise<StoreIdentity>;
+  /**
+   * Sets the data folder of the store if the current one is `replaced`; null means none.
+   * @returns whether the folder now belongs to the store; of several concurrent claims, one succeeds
+   */
+  claimFolder(folderId: string, replaced: string | null): Promise<boolean>;
+}
+
+interface StoreIdentity {
+  readonly storeId: string;
+  /** Null until a process that serves files has started. */
+  readonly folderId: string | null;
 }

@@ -10,7 +10,7 @@ import { unlimitedSpace } from '../../platform/disk/disk-space.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
-import { closeAll } from '../../platform/server-process/close-all.ts';
+import { closeAll } from '../../platform/server-process/fatal-error.ts';
 import { until } from '../../platform/testing/until.ts';
 import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
 import { openDatabase } from '../../storage/open-database.ts';

@@ -2,7 +2,7 @@ import type { Chunking, RecordFailure, RecordStage } from '@quartermaster/contra
 import type { Claim, Job, Lease } from '../../platform/jobs/job.ts';
 import type { NewChunk } from '../collections/chunks/chunk-repository.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
-import type { NewRow } from '../collections/records/record-row-repository.ts';
+import type { NewRow } from '../collections/records/record-rows.ts';
 
 /**
  * `ingest` creates the chunks of a record in status `creating`. `sweep` removes rows that are no longer visible: a

@@ -1,7 +1,7 @@
 import type { RecordFailure, RecordStage } from '@quartermaster/contract';
 import { keptPlaces } from '../../platform/admission/admission-queue.ts';
 import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
-import type { DiskSpace } from '../../platform/disk/disk-space.ts';
+import { type DiskSpace, unlimitedSpace } from '../../platform/disk/disk-space.ts';
 import { type Lease, WorkerStopping } from '../../platform/jobs/job.ts';
 import { type JobControl, type JobHandler, openWorker, type Worker } from '../../platform/jobs/worker.ts';
 import type { Logger } from '../../platform/log/logger.ts';
@@ -13,7 +13,6 @@ import { StoredContentDamaged } from '../files/file-access.ts';
 import type { ProcessDeps } from './extract-record.ts';
 import { processRecord, ReaderKilled } from './process-record.ts';
 import type { RecordClaim, RecordJob } from './record-job-repository.ts';
-import { startDeadline } from './work-deadline.ts';
 
 export interface RecordWorkerDeps extends ProcessDeps {
   readonly logger: Logger;
@@ -198,5 +197,59 @@ function lastFailure(reason: unknown, attempts: number): RecordFailure {
   return {
     code: 'internal_error',
     message: `The service failed ${attempts} times while it created this record. Update the record to try again.`,
+  };
+}
+
+interface DeadlineOptions {
+  /** The time limit of the work. */
+  readonly milliseconds: number;
+  readonly space: DiskSpace | undefined;
+  readonly signal: AbortSignal;
+  readonly onPassed: () => void;
+}
+
+interface WorkDeadline {
+  /** Waits while the disk is nearly full. That time does not count. */
+  untilFreeSpace(): Promise<void>;
+  /** Milliseconds of work since the start, without the time spent waiting for disk space. */
+  workedMs(): number;
+  stop(): void;
+}
+
+/** Enforces the time limit of one attempt to ingest a record. */
+function startDeadline({ milliseconds, space = unlimitedSpace, signal, onPassed }: DeadlineOptions): WorkDeadline {
+  const startedAt = performance.now();
+  let waitedMs = 0;
+  let waitingSince: number | null = null;
+  let timer = setTimeout(onPassed, milliseconds);
+  let stopped = false;
+  let waiting: Promise<void> | null = null;
+  const workedMs = () => (waitingSince ?? performance.now()) - startedAt - waitedMs;
+
+  async function waitForSpace(): Promise<void> {
+    clearTimeout(timer);
+    const since = performance.now();
+    waitingSince = since;
+    try {
+      await space.untilFreeSpace(signal);
+    } finally {
+      waitedMs += performance.now() - since;
+      waitingSince = null;
+      waiting = null;
+    }
+    if (!stopped) timer = setTimeout(onPassed, Math.max(0, milliseconds - workedMs()));
+  }
+
+  return {
+    async untilFreeSpace() {
+      if (await space.hasFreeSpace()) return;
+      waiting ??= waitForSpace();
+      await waiting;
+    },
+    workedMs,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
 }

@@ -1,6 +1,6 @@
 import type { Admission } from '../../platform/admission/admission.ts';
 import type { Owner } from '../../platform/admission/owner.ts';
-import { onceRetried } from '../../platform/concurrency/once-retried.ts';
+import { onceRetried } from '../../platform/concurrency/once.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { Counter, type Registry } from '../../platform/metrics.ts';
 import { chooseIsolation, findIsolation } from '../../platform/processes/isolation/find-isolation.ts';

@@ -1,4 +1,4 @@
-import { onceRetried } from '../../concurrency/once-retried.ts';
+import { onceRetried } from '../../concurrency/once.ts';
 import { isReadableByAll, type Probe, probeMachine, probeSandbox, type SandboxProbe } from './probe.ts';
 import type { SpawnSettings } from './spawn-isolated.ts';
 

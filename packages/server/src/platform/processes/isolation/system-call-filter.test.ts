@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { buildSystemCallFilter } from './system-call-filter.ts';
+import { buildSystemCallFilter } from './bubblewrap.ts';
 
 /** Makes system calls by their numbers, in Perl, which every Debian has. Missing arguments are 0. */
 async function callUnderFilter(calls: readonly (readonly number[])[], program: Buffer): Promise<number[]> {

@@ -17,8 +17,14 @@ import { columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf } from '../../database/chunk-content.ts';
 import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
-import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
+import {
+  type KeysetWindow,
+  maxPageWeight,
+  readKeysetPage,
+  rowsWithin,
+  rowWeight,
+  withWeightBefore,
+} from '../../database/keyset-page.ts';
 import { withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
@@ -91,11 +97,10 @@ async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
     return of.recordId === undefined ? rows : rows.where('chunk.record_id', '=', of.recordId);
   };
   const readPage = (window: KeysetWindow) => {
-    let page = rowsOf()
+    const weighed = rowsOf()
       .clearSelect()
       .select(['chunk.id', rowWeight(weightOfChunk)]);
-    for (const bound of window.bounds) page = page.where('chunk.id', bound.compare, bound.id);
-    page = page.orderBy('chunk.id', window.direction).limit(window.limit);
+    const page = rowsWithin(weighed, window, 'chunk.id');
     // With an inner join, SQLite walks all chunks of the collection and looks for each of them in the page.
     return read
       .selectFrom(withWeightBefore(read, page.as('page'), window.direction))

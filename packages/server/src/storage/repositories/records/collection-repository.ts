@@ -11,9 +11,15 @@ import type {
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
 import { bytesOfCollection, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import {
+  type KeysetWindow,
+  maxPageWeight,
+  readKeysetPage,
+  rowsWithin,
+  rowWeight,
+  withWeightBefore,
+} from '../../database/keyset-page.ts';
 import { containsText } from '../../database/like-pattern.ts';
-import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
 import { areAtLeast, countRows, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { growWithin, type InProject } from '../project-usage.ts';
@@ -33,8 +39,7 @@ export function createCollectionRepository(database: Database, quota: number | n
     const readPage = (window: KeysetWindow) => {
       let page = ofProject.select(['id', rowWeight({ json: ['metadata'] })]);
       for (const filter of filters) page = page.where(filter);
-      for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
-      page = page.orderBy('id', window.direction).limit(window.limit);
+      page = rowsWithin(page, window);
       return read
         .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
         .innerJoin('collection', 'collection.id', 'page_rows.id')
@@ -60,16 +65,14 @@ export function createCollectionRepository(database: Database, quota: number | n
   return {
     add: (collection, most) =>
       write.transaction().execute(async (transaction) => {
-        await lockProject(transaction, dialect, collection.projectId);
-        const ofProject = transaction
-          .selectFrom('collection')
-          .select('id')
-          .where('project_id', '=', collection.projectId);
+        const { projectId } = collection;
+        await lockProject(transaction, dialect, projectId);
+        const ofProject = transaction.selectFrom('collection').select('id').where('project_id', '=', projectId);
         if (await areAtLeast(ofProject.orderBy('id'), most)) return false;
         const row = toRow(collection);
         await transaction.insertInto('collection').values(row).execute();
         const grown = { what: 'collection', bytes: countBytes('collection', [row]) } as const;
-        await growWithin(transaction, { projectId: collection.projectId, quota }, grown);
+        await growWithin(transaction, { projectId, quota }, grown);
         return true;
       }),
     async find(projectId, collectionId) {
@@ -235,14 +238,8 @@ function toCollection(row: Selectable<CollectionTable>): StoredCollection {
 const sampledChunks = 500;
 
 async function findMeanTokens(read: Kysely<Tables>, collectionId: string): Promise<number> {
-  const end = (direction: 'asc' | 'desc') =>
-    read
-      .selectFrom('chunk')
-      .select('num_tokens')
-      .where('collection_id', '=', collectionId)
-      .orderBy('id', direction)
-      .limit(sampledChunks)
-      .execute();
+  const ofCollection = read.selectFrom('chunk').select('num_tokens').where('collection_id', '=', collectionId);
+  const end = (direction: 'asc' | 'desc') => ofCollection.orderBy('id', direction).limit(sampledChunks).execute();
   const sample = [...(await end('asc')), ...(await end('desc'))];
   return sample.reduce((sum, row) => sum + row.num_tokens, 0) / Math.max(1, sample.length);
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { bytesOfChunk, bytesOfCollection, bytesOfRecord } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
-import { sumSegments } from '../../search-index/sum-segments.ts';
+import { sumSegments } from '../../search-index/drop-segments.ts';
 import { changeChunkBytes, changeUsage } from '../project-usage.ts';
 import { removeKeys } from './pair-keys.ts';
 

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { RechunkBounds, RechunkRepository, RechunkStep } from '../../../stores/ingestion/rechunk-repository.ts';
+import type { RechunkBounds, RechunkRepository, RechunkStep } from '../../../stores/ingestion/rechunker.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { lockCollection } from './lock-collection.ts';

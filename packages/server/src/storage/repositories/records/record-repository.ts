@@ -23,15 +23,20 @@ import type {
 import type { RecordTable } from '../../database/collection-tables.ts';
 import { bytesOfRecord, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
-import { maxPageWeight, rowWeight, withWeightBefore } from '../../database/page-weight.ts';
+import {
+  type KeysetWindow,
+  maxPageWeight,
+  readKeysetPage,
+  rowsWithin,
+  rowWeight,
+  withWeightBefore,
+} from '../../database/keyset-page.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { growWithin } from '../project-usage.ts';
 import { lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
-import { countRecords, recordFilters } from './record-filters.ts';
-import { fileOfRecord, free, sourceColumns, toSource, waiting } from './source-columns.ts';
+import { countRecords, fileOfRecord, free, recordFilters, sourceColumns, toSource, waiting } from './source-columns.ts';
 
 /**
  * Stores records in either database.
@@ -176,8 +181,7 @@ async function listRecords(
       .clearSelect()
       .select(['id', rowWeight({ texts: ['content'], json: ['metadata', 'report'] })]);
     for (const filter of filters) page = page.where(filter);
-    for (const bound of window.bounds) page = page.where('id', bound.compare, bound.id);
-    page = page.orderBy('id', window.direction).limit(window.limit);
+    page = rowsWithin(page, window);
     return read
       .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
       .innerJoin('record', 'record.id', 'page_rows.id')

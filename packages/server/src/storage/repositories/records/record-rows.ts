@@ -1,17 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { RecordKey } from '../../../stores/collections/records/record-repository.ts';
-import type {
-  NewRow,
-  RecordRowRepository,
-  StoredRow,
-} from '../../../stores/collections/records/record-row-repository.ts';
+import type { NewRow, RecordRowRepository, StoredRow } from '../../../stores/collections/records/record-rows.ts';
 import { type RowCode, type RowFields, type RowStatus, rowCodes } from '../../../stores/extraction/extraction.ts';
 import type { RecordJob } from '../../../stores/ingestion/record-job-repository.ts';
 import type { RecordRowTable } from '../../database/collection-tables.ts';
 import { bytesOfRow, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import { type KeysetWindow, readKeysetPage } from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage, rowsWithin } from '../../database/keyset-page.ts';
 import { countRows } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 
@@ -20,11 +16,7 @@ export function createRecordRowRepository({ read }: Database): RecordRowReposito
   return {
     async list(key, status, query) {
       const rowsOf = () => visibleRows(read, key, status);
-      const readPage = (window: KeysetWindow) => {
-        let rows = rowsOf();
-        for (const bound of window.bounds) rows = rows.where('record_row.id', bound.compare, bound.id);
-        return rows.orderBy('record_row.id', window.direction).limit(window.limit).execute();
-      };
+      const readPage = (window: KeysetWindow) => rowsWithin(rowsOf(), window, 'record_row.id').execute();
       const page = await readKeysetPage(query, readPage, () => countRows(read, rowsOf()));
       return { ...page, items: page.items.map(toRow) };
     },

@@ -1,5 +1,8 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
+import type { Kysely } from 'kysely';
 import { moduleUrl } from '../../../platform/server-process/module-path.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { MergeThread } from '../index-merger.ts';
 import type {
   IndexMessage,
   IndexProcedure,
@@ -9,6 +12,7 @@ import type {
   ReadAnswer,
   ReadRequest,
 } from './postgres-index-protocol.ts';
+import { readForThread } from './postgres-segment-rows.ts';
 
 /** Performs the reads of a merge or a check. */
 export type ReadSegments = (request: ReadRequest) => Promise<unknown>;
@@ -117,4 +121,17 @@ async function answerRead(call: Call, request: ReadRequest): Promise<ReadAnswer>
     call.failure = error;
     return null;
   }
+}
+
+/** Merges in a thread of its own, whose reads go through the pool. */
+export function createPostgresMergeThread(db: Kysely<Tables>): MergeThread {
+  const thread = createIndexThread('index-merger');
+  const read = (request: Parameters<typeof readForThread>[1]) => readForThread(db, request);
+  return {
+    async start(parts) {
+      await thread.call('startMerge', parts, read);
+    },
+    next: (pages) => thread.call('continueMerge', pages, read),
+    close: () => thread.close(),
+  };
 }

@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { buildRemovals } from '../../../stores/search/segments/build-segment.ts';
-import { analyseChunk } from '../analyse-chunk.ts';
 import { checkIndex } from '../check-index.ts';
 import { createMergeSteps } from '../merge-steps.ts';
+import { analyseChunk } from '../thread-procedures.ts';
 import { buildChunks } from '../write-segments.ts';
 import { createBlockingSource } from './blocking-source.ts';
 import { createListedQuestions } from './listed-questions.ts';

@@ -16,8 +16,7 @@ import { testRecordRefresher } from '../testing/record-refresher.suite.ts';
 import { createSegmentHarness, type MergeParts, vocabulary } from '../testing/segment-harness.ts';
 import { testSegments } from '../testing/segments.suite.ts';
 import type { ListedQuestion } from './postgres-index-protocol.ts';
-import { createIndexThread, type IndexThread } from './postgres-index-thread.ts';
-import { createPostgresMergeThread } from './postgres-merge-thread.ts';
+import { createIndexThread, createPostgresMergeThread, type IndexThread } from './postgres-index-thread.ts';
 import { createPostgresQuestions } from './postgres-questions.ts';
 import { insertPages } from './postgres-segment-rows.ts';
 

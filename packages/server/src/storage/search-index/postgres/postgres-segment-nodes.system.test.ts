@@ -16,7 +16,7 @@ import { createIndexMerger } from '../index-merger.ts';
 import type { SegmentTimes } from '../plan-merge.ts';
 import { assertSameRanking, createRandom, emptyChunk, rankByHand } from '../testing/full-text-corpus.suite.ts';
 import { createSegmentHarness, vocabulary } from '../testing/segment-harness.ts';
-import { createPostgresMergeThread } from './postgres-merge-thread.ts';
+import { createPostgresMergeThread } from './postgres-index-thread.ts';
 import { insertPages } from './postgres-segment-rows.ts';
 
 let testing: TestDatabase;

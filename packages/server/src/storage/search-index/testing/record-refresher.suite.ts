@@ -12,8 +12,8 @@ import type { TemporaryDatabase } from '../../database/testing/open-temporary-da
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
 import { insertChunks } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
+import { createRecordRefresher } from '../index-renewal.ts';
 import { createRefreshMetrics } from '../merge-metrics.ts';
-import { createRecordRefresher } from '../record-refresher.ts';
 import { emptyChunk } from './full-text-corpus.suite.ts';
 
 const newId = createNewId();

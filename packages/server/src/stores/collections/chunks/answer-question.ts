@@ -22,8 +22,7 @@ import { type RerankDeps, type RerankedHit, rerankHits } from '../../search/rera
 import { chunkNotFound, collectionNotFound } from '../problems.ts';
 import { checkWeights } from '../read-fields.ts';
 import type { ChunkItems } from './chunk-items.ts';
-import type { ChunkRepository, StoredChunk } from './chunk-repository.ts';
-import { type SelectedNeighbours, selectNeighbours } from './select-neighbours.ts';
+import type { ChunkRepository, Neighbour, StoredChunk } from './chunk-repository.ts';
 
 /** A query of the API whose filter may have conditions on dates. */
 export type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFilter };
@@ -224,4 +223,46 @@ async function explainHit({ words, vector }: Hit<StoredChunk>, content: string, 
   const has = words === null ? null : (await measureText(content, () => 0)).words;
   const matched = has === null ? [] : matchWords(folded, has);
   return { words: words && { ...words, matched }, vector };
+}
+
+interface SelectedNeighbours {
+  /** In the order of the record. */
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+  readonly omitted: number;
+}
+
+/**
+ * Selects the neighbours of results that fit: the nearest of each result first, in the order of the results. Those of one result
+ * have no gap, so one that does not fit also excludes the ones behind it.
+ * @param seqs the results, best first
+ */
+function selectNeighbours(
+  seqs: readonly number[],
+  neighbours: readonly Neighbour[],
+  left: SelectedHits<unknown>['left'],
+): ReadonlyMap<number, SelectedNeighbours> {
+  const places = new Map(seqs.map((seq, place) => [seq, place]));
+  const placeOf = ({ of }: Neighbour) => places.get(of) ?? 0;
+  const nearestFirst = neighbours.toSorted(
+    (a, b) => Math.abs(a.offset) - Math.abs(b.offset) || placeOf(a) - placeOf(b) || a.offset - b.offset,
+  );
+  const selected = new Map(seqs.map((seq) => [seq, { before: [] as number[], after: [] as number[], omitted: 0 }]));
+  const ended = new Set<string>();
+  let { tokens, weight } = left;
+  for (const { of, seq, offset, ...size } of nearestFirst) {
+    const group = selected.get(of);
+    if (group === undefined) continue;
+    const direction = `${of} ${Math.sign(offset)}`;
+    if (ended.has(direction) || size.numTokens > tokens || size.weight > weight) {
+      ended.add(direction);
+      group.omitted += 1;
+      continue;
+    }
+    tokens -= size.numTokens;
+    weight -= size.weight;
+    if (offset < 0) group.before.unshift(seq);
+    else group.after.push(seq);
+  }
+  return selected;
 }

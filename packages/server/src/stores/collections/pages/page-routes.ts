@@ -6,7 +6,7 @@ import { whileConnected } from '../../../platform/client-gone.ts';
 import { successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
-import { matchesAny } from '../../files/byte-range.ts';
+import { matchesAny } from '../../files/file-content.ts';
 import { keyOf, ofRecord } from '../records/record-routes.ts';
 import { pathId } from '../route-parts.ts';
 import type { RecordPages } from './record-pages.ts';

@@ -1,18 +1,17 @@
 import type { RecordCreate, RecordItem, RecordListQuery, RecordType, RecordUpdate } from '@quartermaster/contract';
 import type { Owner } from '../../../platform/admission/owner.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import type { CountExceeded } from '../../../platform/concurrency/limit-counter.ts';
 import type { DiskSpace } from '../../../platform/disk/disk-space.ts';
 import { isId, type NewId } from '../../../platform/identifier.ts';
 import { checkCursors } from '../../../platform/list-cursors.ts';
 import type { Page } from '../../../platform/page.ts';
 import type { FileAccess } from '../../files/file-access.ts';
-import type { Collections } from '../collections.ts';
-import { collectionNotFound, recordBusy, recordNotFound } from '../problems.ts';
+import type { CollectionLimits, Collections } from '../collections.ts';
+import { collectionNotFound, recordBusy, recordNotFound, tooManyRecords, tooManyWaiting } from '../problems.ts';
 import { readMetadata } from '../read-fields.ts';
-import type { EmbeddingOfRecords } from './record-embedding.ts';
 import { recordFailureCodes } from './record-failures.ts';
-import { createRecordItems } from './record-item.ts';
-import { createRecordLimits, type RecordLimitsDeps } from './record-limits.ts';
+import { createRecordItems, type EmbeddingOfRecords } from './record-item.ts';
 import type { RecordPasswords } from './record-passwords.ts';
 import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readPassword, readSource, type SourceFields } from './record-source.ts';
@@ -183,5 +182,38 @@ function sourceFieldsOf(body: RecordUpdate): SourceFields {
     ...(on_duplicate === undefined ? {} : { on_duplicate }),
     ...(columns === undefined ? {} : { columns }),
     ...(password === undefined ? {} : { password }),
+  };
+}
+
+interface RecordLimitsDeps {
+  readonly records: Pick<RecordRepository, 'areWaiting'>;
+  readonly limits: Pick<CollectionLimits, 'records' | 'waitingRecords'>;
+  /** Counts refused requests. Absent: they are not counted. */
+  readonly countExceeded?: CountExceeded | undefined;
+}
+
+/**
+ * Limits on the number of records, checked before a record is added. Concurrent requests may exceed a limit slightly,
+ * each by one record. This is harmless, because the limits protect the service from too much work.
+ */
+interface RecordLimits {
+  /** @throws Problem RESOURCE_LIMIT_REACHED when the collection has its maximum of records */
+  checkNumber(numRecords: number): void;
+  /** @throws Problem RESOURCE_LIMIT_REACHED when no further record of the project may wait */
+  checkWaiting(projectId: string): Promise<void>;
+}
+
+function createRecordLimits({ records, limits, countExceeded }: RecordLimitsDeps): RecordLimits {
+  return {
+    checkNumber(numRecords) {
+      if (numRecords < limits.records) return;
+      countExceeded?.('records_of_collection');
+      throw tooManyRecords(limits.records);
+    },
+    async checkWaiting(projectId) {
+      if (!(await records.areWaiting(projectId, limits.waitingRecords))) return;
+      countExceeded?.('waiting_records');
+      throw tooManyWaiting(limits.waitingRecords);
+    },
   };
 }

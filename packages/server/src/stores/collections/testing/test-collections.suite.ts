@@ -13,7 +13,7 @@ import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
 import { Problem } from '../../../platform/problem.ts';
-import { closeAll } from '../../../platform/server-process/close-all.ts';
+import { closeAll } from '../../../platform/server-process/fatal-error.ts';
 import type { Database } from '../../../storage/database/database.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../../storage/database/testing/temporary-databases.ts';
 import { createCollectionRepositories } from '../../../storage/repositories/records/collection-repositories.ts';

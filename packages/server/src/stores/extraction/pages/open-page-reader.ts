@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Admission } from '../../../platform/admission/admission.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
-import { onceRetried } from '../../../platform/concurrency/once-retried.ts';
+import { onceRetried } from '../../../platform/concurrency/once.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
 import { Counter, type Registry } from '../../../platform/metrics.ts';
 import { frameKinds } from '../../../platform/processes/frames.ts';

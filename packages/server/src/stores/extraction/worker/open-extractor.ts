@@ -1,7 +1,7 @@
 import type { Admission } from '../../../platform/admission/admission.ts';
 import { keptPlaces } from '../../../platform/admission/admission-queue.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
-import { onceRetried } from '../../../platform/concurrency/once-retried.ts';
+import { onceRetried } from '../../../platform/concurrency/once.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import type { ExtractionOutcome, ExtractionTask, Extractor } from '../extraction.ts';

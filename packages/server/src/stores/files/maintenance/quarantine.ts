@@ -5,11 +5,10 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { NewId } from '../../../platform/identifier.ts';
 import type { BlobRepository, FileOfBlob } from '../blob-repository.ts';
 import { BlobMissing, type BlobStore, BlobUnreadable } from '../blob-store.ts';
-import { type FileRepository, noFileLimits } from '../file-repository.ts';
+import { type FileRepository, noFileLimits, type StoredBlobRow, type StoredContent } from '../file-repository.ts';
 import { blobNotQuarantined, blobStillNamed, notTheContent, purposeNotAllowed } from '../problems.ts';
 import { hashOf } from './fsck.ts';
 import type { ReportDamage } from './report-damage.ts';
-import { verifyStoredContent } from './verify-stored-content.ts';
 
 export interface QuarantineDeps {
   readonly files: FileRepository;
@@ -110,4 +109,34 @@ export async function restoreAsFile(deps: QuarantineDeps, blobId: string, wanted
   if (outcome.blobId !== blobId) await blobs.remove(blobId);
   if (outcome.replaced !== undefined) await blobs.remove(outcome.replaced);
   return file.id;
+}
+
+interface VerifyStoredContentDeps {
+  /** Returns the live blob that has the content. */
+  readonly findContent: (content: StoredContent) => Promise<StoredBlobRow | undefined>;
+  readonly blobs: Pick<BlobStore, 'open' | 'size'>;
+  readonly reportDamage: ReportDamage;
+}
+
+/**
+ * Reads the existing blob with the content of a new file, if there is one, and reports wrong bytes. The caller awaits
+ * it before `FileRepository.add`. That call then replaces a damaged blob and never discards the new bytes in favour of
+ * it.
+ */
+export async function verifyStoredContent(
+  { findContent, blobs, reportDamage }: VerifyStoredContentDeps,
+  content: StoredContent,
+): Promise<void> {
+  const stored = await findContent(content);
+  if (stored === undefined || stored.damage !== null) return;
+  try {
+    // `add` detects bytes that are missing or have another length.
+    if ((await blobs.size(stored.blobId)) !== stored.bytes) return;
+    if ((await hashOf(await blobs.open(stored.blobId))) !== content.sha256)
+      await reportDamage(stored, 'content_differs');
+  } catch (error) {
+    if (error instanceof BlobUnreadable) await reportDamage(stored, 'unreadable');
+    // A missing blob was deleted after its size was read.
+    else if (!(error instanceof BlobMissing)) throw error;
+  }
 }

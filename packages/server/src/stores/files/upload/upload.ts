@@ -16,8 +16,8 @@ import {
   type NewFile,
   type StoredFile,
 } from '../file-repository.ts';
+import { verifyStoredContent } from '../maintenance/quarantine.ts';
 import type { ReportDamage } from '../maintenance/report-damage.ts';
-import { verifyStoredContent } from '../maintenance/verify-stored-content.ts';
 import { idempotencyClaimLost, quotaUsedUp, tooManyFiles, uploadInDoubt } from '../problems.ts';
 import type { Quota } from '../quota.ts';
 import type { Admission } from './admission.ts';

@@ -1,6 +1,14 @@
 import { accessSync, constants } from 'node:fs';
-import { cpuPeriod, cpuQuota, memoryBytes, mostTasks } from './bounds.ts';
-import { CgroupRefusal, type Hierarchy, type Layout, type Limit } from './cgroups.ts';
+import {
+  CgroupRefusal,
+  cpuPeriod,
+  cpuQuota,
+  type Hierarchy,
+  type Layout,
+  type Limit,
+  memoryBytes,
+  mostTasks,
+} from './cgroups.ts';
 import type { Places } from './find-places.ts';
 
 /** Each controller has its own hierarchy. A process may be in any group of each, so no process needs to move. */

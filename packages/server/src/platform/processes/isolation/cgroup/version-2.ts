@@ -1,7 +1,15 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { cpuPeriod, cpuQuota, memoryBytes, mostTasks } from './bounds.ts';
-import { CgroupRefusal, type Controller, type Layout, type Limit } from './cgroups.ts';
+import {
+  CgroupRefusal,
+  type Controller,
+  cpuPeriod,
+  cpuQuota,
+  type Layout,
+  type Limit,
+  memoryBytes,
+  mostTasks,
+} from './cgroups.ts';
 import { codeOf, readProcesses, readWords, writeControl } from './control-file.ts';
 import type { Place, Places } from './find-places.ts';
 

@@ -17,7 +17,7 @@ import {
   sweepAway,
 } from '../../testing/fixtures.suite.ts';
 import type { NewRecord } from '../record-repository.ts';
-import type { NewRow } from '../record-row-repository.ts';
+import type { NewRow } from '../record-rows.ts';
 
 const published = (numChunks: number, now = start + 5) =>
   ({ status: 'ready', numChunks, report: {}, now, since: start }) as const;

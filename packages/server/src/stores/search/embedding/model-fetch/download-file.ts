@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isDiskFull } from '../../../../platform/disk/is-disk-full.ts';
+import { isDiskFull } from '../../../../platform/disk/disk-space.ts';
 import type { EgressResult, Outbound, OutboundPolicy } from '../../../../platform/outbound.ts';
 import { OperatorError } from '../../../../platform/server-process/operator-error.ts';
 
