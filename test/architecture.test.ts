@@ -95,6 +95,23 @@ test('no two modules import each other, directly or through others', () => {
   for (const name of Object.keys(modules)) visit(name, []);
 });
 
+test('inside a module no two folders of one folder import each other', () => {
+  const arrows = new Map<string, string>();
+  for (const { from, to } of imports) {
+    if (!from.startsWith(`${server}/`) || !to.startsWith(`${server}/`)) continue;
+    const [own, other] = [from.split('/'), to.split('/')];
+    const at = own.findIndex((name, index) => name !== other[index]);
+    // Files beside folders may import from both.
+    if (at < 0 || at === own.length - 1 || at === other.length - 1) continue;
+    arrows.set(`${own.slice(0, at + 1).join('/')} → ${other.slice(0, at + 1).join('/')}`, `${from} → ${to}`);
+  }
+  const both = [...arrows].filter(([arrow]) => arrows.has(arrow.split(' → ').reverse().join(' → ')));
+  assert.deepEqual(
+    both.map(([, example]) => example),
+    [],
+  );
+});
+
 test('a module imports only entry points of another, and every entry point is used', () => {
   const imported = new Set(
     crossing
