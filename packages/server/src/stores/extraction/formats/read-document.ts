@@ -50,11 +50,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
     read: async ({ bytes, onProgress, ocr, password = null }) =>
       (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
   },
-  docx: {
-    ...measured,
-    version: 3,
-    read: async ({ bytes }) => (await import('./docx/read-docx.ts')).readDocx(bytes),
-  },
+  docx: { ...measured, version: 3, read: async ({ bytes }) => (await import('./docx/read-docx.ts')).readDocx(bytes) },
   md: {
     ...measured,
     version: 2,

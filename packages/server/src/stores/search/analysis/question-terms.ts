@@ -132,11 +132,7 @@ export interface AskedWords {
 /** Returns the words of a question, from its text and its folded words with their frequencies. */
 export function toAskedWords(question: string, words: ReadonlyMap<string, number>): AskedWords {
   const folded = [...words.keys().take(mostQuestionWords)];
-  return {
-    words: [...new Set(folded.filter(isWholeWord).map(toTerm))],
-    folded,
-    exact: exactQuestionTerm(question),
-  };
+  return { words: [...new Set(folded.filter(isWholeWord).map(toTerm))], folded, exact: exactQuestionTerm(question) };
 }
 
 /** Returns the words of a question, without stop words, that a text has in the same or another form; both as folded words. */

@@ -66,10 +66,7 @@ export function createHttpEmbedder(deps: HttpEmbedderDeps): Embedder {
     const { signal } = call;
     const answer = await retryBackoff.retry(() => ask(texts, 'chunk', call), { signal });
     if (!('refusal' in answer)) return answer;
-    const beside = await retryBackoff.retry(() => ask([acceptableText], 'chunk', call), {
-      signal,
-      contentAttempts: 1,
-    });
+    const beside = await retryBackoff.retry(() => ask([acceptableText], 'chunk', call), { signal, contentAttempts: 1 });
     if ('refusal' in beside) {
       throw new EmbedderUnavailable(answer.isPermanent ? `${answer.refusal} to every text` : answer.refusal);
     }

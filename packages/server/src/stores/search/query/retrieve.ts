@@ -78,10 +78,7 @@ export function createRetrieve<Stored>(
       mode = 'fused',
       weights,
       min_similarity,
-    } = {
-      ...(await deps.findDefaults(question.collectionId)),
-      ...retrieval,
-    };
+    } = { ...(await deps.findDefaults(question.collectionId)), ...retrieval };
     if (mode === 'words') return byWords(question, 'requested');
     const { limit } = question;
     // The words come first, because they tell whether the project has the collection.

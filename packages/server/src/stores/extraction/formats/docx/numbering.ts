@@ -88,11 +88,7 @@ function readLists(part: XmlElement | undefined, styles: Styles): Map<string, Li
 /** Finds a definition. It may refer to a style that refers to the actual list. */
 function findDefinition(
   id: string,
-  known: {
-    definitions: ReadonlyMap<string, XmlElement>;
-    instances: ReadonlyMap<string, XmlElement>;
-    styles: Styles;
-  },
+  known: { definitions: ReadonlyMap<string, XmlElement>; instances: ReadonlyMap<string, XmlElement>; styles: Styles },
 ): XmlElement | undefined {
   const definition = known.definitions.get(id);
   const style = valOf(definition, 'w:numStyleLink');

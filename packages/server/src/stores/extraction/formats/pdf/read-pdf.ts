@@ -85,10 +85,7 @@ function toDocument(pdf: OpenPdf, { read, counts, scans }: ReadPdf): Document {
       pages_without_text: withoutText.length + damagedPages.length,
       ...(counts.filled === 0 ? {} : { form_fields: counts.filled }),
       ...(counts.notes === 0 ? {} : { notes: counts.notes }),
-      dropped: {
-        running_heads: dropped,
-        ...(counts.hidden === 0 ? {} : { hidden: counts.hidden }),
-      },
+      dropped: { running_heads: dropped, ...(counts.hidden === 0 ? {} : { hidden: counts.hidden }) },
       ...scans.facts,
     },
     warnings,

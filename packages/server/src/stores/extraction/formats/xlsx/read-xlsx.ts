@@ -12,11 +12,7 @@ import { type Attributes, encodingOf, readXml } from './xml-events.ts';
 export async function readXlsx(bytes: Uint8Array): Promise<Workbook> {
   const { sheets, ...values } = readWorkbookParts(await openPackage(bytes, 'xlsx'));
   return {
-    sheets: sheets.map(({ name, hidden, part }) => ({
-      name,
-      hidden,
-      rows: rowsOf(() => readSheetRows(part, values)),
-    })),
+    sheets: sheets.map(({ name, hidden, part }) => ({ name, hidden, rows: rowsOf(() => readSheetRows(part, values)) })),
     facts: {},
   };
 }
