@@ -1,21 +1,21 @@
 import type { Transaction } from 'kysely';
 import {
-  type Administrator,
   type AdministratorRepository,
   type AttemptCounter,
   maxAdministrators,
 } from '../../access/administrator/administrator-repository.ts';
 import type { Database } from '../database/database.ts';
 import { areAtLeast } from '../database/row-limit.ts';
-import type { AdministratorTable, Tables } from '../database/tables.ts';
-import { createSessionRows, isOver, toAdministrator } from './session-rows.ts';
+import { fromRow, toRow } from '../database/row-names.ts';
+import type { Tables } from '../database/tables.ts';
+import { createSessionRows, isOver } from './session-rows.ts';
 
 /** Stores administrators, sessions and counters in either database. */
 export function createAdministratorRepository({ read, write }: Database): AdministratorRepository {
   return {
     findAdministrator: async () => {
       const row = await read.selectFrom('administrator').selectAll().limit(1).executeTakeFirst();
-      return row === undefined ? undefined : toAdministrator(row);
+      return row === undefined ? undefined : fromRow(row);
     },
     keepSetUpToken: ({ hash, expiresAt }) =>
       write.transaction().execute(async (transaction) => {
@@ -110,15 +110,4 @@ async function writeCounter(transaction: Transaction<Tables>, bucket: string, co
     .set({ window_start: counter.windowStart, failures: counter.failures, retry_at: counter.retryAt })
     .where('bucket', '=', bucket)
     .execute();
-}
-
-function toRow(administrator: Administrator): AdministratorTable {
-  return {
-    id: administrator.id,
-    name: administrator.name,
-    password_hash: administrator.passwordHash,
-    browser_secret: administrator.browserSecret,
-    created_at: administrator.createdAt,
-    updated_at: administrator.updatedAt,
-  };
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type {
   ClaimOutcome,
   Comparison,
@@ -49,10 +49,7 @@ const rowsOfSweep = 2000;
 async function release(transaction: Transaction<Tables>, claim: HeldClaim): Promise<void> {
   const deleted = await transaction
     .deleteFrom('idempotency')
-    .where('project_id', '=', claim.projectId)
-    .where('operation', '=', claim.operation)
-    .where('key', '=', claim.key)
-    .where('caller_id', '=', claim.callerId)
+    .where(isKeyOf(claim))
     .where('expires_at', '=', claim.heldUntil)
     .where('answer', 'is', null)
     .returning(['project_id', 'answer_bytes'])
@@ -125,10 +122,7 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
   const known = await db
     .selectFrom('idempotency')
     .select((select) => select('answer', 'is not', null).as('answered'))
-    .where('project_id', '=', claim.projectId)
-    .where('operation', '=', claim.operation)
-    .where('key', '=', claim.key)
-    .where('caller_id', '=', claim.callerId)
+    .where(isKeyOf(claim))
     .executeTakeFirst();
   // The claim was released between the two statements. The other request has just ended, so the caller asks again.
   return { kind: known?.answered ? 'answered' : 'running' };
@@ -146,14 +140,7 @@ async function compare(
   transaction: Transaction<Tables>,
   { dialect, request, fingerprints, most }: CompareOptions,
 ): Promise<Comparison> {
-  const { projectId, operation, key, callerId } = request;
-  const query = transaction
-    .selectFrom('idempotency')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .where('operation', '=', operation)
-    .where('key', '=', key)
-    .where('caller_id', '=', callerId);
+  const query = transaction.selectFrom('idempotency').selectAll().where(isKeyOf(request));
   const row = await (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
   if (row?.answer == null || row.fingerprint === null) return { kind: 'forgotten' };
   if (row.wrong_requests >= most) return { kind: 'closed' };
@@ -161,10 +148,7 @@ async function compare(
   await transaction
     .updateTable('idempotency')
     .set({ wrong_requests: row.wrong_requests + 1 })
-    .where('project_id', '=', projectId)
-    .where('operation', '=', operation)
-    .where('key', '=', key)
-    .where('caller_id', '=', callerId)
+    .where(isKeyOf(request))
     .execute();
   return { kind: 'other' };
 }
@@ -189,10 +173,7 @@ async function keepAnswer(
   const before = await transaction
     .selectFrom('idempotency')
     .select('answer_bytes')
-    .where('project_id', '=', claim.projectId)
-    .where('operation', '=', claim.operation)
-    .where('key', '=', claim.key)
-    .where('caller_id', '=', claim.callerId)
+    .where(isKeyOf(claim))
     .executeTakeFirst();
   const bytes = Buffer.byteLength(claim.answer);
   const stored = await held(transaction, claim)
@@ -205,10 +186,7 @@ async function keepAnswer(
   await transaction
     .updateTable('idempotency')
     .set({ answer: claim.insteadOfAnswer, answer_bytes: less })
-    .where('project_id', '=', claim.projectId)
-    .where('operation', '=', claim.operation)
-    .where('key', '=', claim.key)
-    .where('caller_id', '=', claim.callerId)
+    .where(isKeyOf(claim))
     .execute();
   await changeKeptBytes(transaction, claim.projectId, less - bytes);
   onExceeded?.();
@@ -251,10 +229,13 @@ async function changeKeptBytes(transaction: Transaction<Tables>, projectId: stri
 function held(db: Kysely<Tables>, claim: HeldClaim) {
   return db
     .updateTable('idempotency')
-    .where('project_id', '=', claim.projectId)
-    .where('operation', '=', claim.operation)
-    .where('key', '=', claim.key)
-    .where('caller_id', '=', claim.callerId)
+    .where(isKeyOf(claim))
     .where('expires_at', '=', claim.heldUntil)
     .where('answer', 'is', null);
+}
+
+/** A condition on the primary key of `idempotency`. */
+function isKeyOf({ projectId, operation, key, callerId }: RequestKey) {
+  return ({ and }: ExpressionBuilder<Tables, 'idempotency'>) =>
+    and({ project_id: projectId, operation, key, caller_id: callerId });
 }

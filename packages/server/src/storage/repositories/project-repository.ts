@@ -4,6 +4,7 @@ import type { ProjectRepository, StoredKey } from '../../access/projects/project
 import type { Database } from '../database/database.ts';
 import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { areAtLeast, countRows } from '../database/row-limit.ts';
+import { fromRow, toRow } from '../database/row-names.ts';
 import type { KeyTable, Tables } from '../database/tables.ts';
 
 /** Stores projects and keys in either database. */
@@ -178,7 +179,7 @@ async function nextChange(transaction: Transaction<Tables>): Promise<number> {
 async function insertKey(transaction: Transaction<Tables>, key: StoredKey, change: number): Promise<void> {
   await transaction
     .insertInto('api_key')
-    .values({ ...toRow(key), change })
+    .values({ ...toKeyRow(key), change })
     .execute();
 }
 
@@ -198,21 +199,9 @@ function toProject(row: { id: string; name: string; created_at: number }) {
   return { id: row.id, name: row.name, createdAt: row.created_at };
 }
 
-function toKey(row: Selectable<KeyTable>): StoredKey {
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    name: row.name,
-    hash: row.hash,
-    hint: row.hint,
-    scopes: JSON.parse(row.scopes) as Scope[], // written by toRow
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-    makerId: row.maker_id,
-    tools: row.tools === null ? null : (JSON.parse(row.tools) as string[]), // written by toRow
-  };
+function toKey({ change: _, ...row }: Selectable<KeyTable>): StoredKey {
+  const tools = row.tools === null ? null : (JSON.parse(row.tools) as string[]); // written by toKeyRow, as are the scopes
+  return { ...fromRow(row), scopes: JSON.parse(row.scopes) as Scope[], tools };
 }
 
 function isUsableAt(now: number) {
@@ -223,19 +212,6 @@ function isUsableAt(now: number) {
     ]);
 }
 
-function toRow(key: StoredKey): Omit<KeyTable, 'change'> {
-  return {
-    id: key.id,
-    project_id: key.projectId,
-    name: key.name,
-    hash: key.hash,
-    hint: key.hint,
-    scopes: JSON.stringify(key.scopes),
-    created_at: key.createdAt,
-    expires_at: key.expiresAt,
-    revoked_at: key.revokedAt,
-    last_used_at: key.lastUsedAt,
-    maker_id: key.makerId,
-    tools: key.tools === null ? null : JSON.stringify(key.tools),
-  };
+function toKeyRow({ scopes, tools, ...key }: StoredKey): Omit<KeyTable, 'change'> {
+  return { ...toRow(key), scopes: JSON.stringify(scopes), tools: tools && JSON.stringify(tools) };
 }

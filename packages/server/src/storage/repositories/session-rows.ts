@@ -1,12 +1,12 @@
-import type { ExpressionBuilder, Selectable, Transaction } from 'kysely';
+import type { ExpressionBuilder, Transaction } from 'kysely';
 import type {
   Administrator,
   AdministratorRepository,
   SessionTimes,
-  StoredSession,
 } from '../../access/administrator/administrator-repository.ts';
 import type { Database } from '../database/database.ts';
-import type { AdministratorTable, SessionTable, Tables } from '../database/tables.ts';
+import { fromRow, toRow } from '../database/row-names.ts';
+import type { Tables } from '../database/tables.ts';
 
 type SessionFunctions =
   | 'addSession'
@@ -79,7 +79,7 @@ function sessionReads({
         .selectAll()
         .where('id', '=', row.administrator_id)
         .executeTakeFirst();
-      return owner === undefined ? undefined : { session: toSession(row), administrator: toAdministrator(owner) };
+      return owner === undefined ? undefined : { session: fromRow(row), administrator: fromRow(owner) };
     },
     listSessions: async (administratorId, times) => {
       const rows = await read
@@ -89,7 +89,7 @@ function sessionReads({
         .where(isUsable(times))
         .orderBy('id')
         .execute();
-      return rows.map(toSession);
+      return rows.map(fromRow);
     },
     findUsableSessions: async (hashes, times) => {
       if (hashes.length === 0) return [];
@@ -145,43 +145,4 @@ export function isOver({ now, idleSince }: SessionTimes) {
 
 function isUsable(times: SessionTimes) {
   return (where: ExpressionBuilder<Tables, 'session'>) => where.not(isOver(times)(where));
-}
-
-export function toAdministrator(row: Selectable<AdministratorTable>): Administrator {
-  return {
-    id: row.id,
-    name: row.name,
-    passwordHash: row.password_hash,
-    browserSecret: row.browser_secret,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-function toSession(row: Selectable<SessionTable>): StoredSession {
-  return {
-    id: row.id,
-    hash: row.hash,
-    consoleHash: row.console_hash,
-    administratorId: row.administrator_id,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-    clientAddress: row.client_address,
-    userAgent: row.user_agent,
-  };
-}
-
-function toRow(session: StoredSession): SessionTable {
-  return {
-    id: session.id,
-    hash: session.hash,
-    console_hash: session.consoleHash,
-    administrator_id: session.administratorId,
-    created_at: session.createdAt,
-    last_used_at: session.lastUsedAt,
-    expires_at: session.expiresAt,
-    client_address: session.clientAddress,
-    user_agent: session.userAgent,
-  };
 }

@@ -6,15 +6,7 @@ import { withSharedFlag } from './abort-flag.ts';
 import { unpackAnswer } from './answer-rows.ts';
 import { dropSegments } from './drop-segments.ts';
 import { rebuildSome } from './rebuild-index.ts';
-import {
-  addChunks,
-  ask,
-  countIndexed,
-  findIndexErrors,
-  insertRebuilt,
-  reindexChunks,
-  removeChunks,
-} from './search-thread.ts';
+import { askIndex } from './search-thread.ts';
 import type { ThreadValue } from './thread-statements.ts';
 
 /** The search index in SQLite. Collections are indexed in segments (`search/segments`). */
@@ -27,22 +19,22 @@ export function createSqliteSearchIndex({
     drop: dropSegments,
     async add(db, collectionId, chunks) {
       if (chunks.length === 0) return;
-      await addChunks(db, { collectionId, chunks });
+      await askIndex(db, 'addChunks', { collectionId, chunks });
       onChanged(collectionId);
     },
     async remove(db, collectionId, seqs) {
       if (seqs.length === 0) return;
-      await removeChunks(db, { collectionId, seqs });
+      await askIndex(db, 'removeChunks', { collectionId, seqs });
       onChanged(collectionId);
     },
-    statistics: countIndexed,
+    statistics: (db, collectionId) => askIndex(db, 'countIndexed', collectionId),
     async ask(db, question) {
       const { collectionId, projectId = null, exact = null, limit, withChunks = false, filter, signal } = question;
       const words = [...new Set(normaliseWords(question.words))];
       if (words.length === 0 && exact === null && projectId === null) return [];
       const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
       const asking = (ended?: Int32Array) =>
-        ask(db, {
+        askIndex(db, 'ask', {
           ...{
             collectionId,
             projectId,
@@ -57,19 +49,20 @@ export function createSqliteSearchIndex({
           // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
           condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
         });
-      const answer = await (signal === undefined ? asking() : withSharedFlag(signal, asking));
+      const { answer } = await (signal === undefined ? asking() : withSharedFlag(signal, asking));
       if (answer.kind === 'no_collection') throw new CollectionMissing();
       return answer.kind === 'ranked' ? [...answer.chunks] : unpackAnswer(answer.packed);
     },
     async reindex(db, collectionId, chunks) {
-      await reindexChunks(db, { collectionId, chunks });
+      await askIndex(db, 'reindexChunks', { collectionId, chunks });
       onChanged(collectionId);
       return true;
     },
-    check: findIndexErrors,
+    check: async (db, collectionId) => (await askIndex(db, 'checkIndex', collectionId)).findings,
     rebuild: (db, collectionId) =>
       rebuildSome(db, collectionId, {
-        insertRebuilt: (_, id, chunks) => insertRebuilt(db, { collectionId: id, chunks }),
+        insertRebuilt: async (_, id, chunks) =>
+          void (await askIndex(db, 'insertRebuilt', { collectionId: id, chunks })),
         // A question is one transaction, so that it needs no replaced segment.
         keptUntil: () => null,
         hasRowLocks: false,

@@ -24,12 +24,13 @@ export interface ThreadProcedures {
   call(procedure: string, argument: unknown): unknown;
 }
 
-/** Callers of other threads pass the arguments through `search-thread.ts`, which types them. */
-export function createThreadProcedures(statements: ThreadStatements, cacheBytes?: number): ThreadProcedures {
+export type Procedures = ReturnType<typeof createProcedures>;
+
+function createProcedures(statements: ThreadStatements, cacheBytes: number | undefined) {
   const questions = createQuestions(statements, cacheBytes);
   const source = createSqliteSource(statements);
   const merge = createMergeSteps(source);
-  const procedures: Record<string, (argument: never) => unknown> = {
+  return {
     addChunks: (added: AddedChunks) => addChunks(statements, added),
     removeChunks: (removed: RemovedChunks) => removeChunks(statements, removed),
     ask: (question: SegmentQuestion) => ({ answer: questions.ask(question) }),
@@ -45,6 +46,11 @@ export function createThreadProcedures(statements: ThreadStatements, cacheBytes?
     startMerge: (parts: MergeParts) => merge.start(parts),
     continueMerge: (pages: number) => merge.next(pages),
   };
+}
+
+/** Callers of other threads pass the arguments through `search-thread.ts`, which types them. */
+export function createThreadProcedures(statements: ThreadStatements, cacheBytes?: number): ThreadProcedures {
+  const procedures: Readonly<Record<string, (argument: never) => unknown>> = createProcedures(statements, cacheBytes);
   return {
     call(procedure, argument) {
       const named = procedures[procedure];

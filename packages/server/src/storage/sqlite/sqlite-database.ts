@@ -18,7 +18,7 @@ import type { Tables } from '../database/tables.ts';
 import { createIndexMerger, type MergeThread } from '../search-index/index-merger.ts';
 import { createIndexRenewal } from '../search-index/index-renewal.ts';
 import { createMergeMetrics } from '../search-index/merge-metrics.ts';
-import { continueMerge, startMerge } from '../search-index/search-thread.ts';
+import { askIndex } from '../search-index/search-thread.ts';
 import { createSqliteSearchIndex } from '../search-index/sqlite-search-index.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { openSqliteThread, SqliteError, type SqliteThread } from './sqlite-thread.ts';
@@ -156,8 +156,8 @@ function findDamage(error: unknown): SqliteError | undefined {
 export function createSqliteMergeThread(thread: SqliteThread): MergeThread {
   const db = new Kysely<Tables>({ dialect: createSqliteDialect([thread]) });
   return {
-    start: (parts) => startMerge(db, parts),
-    next: (pages) => continueMerge(db, pages),
+    start: async (parts) => void (await askIndex(db, 'startMerge', parts)),
+    next: (pages) => askIndex(db, 'continueMerge', pages),
     close: () => thread.close(),
   };
 }

@@ -45,10 +45,6 @@ export function recordBusy(id: string): Problem {
   return new Problem('DUPLICATE_OBJECT', `Record ${id} was modified concurrently. Retry the request.`);
 }
 
-export function rowNotFound(id: string): Problem {
-  return objectNotFound('row', id);
-}
-
 export function chunkNotFound(id: string): Problem {
   return objectNotFound('chunk', id);
 }

@@ -21,7 +21,7 @@ import { metadataFilter } from '../../database/metadata-filter.ts';
 import type { Tables } from '../../database/tables.ts';
 import { visibleRows } from '../../database/visible-chunks.ts';
 import { unpackNear } from '../../search-index/compare-vectors.ts';
-import { compareInThread } from '../../search-index/search-thread.ts';
+import { askIndex } from '../../search-index/search-thread.ts';
 import type { ThreadValue } from '../../search-index/thread-statements.ts';
 import { asChunkVector, setId, slots, vectorTable } from './vector-sets.ts';
 
@@ -194,7 +194,7 @@ async function compareInMessage(
   { space, filter, ...candidates }: VectorComparison,
 ): Promise<ComparedChunks> {
   const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(read);
-  const { nearest, isComplete, others } = await compareInThread(read, {
+  const { nearest, isComplete, others } = await askIndex(read, 'compareVectors', {
     ...candidates,
     ...{ table: vectorTable(space.slot), collectionId: space.collectionId, firstChange: space.firstChange },
     // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
