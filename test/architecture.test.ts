@@ -204,6 +204,11 @@ test('no folder holds more than 30 production files', () => {
   assert.deepEqual(large, []);
 });
 
+test('no object literal is spread into another one', () => {
+  const spread = files.filter((file) => /\.\.\.\{ ?\w/.test(withoutComments(file)));
+  assert.deepEqual(spread, []);
+});
+
 test('no file is longer than 300 lines', () => {
   const written = files.filter((file) => !file.includes('/generated/'));
   const long = written.filter((file) => readFileSync(resolve(root, file), 'utf8').trimEnd().split('\n').length > 300);

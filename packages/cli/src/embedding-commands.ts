@@ -75,7 +75,10 @@ async function fetchInto(folder: string, { url, sha256, sums, allowHost, maxMb }
   const { fetchModelFiles } = await import('@quartermaster/server/model-fetch');
   const interruption = abortOnSignals('Interrupted. Nothing was installed.');
   const request = {
-    ...{ url, checksums, folder, allowedHosts: allowHost },
+    url,
+    checksums,
+    folder,
+    allowedHosts: allowHost,
     maxBytes: maxMb * 1024 * 1024,
     onProgress: createProgress(),
   };

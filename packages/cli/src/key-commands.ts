@@ -91,8 +91,16 @@ type ListedKey = Awaited<ReturnType<Administration['projects']['listKeys']>>[num
 function toJson({ id, projectId, name, hint, scopes, tools, ...times }: ListedKey) {
   const { createdAt, expiresAt, revokedAt, lastUsedAt } = times;
   return {
-    ...{ key_id: id, project_id: projectId, name, hint, scopes, tools, created_timestamp: createdAt },
-    ...{ expires_timestamp: expiresAt, revoked_timestamp: revokedAt, last_used_timestamp: lastUsedAt },
+    key_id: id,
+    project_id: projectId,
+    name,
+    hint,
+    scopes,
+    tools,
+    created_timestamp: createdAt,
+    expires_timestamp: expiresAt,
+    revoked_timestamp: revokedAt,
+    last_used_timestamp: lastUsedAt,
   };
 }
 

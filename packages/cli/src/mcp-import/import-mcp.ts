@@ -47,7 +47,8 @@ export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: Mc
       title: server.name,
       openapi: 'MCP',
       operations: tools.length,
-      ...{ imported, skipped },
+      imported,
+      skipped,
       notes: others.map((name) => `The server also offers ${name}, which plugins do not support.`),
     },
   };

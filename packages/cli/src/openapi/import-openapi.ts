@@ -70,7 +70,9 @@ export function importOpenApi(text: string, options: ImportOptions = {}): Import
       title: titleOf(document),
       openapi: document.version,
       operations: all.length,
-      ...{ imported, skipped, notes: [...credentials.notes, ...bundle.notes] },
+      imported,
+      skipped,
+      notes: [...credentials.notes, ...bundle.notes],
     },
   };
 }

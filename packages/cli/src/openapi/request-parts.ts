@@ -21,9 +21,16 @@ export interface RequestParts {
 
 export function createRequestParts(): RequestParts {
   return {
-    ...{ properties: {}, required: [], query: {}, headers: {}, cookies: {}, path: new Map(), files: {} },
+    properties: {},
+    required: [],
+    query: {},
+    headers: {},
+    cookies: {},
+    path: new Map(),
+    files: {},
     styles: { path: {}, query: {}, headers: {}, cookies: {}, form: {} },
-    ...{ body: undefined, bodyType: undefined },
+    body: undefined,
+    bodyType: undefined,
   };
 }
 

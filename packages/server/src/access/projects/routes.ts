@@ -132,7 +132,12 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
         throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
       }
       const created = await projects.createKey({
-        ...{ projectId, name, scopes: wanted, expiresAt, tools, makerId: manager.keyId },
+        projectId,
+        name,
+        scopes: wanted,
+        expiresAt,
+        tools,
+        makerId: manager.keyId,
       });
       request.log.info(keyEvent('key_created', request, created.stored), 'key created');
       return successEnvelope(newKeyToWire(created, clock));

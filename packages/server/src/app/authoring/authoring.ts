@@ -108,7 +108,10 @@ export async function readMcpServer({ url, inject, credentials, environment }: M
     hosts: new Set([parsed.host]),
     schemes: new Set(['https', 'http']),
     credentials: new Map(Object.entries(credentials).map(([name, value]) => [name, new Secret(value)])),
-    ...{ inject, maxResponseBytes, maxRedirects, timeoutMs },
+    inject,
+    maxResponseBytes,
+    maxRedirects,
+    timeoutMs,
   };
   try {
     const send = (request: Parameters<typeof broker.send>[0]) =>

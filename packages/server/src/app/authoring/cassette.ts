@@ -53,7 +53,8 @@ export function recordRequest({ method, url, query = [], headers = {}, body }: E
   const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const content = body === undefined ? undefined : recordBody(Buffer.from(body), type);
   return {
-    ...{ method, url },
+    method,
+    url,
     ...(query.length === 0 ? {} : { query }),
     ...(content === undefined ? {} : { body: content }),
   };

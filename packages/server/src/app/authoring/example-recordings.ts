@@ -96,8 +96,13 @@ export async function openBundleRuntime(options: BundleRuntimeOptions): Promise<
   const admission = createAdmission({ metrics });
   const sandbox = await openSandbox({
     admission,
-    ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
-    ...{ logger, metrics },
+    maxChildrenPerBundle: 1,
+    maxChildren: 2,
+    queueLength: 16,
+    idleMs: 60_000,
+    recycleAfterRuns: 1_000,
+    logger,
+    metrics,
   });
   const executor = createExecutor({
     admission,

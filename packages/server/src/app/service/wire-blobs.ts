@@ -59,7 +59,11 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
     run: (signal) =>
       verifyBlobs(
         {
-          ...{ files, blobs, progress: damages, reportDamage, clock },
+          files,
+          blobs,
+          progress: damages,
+          reportDamage,
+          clock,
           passEvery: verification.passEvery,
           throttle: (bytes, stop) => {
             health.verified(bytes);
@@ -124,7 +128,10 @@ async function openContent(context: ContentContext) {
   const leastFreeBytes = config.minFreeDiskMb * 2 ** 20;
   const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes, logger });
   const uploadSpace = createUploadSpace({
-    ...{ leastFreeBytes, logger, metrics: registry, refusal: diskNearlyFull },
+    leastFreeBytes,
+    logger,
+    metrics: registry,
+    refusal: diskNearlyFull,
     freeBytes: () => freeBytes(config.dataFolder),
     reserve: ballast,
     isBackgroundPaused: space.isLow,

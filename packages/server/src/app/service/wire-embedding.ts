@@ -42,7 +42,8 @@ export async function openEmbedding(
   const trials = startModelTrials(tried, { metrics, logger });
   resources.defer(() => trials.close());
   return {
-    ...{ embedder, furtherEmbedders },
+    embedder,
+    furtherEmbedders,
     priceOf: (model) => settings.get(model)?.embeddingPrice ?? null,
     dimensionsOf: (model) => settings.get(model)?.embeddingDimensions ?? null,
     observe: metrics.observe,

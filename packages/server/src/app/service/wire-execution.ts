@@ -62,7 +62,9 @@ export async function openExecution(
     idleMs: 60_000,
     recycleAfterRuns: 100_000,
     cgroups: 'auto',
-    ...{ logger, metrics, admission: context.admission },
+    logger,
+    metrics,
+    admission: context.admission,
   });
   resources.defer(async () => (await opening).close());
   await createFolderPath(config.installedBundles, 0o755);
@@ -98,7 +100,8 @@ export async function openExecution(
   const executor = createExecutor({
     ...deps,
     fileInputs: createFileInputs({ schemaOf, sources, logger, metrics, admission: context.admission }),
-    ...{ newId: context.newId, admission: context.admission },
+    newId: context.newId,
+    admission: context.admission,
     logger,
     metrics,
     limits,

@@ -216,12 +216,14 @@ async function openCollections(
   const repositories = createCollectionRepositories(database, config.maxProjectBytes);
   database.startMaintenance(() => context.space.hasFreeSpace());
   const services = openCollectionServices({
-    ...{ admission: context.admission, shares: context.shares },
+    admission: context.admission,
+    shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),
     repositories,
     embedding: await openEmbedding(context, countTokens),
     reranking: openReranking(context),
-    ...{ files, encrypter },
+    files,
+    encrypter,
     space: context.space,
     extractor,
     pageReader: openPages(context, isolation),

@@ -63,7 +63,10 @@ export async function openFilesNode({ config, database, logger, registry, resour
   await claimNode(
     { id: nodeId, serves: serve, host: hostname(), version, folderInstance: await folderInstance(dataFolder) },
     {
-      ...{ repository, logger, isDatabaseInFolder, leaseMs },
+      repository,
+      logger,
+      isDatabaseInFolder,
+      leaseMs,
       folder: {
         path: dataFolder,
         id: folderId,
@@ -191,8 +194,13 @@ export function openAccess({
   const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
   return {
     administrators: createAdministrators({
-      ...{ repository, sessions, clock, newId, logger },
-      ...{ countExceeded, admission },
+      repository,
+      sessions,
+      clock,
+      newId,
+      logger,
+      countExceeded,
+      admission,
     }),
     sessions,
     cookies,

@@ -96,11 +96,8 @@ export async function openPluginsAddress(
   const { check: onRequest, projectOf, keyOf, findCaller, checkTool } = guard;
   const { own, mounted } = basePathsOf(config);
   const basePath = ({ raw }: { raw: IncomingMessage }) => (context.mounted.has(raw) ? mounted : own);
-  executionRoutes(app, {
-    ...{ catalogue, executor, onRequest, projectOf, keyOf, findCaller, checkTool, once, resolveCredentials },
-    background: runs,
-    basePathOf: basePath,
-  });
+  const routing = { catalogue, executor, onRequest, projectOf, keyOf, findCaller, checkTool, once, resolveCredentials };
+  executionRoutes(app, { ...routing, background: runs, basePathOf: basePath });
   runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, guard });
   const { logger, registry: metrics, admission } = context;
@@ -133,17 +130,15 @@ function openArtifacts(
 ) {
   const { maxProjectBytes, maxFiles } = config;
   const store = createArtifactStore({
-    ...{
-      ...stored,
-      lifetimeMs: config.artifactHours * 3_600_000,
-      most: maxArtifacts,
-      urls,
-      clock,
-      newId,
-      logger,
-      metrics,
-      countExceeded,
-    },
+    ...stored,
+    lifetimeMs: config.artifactHours * 3_600_000,
+    most: maxArtifacts,
+    urls,
+    clock,
+    newId,
+    logger,
+    metrics,
+    countExceeded,
     artifacts: createArtifactRepository(database),
     limits: { maxProjectBytes, maxFiles },
   });
@@ -263,7 +258,12 @@ function openAsyncRuns(
   { runStore, repository, ...options }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
-    ...{ ...options, repository, admission, clock, logger, owner: randomUUID() },
+    ...options,
+    repository,
+    admission,
+    clock,
+    logger,
+    owner: randomUUID(),
     changed: (runId) => runStore.changed(runId),
   });
   const recovery = startPeriodicTasks([asyncRuns.leaseTask], logger);

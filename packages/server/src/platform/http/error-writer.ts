@@ -171,8 +171,11 @@ export function logRefusals(app: App): void {
         log.warn(
           {
             ...accessEvent('request_refused', request),
-            ...{ method: request.method, route: request.routeOptions.url ?? '(none)', status },
-            ...{ code: problem?.code, reason: problem?.message.slice(0, longestReason) },
+            method: request.method,
+            route: request.routeOptions.url ?? '(none)',
+            status,
+            code: problem?.code,
+            reason: problem?.message.slice(0, longestReason),
           },
           'request refused',
         );

@@ -130,7 +130,10 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, { times, inDoubt }: 
   async function complete(fingerprint: string, answer: unknown, instead?: unknown): Promise<CompletedClaim> {
     await heartbeat.close();
     return {
-      ...{ ...claim, fingerprint, answer: JSON.stringify(answer), expiresAt: clock.now() + times.memory },
+      ...claim,
+      fingerprint,
+      answer: JSON.stringify(answer),
+      expiresAt: clock.now() + times.memory,
       ...(instead === undefined ? {} : { insteadOfAnswer: JSON.stringify(instead) }),
     };
   }

@@ -129,12 +129,19 @@ function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
   const { clock, metrics, logger, epoch, searchCacheBytes, admission } = parts;
   const times = { clock, keptMs: keptSegments };
   const searchIndex = createPostgresSearchIndex({
-    ...{ epoch, searchCacheBytes, admission },
+    epoch,
+    searchCacheBytes,
+    admission,
     onChanged: (collectionId) => merger.changed(collectionId),
     keptUntil: () => keptUntil(times),
   });
   const merger = createIndexMerger({
-    ...{ write: db, insertPages, logger, metrics: createMergeMetrics(metrics), times, holdOffRebuild },
+    write: db,
+    insertPages,
+    logger,
+    metrics: createMergeMetrics(metrics),
+    times,
+    holdOffRebuild,
     openThread: async () => createPostgresMergeThread(db),
     rebuildSome: createIndexRenewal({ dialect: 'postgres', write: db, searchIndex, logger }, metrics),
   });

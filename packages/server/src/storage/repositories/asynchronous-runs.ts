@@ -88,8 +88,13 @@ async function acceptRuns(
       remaining.map(({ run }) => packRun(run)),
     );
     const rows = remaining.map(({ run, keyId, request }) => ({
-      ...{ project_id: run.projectId, run_id: run.id, key_id: keyId, request: request.text, attempts: 0 },
-      ...{ sealed: Number(request.isEncrypted), repeatable: Number(request.isRepeatable) },
+      project_id: run.projectId,
+      run_id: run.id,
+      key_id: keyId,
+      request: request.text,
+      attempts: 0,
+      sealed: Number(request.isEncrypted),
+      repeatable: Number(request.isRepeatable),
     }));
     await transaction.insertInto('run_request').values(rows).execute();
   }

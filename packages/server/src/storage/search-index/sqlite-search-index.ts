@@ -35,17 +35,15 @@ export function createSqliteSearchIndex({
       const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(db);
       const asking = (ended?: Int32Array) =>
         askIndex(db, 'ask', {
-          ...{
-            collectionId,
-            projectId,
-            words,
-            folded: normaliseFolded(question),
-            exact,
-            limit,
-            withChunks,
-            filter: filter ?? null,
-            ...(ended === undefined ? {} : { ended }),
-          },
+          collectionId,
+          projectId,
+          words,
+          folded: normaliseFolded(question),
+          exact,
+          limit,
+          withChunks,
+          filter: filter ?? null,
+          ...(ended === undefined ? {} : { ended }),
           // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
           condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
         });

@@ -67,7 +67,9 @@ function checkPages(file: string): string | undefined {
     if (size < pages * pageSize)
       return `the header states ${pages} pages of ${pageSize} bytes, the file has ${size} bytes`;
     return checkFreeList((page) => read((page - 1) * pageSize, pageSize).bytes, {
-      ...{ pages, pageSize, next: first.readUInt32BE(header.firstTrunk) },
+      pages,
+      pageSize,
+      next: first.readUInt32BE(header.firstTrunk),
       freePages: first.readUInt32BE(header.freePages),
     });
   } finally {

@@ -97,7 +97,10 @@ export async function openSqliteThread(
   const { port1: ownPort, port2: theirs } = new MessageChannel();
   const requestSignal = new Int32Array(new SharedArrayBuffer(4));
   const workerData: WorkerStart = {
-    ...{ path, readOnly, port: theirs, requestSignal },
+    path,
+    readOnly,
+    port: theirs,
+    requestSignal,
     ...(searchCacheBytes === undefined ? {} : { searchCacheBytes }),
   };
   const resourceLimits = { maxOldGenerationSizeMb: memory };

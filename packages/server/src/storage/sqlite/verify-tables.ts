@@ -77,7 +77,10 @@ export function createTableVerification({
     async run(signal) {
       const program = modulePath(import.meta, './verify-tables-child');
       const child = spawn(process.execPath, [program, file, String(bytesPerSecond), ...damages.keys()], {
-        ...{ env: {}, stdio: ['ignore', 'pipe', 'ignore'], signal, killSignal: 'SIGKILL' },
+        env: {},
+        stdio: ['ignore', 'pipe', 'ignore'],
+        signal,
+        killSignal: 'SIGKILL',
       });
       const ended = new Promise<number | null>((resolve) => {
         child.once('error', () => resolve(null));

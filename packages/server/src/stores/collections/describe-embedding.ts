@@ -39,7 +39,10 @@ export function describeEmbedding(
     if (embedding === null) return null;
     const model = embedding.firstModel;
     return {
-      ...{ ...noVectors, model, configured_dimensions: embedding.dimensionsOf(model), num_pending: numChunks },
+      ...noVectors,
+      model,
+      configured_dimensions: embedding.dimensionsOf(model),
+      num_pending: numChunks,
       last_error: numChunks === 0 ? null : describePause(model, embedding),
     };
   }
@@ -66,7 +69,10 @@ export function describeVectorSet(set: VectorsOfCollection, embedding: Embedding
   const { role, model, dimensions, numEmbedded, numRefused, lastError } = set;
   const waits = role !== 'kept' && set.needsBackfill;
   return {
-    ...{ role, embedding_model_id: toModelId(model), model, dimensions },
+    role,
+    embedding_model_id: toModelId(model),
+    model,
+    dimensions,
     num_embedded: numEmbedded,
     num_refused: numRefused,
     last_error: (lastError && toError(lastError)) ?? (waits ? describePause(model, embedding) : null),

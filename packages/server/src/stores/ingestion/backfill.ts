@@ -93,7 +93,11 @@ export function openBackfill(deps: BackfillDeps): Backfill {
     concurrency: concurrentCollections,
     claim,
     handle: (job, { signal }) => backfill(deps, job, signal),
-    ...{ leaseMs, pollMs, clock, newId, logger },
+    leaseMs,
+    pollMs,
+    clock,
+    newId,
+    logger,
   });
   return { wake: worker.wake, close: worker.close, isReady: () => phase !== 'starting' };
 }

@@ -79,7 +79,11 @@ export function openRecordWorker(deps: RecordWorkerDeps): Worker {
       onChanged(id);
       onEnded();
     },
-    ...{ leaseMs, pollMs, clock, newId, logger },
+    leaseMs,
+    pollMs,
+    clock,
+    newId,
+    logger,
   });
 }
 

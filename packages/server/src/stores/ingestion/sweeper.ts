@@ -68,7 +68,11 @@ export function openSweeper(deps: SweeperDeps): Worker {
     concurrency: 1,
     claim,
     handle: (job, control) => (job.kind === 'record' ? sweepRecord(deps, job, control) : sweepCollection(job, control)),
-    ...{ leaseMs, pollMs, clock, newId, logger },
+    leaseMs,
+    pollMs,
+    clock,
+    newId,
+    logger,
   });
 }
 

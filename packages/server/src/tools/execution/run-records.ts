@@ -38,7 +38,10 @@ export function createRunRecords(logger: Logger, metrics: Registry): RunRecords 
       logger.info(
         {
           run_id: runId,
-          ...{ bundle, plugin, outcome: outcome.kind, duration_ms: durationMs },
+          bundle,
+          plugin,
+          outcome: outcome.kind,
+          duration_ms: durationMs,
           ...('upstreamStatus' in outcome && { upstream_status: outcome.upstreamStatus }),
           ...(broken > 0 && { output_violations: broken }),
         },

@@ -86,7 +86,9 @@ export function createProtocolServer(offer: ToolOffer, deps: ProtocolServerOptio
   const tools = deps.tellsChanges ? { listChanged: true } : {};
   const capabilities = offered === null ? { tools } : { tools, resources: {} };
   const server = new Server(identity, {
-    ...{ capabilities, cacheHints, jsonSchemaValidator },
+    capabilities,
+    cacheHints,
+    jsonSchemaValidator,
     instructions:
       (offered === null ? instructions : knowledgeInstructions) + (offer.hasSearch ? searchInstructions : ''),
   });

@@ -196,7 +196,9 @@ async function compareInMessage(
   const condition = filter === undefined ? null : metadataFilter('sqlite', filter).compile(read);
   const { nearest, isComplete, others } = await askIndex(read, 'compareVectors', {
     ...candidates,
-    ...{ table: vectorTable(space.slot), collectionId: space.collectionId, firstChange: space.firstChange },
+    table: vectorTable(space.slot),
+    collectionId: space.collectionId,
+    firstChange: space.firstChange,
     // Kysely types parameters as unknown; those of a filter are strings, numbers and texts of booleans.
     condition: condition && { sql: condition.sql, parameters: condition.parameters as ThreadValue[] },
   });

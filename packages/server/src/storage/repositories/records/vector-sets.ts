@@ -61,8 +61,14 @@ export async function prepareSet(
     await transaction
       .insertInto('collection_vector')
       .values({
-        ...{ id: setId(key), collection_id: collectionId, slot: key.slot, role: 'next', project_id: live.project_id },
-        ...{ ...empty, wanted: 1, done: 0 },
+        id: setId(key),
+        collection_id: collectionId,
+        slot: key.slot,
+        role: 'next',
+        project_id: live.project_id,
+        ...empty,
+        wanted: 1,
+        done: 0,
       })
       .execute();
   });
@@ -72,9 +78,20 @@ export async function prepareSet(
 function emptySet(model: string, change: number) {
   const first = change + 1;
   return {
-    ...{ model, dimensions: 0, first_change: first, last_change: first },
-    ...{ ...wantAll, reached: null, attempt: 0, ...noLease, run_after: 0 },
-    ...{ num_embedded: 0, num_refused: 0, error_reason: null, error_at: null, error_retry_at: null },
+    model,
+    dimensions: 0,
+    first_change: first,
+    last_change: first,
+    ...wantAll,
+    reached: null,
+    attempt: 0,
+    ...noLease,
+    run_after: 0,
+    num_embedded: 0,
+    num_refused: 0,
+    error_reason: null,
+    error_at: null,
+    error_retry_at: null,
   };
 }
 

@@ -90,7 +90,8 @@ async function findPage(deps: AnswerDeps, options: FindOptions) {
   for (let again = 0; ; again += 1) {
     const found = await find(deps, options);
     const page = selectHits(found.hits, {
-      ...{ after: body.after, threshold: body.score_threshold ?? 0 },
+      after: body.after,
+      threshold: body.score_threshold ?? 0,
       maxItems: body.top_k ?? defaultResults,
       maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY,
     });
@@ -113,7 +114,12 @@ async function find(deps: AnswerDeps, { asked, body, words, signal }: FindOption
   const { chunks, findDistinct, reranking: service } = deps;
   const isWanted = body.rerank ?? (service !== undefined && (await reranksByDefault(deps, asked)));
   const question = {
-    ...{ ...asked, text: body.query_text, ...words, filter: body.filters, signal, retrieval: readRetrieval(body) },
+    ...asked,
+    text: body.query_text,
+    ...words,
+    filter: body.filters,
+    signal,
+    retrieval: readRetrieval(body),
     results: body.top_k ?? defaultResults,
     maxTokens: body.max_tokens ?? Number.POSITIVE_INFINITY,
     // The service sorts more chunks than a page has.
@@ -127,7 +133,10 @@ async function find(deps: AnswerDeps, { asked, body, words, signal }: FindOption
   const readTexts = async (seqs: readonly number[]) =>
     new Map([...(await chunks.fetch(asked.collectionIds, seqs))].map(([seq, { content }]) => [seq, content]));
   const reranked = await rerankHits(service, {
-    ...{ text: body.query_text, hits: found.hits, readTexts, signal: signal ?? never },
+    text: body.query_text,
+    hits: found.hits,
+    readTexts,
+    signal: signal ?? never,
   });
   return { ...found, hits: reranked.hits, reranking: reranked.outcome };
 }
@@ -196,7 +205,9 @@ function nameNeighbours<Item>(near: SelectedNeighbours | undefined, readItems: (
 function nameEqual(equals: readonly DescribedChunk[]): Pick<ScoredChunk, 'equal_chunks'> {
   if (equals.length === 0) return {};
   const chunks = equals.slice(0, mostEqualChunks).map(({ id, recordId, collectionId }) => ({
-    ...{ chunk_id: id, record_id: recordId, collection_id: collectionId },
+    chunk_id: id,
+    record_id: recordId,
+    collection_id: collectionId,
   }));
   return { equal_chunks: { count: equals.length, chunks } };
 }

@@ -193,7 +193,9 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
         const { projectId, keyId } = guard.callerOf(request);
         const found = await chunks.query({ projectId, keyId, collectionIds }, question, signal);
         const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
-          ...{ collection_id: collectionId, ranking, ranking_reason: reason },
+          collection_id: collectionId,
+          ranking,
+          ranking_reason: reason,
         }));
         const { hasGoodMatch: good_match, reranking } = found;
         const answer = { ...withTotal(listEnvelope(found)), good_match, rankings, reranking };

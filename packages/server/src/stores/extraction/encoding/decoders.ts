@@ -11,8 +11,16 @@ export interface PieceDecoder {
  * instead of refusing or decoding them, and gives private use characters for Hong Kong's `big5`.
  */
 const iconvNames: Readonly<Record<string, string>> = {
-  ...{ 'euc-kr': 'cp949', 'euc-jp': 'euc-jp', big5: 'big5hkscs', 'utf-32le': 'utf-32le', 'utf-32be': 'utf-32be' },
-  ...{ ibm437: 'cp437', ibm850: 'cp850', ibm852: 'cp852', ibm855: 'cp855', 'x-mac-ce': 'maccenteuro' },
+  'euc-kr': 'cp949',
+  'euc-jp': 'euc-jp',
+  big5: 'big5hkscs',
+  'utf-32le': 'utf-32le',
+  'utf-32be': 'utf-32be',
+  ibm437: 'cp437',
+  ibm850: 'cp850',
+  ibm852: 'cp852',
+  ibm855: 'cp855',
+  'x-mac-ce': 'maccenteuro',
 };
 
 /** @returns undefined for an unsupported encoding */

@@ -96,7 +96,11 @@ export async function restoreAsFile(deps: QuarantineDeps, blobId: string, wanted
   const bytes = (await blobs.size(blobId)) ?? 0;
   const file = {
     ...wanted,
-    ...{ id: newId('file'), blobId, bytes, sha256, createdAt: clock.now() },
+    id: newId('file'),
+    blobId,
+    bytes,
+    sha256,
+    createdAt: clock.now(),
     extension: extension as Extension, // one of `allowed`
   };
   const isStored = async (blob: { blobId: string; bytes: number }) => (await blobs.size(blob.blobId)) === blob.bytes;

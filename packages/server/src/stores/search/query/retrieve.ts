@@ -87,7 +87,9 @@ export function createRetrieve<Stored>(
     const vectors = await byVectors(question, { limit, alsoCompared, minSimilarity: min_similarity ?? -1 });
     const answer = (hits: readonly Hit[], ranking: Ranking, reason: WordsReason | null) => ({
       hits: hits.slice(0, limit) as Array<Hit<Stored>>, // without chunks
-      ...{ ranking, reason, limit },
+      ranking,
+      reason,
+      limit,
     });
     if (typeof vectors === 'string') return answer(rankByWords(words), 'words', vectors);
     if (mode === 'vectors') return answer(rankByVectors(vectors), 'vectors', null);

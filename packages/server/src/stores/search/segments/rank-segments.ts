@@ -31,7 +31,8 @@ const windowSize = 4096;
 
 /** The window of all rankings of a thread, which follow one another. */
 const window: ScoreWindow = {
-  ...{ from: 0, to: 0 },
+  from: 0,
+  to: 0,
   scores: new Int32Array(windowSize),
   marks: new Int32Array(windowSize / 32),
 };

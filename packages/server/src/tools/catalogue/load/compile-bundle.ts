@@ -62,7 +62,10 @@ function compilePlugin(
   { bundle, compiler, readManifest }: PluginParts,
 ): CompiledPlugin {
   return {
-    ...{ bundle, id, handlerPath, unsupported },
+    bundle,
+    id,
+    handlerPath,
+    unsupported,
     readInput: compiler.compileInput(() => readManifest(manifest).input_schema),
     checkOutput: compiler.compileOutput(() => readManifest(manifest).output_schema),
     get manifest() {

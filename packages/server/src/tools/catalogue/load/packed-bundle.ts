@@ -66,7 +66,9 @@ export function packBundle({ folder, manifest, plugins, icon }: BundleSource, ke
     return { facts: describePlugin(manifest, one, handlerPath), length: text.length, bytes: zstdCompressSync(text) };
   });
   const header: Header = {
-    ...{ key, folder, manifest },
+    key,
+    folder,
+    manifest,
     icon: icon === null ? null : { mediaType: icon.mediaType, bytes: icon.content.length },
     plugins: manifests.map(({ facts, length, bytes }) => ({ ...facts, length, bytes: bytes.length })),
   };
@@ -110,7 +112,8 @@ export function unpackBundle(packed: Buffer, key: string): PackedBundle | undefi
   };
   const { folder, manifest, icon } = header;
   return {
-    ...{ folder, manifest },
+    folder,
+    manifest,
     icon: icon === null ? null : { mediaType: icon.mediaType, content: take(icon.bytes) },
     plugins: header.plugins.map(({ handler, bytes, length, ...facts }) => ({
       ...facts,

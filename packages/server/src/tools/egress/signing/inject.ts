@@ -35,7 +35,13 @@ export interface Injected {
 
 /** For requests without credentials. */
 export const nothingInjected: Injected = {
-  ...{ headers: {}, query: [], form: [], json: [], path: new Map(), signers: [], token: null },
+  headers: {},
+  query: [],
+  form: [],
+  json: [],
+  path: new Map(),
+  signers: [],
+  token: null,
 };
 
 /** Prepares every injection whose credential was sent. Injections of optional credentials that are missing are left out. */

@@ -42,7 +42,11 @@ export function prepareTokenNeed(declared: OAuth2, credentials: Credentials): Pr
     tokenUrl: declared.token_url,
     header: (declared.header ?? 'Authorization').toLowerCase(),
     template: declared.template ?? 'Bearer {token}',
-    ...{ clientId, clientSecret, authentication, refreshToken, parameters },
+    clientId,
+    clientSecret,
+    authentication,
+    refreshToken,
+    parameters,
     refreshTokenName: declared.refresh_token,
   };
   return { token };

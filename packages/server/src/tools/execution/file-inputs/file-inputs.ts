@@ -206,8 +206,13 @@ function describe({ places, caller, request }: FilledPlaces, bytes: number): Rec
     places.flatMap(({ reference }) => (reference.kind === kind ? [reference.id] : []));
   return {
     event: 'files_passed_to_plugin',
-    ...{ project: caller.projectId, key: caller.keyId, bundle: request.bundle_id, plugin: request.plugin_id },
-    ...{ files: idsOf('file'), artifacts: idsOf('artifact'), bytes },
+    project: caller.projectId,
+    key: caller.keyId,
+    bundle: request.bundle_id,
+    plugin: request.plugin_id,
+    files: idsOf('file'),
+    artifacts: idsOf('artifact'),
+    bytes,
   };
 }
 

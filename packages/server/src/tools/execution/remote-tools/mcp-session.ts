@@ -117,7 +117,9 @@ export async function openMcpSession(
   return {
     value: {
       server: {
-        ...{ name: textOf(name), version: textOf(ofServer), instructions: textOf(instructions) },
+        name: textOf(name),
+        version: textOf(ofServer),
+        instructions: textOf(instructions),
         capabilities: Object.keys(Object(capabilities)),
       },
       listTools: () => listTools(ask),

@@ -146,7 +146,10 @@ function outcomeOf(failure: McpFailure, { errors }: CallContext): CallOutcome {
     }
     case 'protocol':
       return {
-        ...{ kind: 'upstream_failed', ...noUpstreamAnswer, upstreamStatus: 200, isUnusable: true },
+        kind: 'upstream_failed',
+        ...noUpstreamAnswer,
+        upstreamStatus: 200,
+        isUnusable: true,
         message: `The MCP server gave an invalid response: ${failure.message}`,
       };
   }

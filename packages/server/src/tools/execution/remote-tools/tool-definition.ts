@@ -18,7 +18,8 @@ export function readToolDefinition(value: unknown): ToolDefinition | null {
   const { name, title, description, inputSchema, outputSchema, annotations, execution } = Object(value);
   if (typeof name !== 'string' || name === '' || !isJsonObject(inputSchema)) return null;
   return {
-    ...{ name, inputSchema },
+    name,
+    inputSchema,
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof description === 'string' ? { description } : {}),
     ...(isJsonObject(outputSchema) ? { outputSchema } : {}),

@@ -89,7 +89,11 @@ export function createRun({ id, plugin, maxRequests, write, isCurrent }: CreateR
     dial();
   }
   const context: HandlerContext = {
-    ...{ plugin, fetch, log, progress, reject },
+    plugin,
+    fetch,
+    log,
+    progress,
+    reject,
     get signal() {
       return signal();
     },

@@ -48,7 +48,9 @@ export function createKeyShares(pool: SlotOwner, slots: Slots, maxChildren: numb
     entryOf: (pending) => {
       const { assignment, isRequeued } = pending;
       return {
-        ...{ owner: ownerOf(pending), signal: assignment.signal, isRequeued },
+        owner: ownerOf(pending),
+        signal: assignment.signal,
+        isRequeued,
         accept: (worker) => assign(worker, pending),
       };
     },

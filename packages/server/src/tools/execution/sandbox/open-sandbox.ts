@@ -91,18 +91,18 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
     if (settings === undefined)
       throw new Error('This machine does not provide the isolation that the settings require.');
-    const child = {
-      ...(await settingsFor(folder, settings, () => logger.warn({ bundle_id: bundleId }, unshared))),
-      cgroups,
-    };
+    const own = await settingsFor(folder, settings, () => logger.warn({ bundle_id: bundleId }, unshared));
+    const child = { ...own, cgroups };
     const { memoryMb } = limits;
+    const owner = { bundleId, projectId };
+    const shared = { owner, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle };
     const pool = createPool({
-      ...{ owner: { bundleId, projectId }, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle },
+      ...shared,
       queueLength: Math.max(1, Math.ceil(queueLength / 2)),
       recycleAfterRuns: options.recycleAfterRuns,
       leastWaitMs: options.leastWaitMs ?? 5_000,
       startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), usage),
-      onCrash: (printed) => {
+      onCrash(printed) {
         logger.warn({ bundle_id: bundleId }, 'plugin process exited early');
         logger.debug({ bundle_id: bundleId, printed }, 'plugin process printed');
       },

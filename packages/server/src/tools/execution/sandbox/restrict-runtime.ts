@@ -65,7 +65,14 @@ function restrictProcess(real: NodeJS.Process): void {
   for (const name of takenFromProcess) Reflect.deleteProperty(real, name);
   const { version, versions, arch, platform, hrtime, memoryUsage, nextTick, uptime } = real;
   const facade = {
-    ...{ version, versions, arch, platform, hrtime, memoryUsage, nextTick, uptime },
+    version,
+    versions,
+    arch,
+    platform,
+    hrtime,
+    memoryUsage,
+    nextTick,
+    uptime,
     env: Object.freeze({}),
     argv: Object.freeze([]),
     exit: (code?: number) => real.exit(code),

@@ -87,7 +87,9 @@ export function createRunQueue<T>({ clock, queueLength, waiting, holds, full }: 
         const timer = setTimeout(() => waiter.leave(full()), limitMs);
         const cancel = (): void => waiter.leave({ kind: 'cancelled' });
         const waiter: Waiter<T> = {
-          ...{ projectId, keyId, accept },
+          projectId,
+          keyId,
+          accept,
           since: clock.now(),
           refuse: () => {
             waiting.countRefused();

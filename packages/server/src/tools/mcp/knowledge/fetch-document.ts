@@ -71,7 +71,9 @@ async function fetchRecord(store: KnowledgeStore, { projectId, address, maxToken
     title: titleOf(name, page.items[0]?.content ?? ''),
     url,
     metadata: {
-      ...{ collection_id: collectionId, record_id: recordId, status: record.status },
+      collection_id: collectionId,
+      record_id: recordId,
+      status: record.status,
       ...(typeof name?.fileId === 'string' ? { file_id: name.fileId } : {}),
     },
   };

@@ -13,12 +13,16 @@ import type { KnowledgeCaller } from './search-documents.ts';
 /** The URIs of resources. Clients may build them from ids. */
 export const resourceTemplates: readonly ResourceTemplateType[] = [
   {
-    ...{ name: 'record', title: 'Document', mimeType: resourceType },
+    name: 'record',
+    title: 'Document',
+    mimeType: resourceType,
     uriTemplate: 'quartermaster://collections/{collection_id}/records/{record_id}',
     description: 'The text of a whole document. A long text ends with the URI of its next part.',
   },
   {
-    ...{ name: 'chunk', title: 'Passage', mimeType: resourceType },
+    name: 'chunk',
+    title: 'Passage',
+    mimeType: resourceType,
     uriTemplate: 'quartermaster://collections/{collection_id}/chunks/{chunk_id}',
     description: 'One passage of a document, as search returns it.',
   },
@@ -136,7 +140,10 @@ function toResource(record: RecordItem, name: NamedRecord | undefined): Resource
   const { collection_id: collectionId, record_id: id, updated_timestamp: updated } = record;
   const title = titleOf(name, record.type === 'text' ? record.content : '');
   return {
-    ...{ uri: writeAddress({ collectionId, kind: 'records', id, offset: 0 }), name: title, title },
-    ...{ mimeType: resourceType, annotations: { lastModified: new Date(updated).toISOString() } },
+    uri: writeAddress({ collectionId, kind: 'records', id, offset: 0 }),
+    name: title,
+    title,
+    mimeType: resourceType,
+    annotations: { lastModified: new Date(updated).toISOString() },
   };
 }

@@ -36,7 +36,9 @@ export const CallArguments = Type.Object({
   arguments: Type.Optional(
     // A plain object, because several clients reject `patternProperties`.
     Type.Unsafe<Record<string, unknown>>({
-      ...{ type: 'object', additionalProperties: true, description: 'The input of the tool, by its `inputSchema`.' },
+      type: 'object',
+      additionalProperties: true,
+      description: 'The input of the tool, by its `inputSchema`.',
     }),
   ),
 });

@@ -110,7 +110,9 @@ function describe(found: readonly FoundTool[], toolbox: Toolbox, findObstacle: F
     const reason = findObstacle(plugin.bundle);
     const { readOnlyHint, destructiveHint } = annotations ?? {};
     return {
-      ...{ name, title, description },
+      name,
+      title,
+      description,
       ...(hasSchema ? { inputSchema } : {}),
       annotations: { readOnlyHint, destructiveHint },
       available: reason === null,

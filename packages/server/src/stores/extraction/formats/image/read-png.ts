@@ -87,7 +87,10 @@ const passes = [
 function decode(packed: Buffer, { width, height, isInterlaced }: PngHeader, layout: SampleLayout): Uint8Array {
   const bits = layout.channels * layout.depth;
   const parts = (isInterlaced ? passes : [[0, 0, 1, 1] as const]).map(([left, top, dx, dy]) => ({
-    ...{ left, top, dx, dy },
+    left,
+    top,
+    dx,
+    dy,
     columns: Math.max(0, Math.ceil((width - left) / dx)),
     rows: Math.max(0, Math.ceil((height - top) / dy)),
   }));

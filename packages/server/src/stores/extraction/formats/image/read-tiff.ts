@@ -22,10 +22,29 @@ import {
 
 /** Numbers of fields. Source: TIFF 6.0. */
 const tags = {
-  ...{ width: 256, height: 257, depth: 258, compression: 259, photometric: 262, fillOrder: 266, stripOffsets: 273 },
-  ...{ orientation: 274, channels: 277, rowsPerStrip: 278, stripBytes: 279, resolution: 282, planes: 284 },
-  ...{ faxOptions: 292, unit: 296, predictor: 317, palette: 320, tileWidth: 322, tileHeight: 323 },
-  ...{ tileOffsets: 324, tileBytes: 325, extra: 338, jpegTables: 347 },
+  width: 256,
+  height: 257,
+  depth: 258,
+  compression: 259,
+  photometric: 262,
+  fillOrder: 266,
+  stripOffsets: 273,
+  orientation: 274,
+  channels: 277,
+  rowsPerStrip: 278,
+  stripBytes: 279,
+  resolution: 282,
+  planes: 284,
+  faxOptions: 292,
+  unit: 296,
+  predictor: 317,
+  palette: 320,
+  tileWidth: 322,
+  tileHeight: 323,
+  tileOffsets: 324,
+  tileBytes: 325,
+  extra: 338,
+  jpegTables: 347,
 };
 
 /** Reads the pages of a TIFF file. The size of each is checked before its pixels are unpacked. */
@@ -150,7 +169,9 @@ function unpack(
     const columns = Math.min(place.width, width - place.left);
     for (let y = 0; y < place.height && place.top + y < height; y += 1)
       toGrayRow(bytes.subarray(y * rowBytes, (y + 1) * rowBytes), columns, layout, {
-        ...{ target: gray, start: (place.top + y) * width + place.left, step: 1 },
+        target: gray,
+        start: (place.top + y) * width + place.left,
+        step: 1,
       });
   }
   return gray;

@@ -83,8 +83,12 @@ function glyphsOf(probe: TextProbe, { codes, from, to, styles }: LineOfPage): Pl
     const length = isRightToLeft(code) ? glyphLength(probe, { codes, at, to, left }) : 1;
     const text = length === 1 ? character : textOfLigature(codes.subarray(at, at + length));
     glyphs.push({
-      ...{ text: text + marks, left, right, size: Math.max(style.size, 1) },
-      ...{ baseline: probe.baseline(at), style },
+      text: text + marks,
+      left,
+      right,
+      size: Math.max(style.size, 1),
+      baseline: probe.baseline(at),
+      style,
     });
     marks = '';
     at += length - 1;

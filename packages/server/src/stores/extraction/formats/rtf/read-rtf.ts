@@ -64,8 +64,17 @@ class RtfReader {
   readonly #states: State[] = [];
   readonly #stories: Story[] = [newStory()];
   #state: State = {
-    ...{ destination: 'text', opening: false, starred: false, hasStory: false, font: undefined, fallback: 1 },
-    ...{ hidden: false, deleted: false, inTable: false, outline: undefined, style: undefined },
+    destination: 'text',
+    opening: false,
+    starred: false,
+    hasStory: false,
+    font: undefined,
+    fallback: 1,
+    hidden: false,
+    deleted: false,
+    inTable: false,
+    outline: undefined,
+    style: undefined,
   };
   /** Bytes of a code page whose character may not be complete. */
   #pending: number[] = [];

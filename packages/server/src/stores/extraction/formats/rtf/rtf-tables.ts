@@ -1,7 +1,21 @@
 /** The code pages of the character sets of fonts. Source: RTF specification 1.9.1, "Font Table". */
 const codePages: Readonly<Record<number, number>> = {
-  ...{ 77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256 },
-  ...{ 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 850 },
+  77: 10000,
+  128: 932,
+  129: 949,
+  134: 936,
+  136: 950,
+  161: 1253,
+  162: 1254,
+  163: 1258,
+  177: 1255,
+  178: 1256,
+  186: 1257,
+  204: 1251,
+  222: 874,
+  238: 1250,
+  254: 437,
+  255: 850,
 };
 
 /** The code page of a font; undefined when it is that of the document. */
@@ -11,18 +25,30 @@ export function codePageOf(charset: number | undefined): number | undefined {
 
 /** Characters with a control word or symbol of their own. */
 export const characters: Readonly<Record<string, string>> = {
-  ...{ '~': '\u00a0', _: '\u2011', '-': '', '\\': '\\', '{': '{', '}': '}', tab: '\t', line: '\n', lbr: '\n' },
-  ...{ emdash: '—', endash: '–', bullet: '•', lquote: '‘', rquote: '’', ldblquote: '“', rdblquote: '”' },
-  ...{
-    emspace: ' ',
-    enspace: ' ',
-    qmspace: ' ',
-    softline: '\n',
-    zwj: '\u200d',
-    zwnj: '\u200c',
-    ltrmark: '',
-    rtlmark: '',
-  },
+  '~': '\u00a0',
+  _: '\u2011',
+  '-': '',
+  '\\': '\\',
+  '{': '{',
+  '}': '}',
+  tab: '\t',
+  line: '\n',
+  lbr: '\n',
+  emdash: '—',
+  endash: '–',
+  bullet: '•',
+  lquote: '‘',
+  rquote: '’',
+  ldblquote: '“',
+  rdblquote: '”',
+  emspace: ' ',
+  enspace: ' ',
+  qmspace: ' ',
+  softline: '\n',
+  zwj: '\u200d',
+  zwnj: '\u200c',
+  ltrmark: '',
+  rtlmark: '',
 };
 
 /** How the text of a group is used. */
@@ -40,16 +66,15 @@ export type Destination =
 
 /** Groups whose text is not that of the document. Unknown groups that begin with `\*` are skipped, too. */
 export const destinations: Readonly<Record<string, Destination>> = {
-  ...{
-    fonttbl: 'fonts',
-    stylesheet: 'styles',
-    title: 'title',
-    footnote: 'note',
-    shptxt: 'box',
-    dptxbxtext: 'box',
-    annotation: 'comment',
-  },
-  ...{ listtext: 'label', pntext: 'label' },
+  fonttbl: 'fonts',
+  stylesheet: 'styles',
+  title: 'title',
+  footnote: 'note',
+  shptxt: 'box',
+  dptxbxtext: 'box',
+  annotation: 'comment',
+  listtext: 'label',
+  pntext: 'label',
   ...Object.fromEntries(
     ['header', 'headerl', 'headerr', 'headerf', 'footer', 'footerl', 'footerr', 'footerf'].map(
       (word) => [word, 'around'] as const,

@@ -54,7 +54,12 @@ export async function fetchModel(broker: Outbound, request: ModelRequest, signal
       const before = bytes;
       bytes += await downloadFile(
         {
-          ...{ broker, policy, name, checksum, url: `${base}/${name}`, file: join(temporary, name) },
+          broker,
+          policy,
+          name,
+          checksum,
+          url: `${base}/${name}`,
+          file: join(temporary, name),
           maxBytes: request.maxBytes - before,
           onBytes: createProgress((received) => request.onProgress(name, before + received)),
         },
