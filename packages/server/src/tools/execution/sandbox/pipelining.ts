@@ -1,6 +1,7 @@
 /**
  * Pipelining: several runs are sent to one process, which executes them one after another. It saves the wake-up of
- * a sleeping process for each run: without it, 32 callers of a small handler got 997 instead of 2,751 runs per second. Only runs of
+ * a sleeping process for each run: without it, 32 callers of a small handler in the
+ * sandbox got 997 instead of 2,751 runs per second. Only runs of
  * handlers known to be quick may have others behind them, because a process cannot return runs while it computes (ADR 0016).
  */
 
