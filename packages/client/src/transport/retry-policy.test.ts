@@ -27,6 +27,7 @@ const cases: ReadonlyArray<readonly [what: string, error: unknown, state: typeof
   ['a used quota', refused(429, 'RESOURCE_LIMIT_REACHED'), fresh, null],
   ['a busy proxy', refused(429, 'UNREADABLE_ANSWER'), once, 500],
   ['a slow request', refused(408, 'REQUEST_TIMEOUT'), fresh, 500],
+  ['a slow creation', refused(408, 'REQUEST_TIMEOUT'), once, null],
   ['a service that is restarting', refused(503, 'SERVICE_UNAVAILABLE', 0), fresh, 0],
   ['a service that may have stored a creation', refused(503, 'SERVICE_UNAVAILABLE', 0), once, null],
   ['a proxy without a service', refused(502, 'UNREADABLE_ANSWER'), fresh, 500],

@@ -156,6 +156,7 @@ describe('a request template', () => {
       {},
       { id: [] },
       { id: 'x', a: '.', b: '.' },
+      { id: 'x', a: null },
     ]) {
       assert.ok('rejected' in renderPath({ a: 'a', b: 'b', ...input }), JSON.stringify(input));
     }
