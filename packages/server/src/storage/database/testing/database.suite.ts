@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { createNewId } from '../../../platform/identifier.ts';
 import { testFullText } from '../../search-index/testing/full-text.suite.ts';
 import type { Database } from '../database.ts';
-import { isUniqueViolation } from './unique-violation.ts';
 import type { TemporaryDatabase } from './open-temporary-database.ts';
+import { isUniqueViolation } from './unique-violation.ts';
 
 const newId = createNewId();
 /** Names are unique, so each contains the id. */
