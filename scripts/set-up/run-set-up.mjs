@@ -88,7 +88,7 @@ function digestFiles(folder, files) {
 /** Returns the files that determine the version of the product and of the manifest cache. */
 function versionFiles() {
   const server = 'packages/server';
-  return [join(server, 'package.json'), join(server, 'src', 'catalogue', 'manifest', 'manifest-cache.ts')];
+  return [join(server, 'package.json'), join(server, 'src/tools/catalogue/load/manifest-cache.ts')];
 }
 
 /** Returns the files of the bundles without their recordings and tests, which are in subfolders. */

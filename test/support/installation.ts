@@ -27,6 +27,7 @@ export async function createInstallation(folder: string, warmUp = "require('node
   write('bundles/sums/bundle.yaml', 'id: sums');
   write('scripts/build-console.mjs', '');
   write('scripts/hash-list.ts', '');
+  write('scripts/client-types.ts', '');
   write('starts', '');
   /** Runs the set-up. Returns the number of times that the caches have been written so far. */
   const setUp = () => {
