@@ -168,6 +168,18 @@ test('only platform/envelope.ts of the server writes the success envelope', () =
   assert.deepEqual(writers, [`${server}/platform/envelope.ts`]);
 });
 
+test('only platform/project-text.ts writes "no project" as a text', () => {
+  const writes = (line: string) => /'-'/.test(line) && /project/i.test(line);
+  const wrong = files.filter(
+    (file) =>
+      file.startsWith(server) &&
+      withoutComments(file)
+        .split('\n')
+        .some((line) => writes(line)),
+  );
+  assert.deepEqual(wrong, [`${server}/platform/project-text.ts`]);
+});
+
 test('no files import each other in a cycle, type imports included', () => {
   const graph = Map.groupBy(
     imports.filter(({ to, isCall }) => files.includes(to) && !isCall),

@@ -7,7 +7,7 @@ export interface DatabaseSnapshot {
 
 export interface SnapshotBlob {
   readonly blobId: string;
-  readonly projectId: string;
+  readonly projectId: string | null;
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;

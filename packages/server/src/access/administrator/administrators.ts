@@ -195,7 +195,7 @@ export function createPasswordSemaphore(admission: Admission): PasswordSemaphore
   const queue = admission.queue('passwords', { refuse: () => tooManySignIns(1) });
   return {
     async run(task, address) {
-      const owner = { projectId: address ?? '-', keyId: null };
+      const owner = { projectId: address ?? null, keyId: null };
       const end = await queue.acquire(owner, { isAccepted: address === undefined });
       try {
         return await task();

@@ -28,7 +28,7 @@ import {
   refreshFailed,
   tooManyProfiles,
 } from './problems.ts';
-import type { ResolveCredentials, ResolvedCredentials, StoredRefreshToken } from './resolve-credentials.ts';
+import type { ResolveCredentials, StoredRefreshToken } from './resolve-credentials.ts';
 
 export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
@@ -92,8 +92,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return { encrypted, keyId };
   }
 
-  async function resolveProfile(projectId: string, bundleId: string, credentials: Named): Promise<ResolvedCredentials> {
-    if (projectId === '-') throw apiKeyRejected();
+  async function resolveProfile(projectId: string | null, bundleId: string, credentials: Named) {
+    if (projectId === null) throw apiKeyRejected();
     const { [profileMember]: name, ...others } = credentials;
     if (typeof name !== 'string')
       throw profileReferenceInvalid('a value that is not a string', 'the name of a credential profile');

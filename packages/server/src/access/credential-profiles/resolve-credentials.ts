@@ -3,11 +3,11 @@ type Named = Record<string, unknown>;
 /**
  * Resolves the credentials of a request before a run: `{"$profile": "name"}` becomes the credentials of that profile.
  * Other credentials are returned unchanged and synchronously.
- * @param projectId the project of the key; `-` without one
+ * @param projectId the project of the key; null without one
  * @throws Problem when there is no encryption key, no such profile, or the profile belongs to another bundle
  */
 export type ResolveCredentials = (
-  projectId: string,
+  projectId: string | null,
   bundleId: string,
   credentials: Named,
 ) => ResolvedCredentials | Promise<ResolvedCredentials>;
@@ -21,7 +21,7 @@ export interface ResolvedCredentials {
 /** Returns the same request with credentials instead of a profile's name. A member `refreshToken` of the client is dropped. */
 export async function resolveRequest<Request extends { readonly bundle_id: string; readonly credentials: Named }>(
   resolve: ResolveCredentials,
-  projectId: string,
+  projectId: string | null,
   request: Request,
 ): Promise<Request & ResolvedCredentials> {
   const { credentials, refreshToken } = await resolve(projectId, request.bundle_id, request.credentials);

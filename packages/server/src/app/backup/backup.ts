@@ -49,7 +49,7 @@ export interface BackupFault {
   /** `content_differs`: the damaged bytes were copied unchanged. `unreadable`: the disk cannot read them. */
   readonly kind: 'bytes_missing' | 'content_differs' | 'unreadable';
   readonly blobId: string;
-  readonly projectId: string;
+  readonly projectId: string | null;
   /** Some of the files that have this content. */
   readonly files: readonly NamedFile[];
 }

@@ -217,7 +217,7 @@ interface RunServices {
   readonly runStore: RunStore;
   readonly repository: RunRepository;
   /** Whether the run records of a project include inputs. */
-  readonly keepsInputs: (projectId: string) => boolean;
+  readonly keepsInputs: (projectId: string | null) => boolean;
 }
 
 /** Open it before the components that run plugins, so that it is closed after them. */
@@ -239,7 +239,7 @@ async function openRunServices({
   resources.defer(() => retention.close());
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
   resources.defer(() => keepers.close());
-  const keepsInputs = (projectId: string) => keepers.has(projectId);
+  const keepsInputs = (projectId: string | null) => projectId !== null && keepers.has(projectId);
   const runStore = createRunStore({ repository, keepsInputs, space, logger, metrics: registry });
   resources.defer(() => runStore.close());
   return { runStore, repository, keepsInputs };

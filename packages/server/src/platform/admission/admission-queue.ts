@@ -172,7 +172,7 @@ type Keys<T> = Map<string | null, Set<T>>;
 
 export function createFairOrder<T>(ownerOf: (item: T) => Owner): FairOrder<T> {
   /** In the order in which they are served. No collection is empty. */
-  const projects = new Map<string, Keys<T>>();
+  const projects = new Map<string | null, Keys<T>>();
   let size = 0;
 
   function remove(item: T): boolean {

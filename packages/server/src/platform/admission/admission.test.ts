@@ -6,7 +6,7 @@ import type { QueueOptions } from './admission-queue.ts';
 import type { Owner } from './owner.ts';
 import type { PlaceOptions } from './places.ts';
 
-const by = (projectId: string, keyId: string | null = 'key'): Owner => ({ projectId, keyId });
+const by = (projectId: string | null, keyId: string | null = 'key'): Owner => ({ projectId, keyId });
 const refused = { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '5' } };
 
 /** Starts tasks that end on request, and records their results. */
@@ -199,9 +199,9 @@ test('every place can be taken, and an ended entry frees its place once', () => 
 
 test('a second unit has the same shares, and callers without a key are one project', () => {
   const { places, fill } = openPlaces({ sizes: 100 });
-  assert.equal(fill(by('-', null), 20).length, 2);
-  assert.throws(() => places.enter(by('-', null), 11), refused);
-  places.enter(by('-', null), 10);
+  assert.equal(fill(by(null, null), 20).length, 2);
+  assert.throws(() => places.enter(by(null, null), 11), refused);
+  places.enter(by(null, null), 10);
   assert.equal(fill(by('a'), 10).length, 1);
   places.enter(by('b'), 40);
   assert.throws(() => places.enter(by('c'), 1), refused);

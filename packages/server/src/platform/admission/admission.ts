@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from '../metrics.ts';
 import { Problem } from '../problem.ts';
 import { type AdmissionQueue, createAdmissionQueue, type QueueOptions } from './admission-queue.ts';
+import { keyless } from './owner.ts';
 import { createPlaces, type PlaceOptions, type Places } from './places.ts';
 import { type QueueDescription, type QueueName, queues } from './queues.ts';
 import { type OpenShareCounts, openMemoryCounts, type ShareCounts } from './share-counts.ts';
@@ -73,7 +74,7 @@ export function createAdmission({ metrics, openCounts = openMemoryCounts }: Admi
 }
 
 /** Any owner, because only the total of all owners is read. */
-const anyOwner = { projectId: '', keyId: null };
+const anyOwner = keyless;
 
 function observe(opened: readonly OpenQueue[], metrics: Registry): (queue: QueueName) => void {
   const gauges = [

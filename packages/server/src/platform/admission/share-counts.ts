@@ -22,7 +22,7 @@ export type OpenShareCounts = (queue: string, unit: 'running' | 'places' | 'size
 
 /** Counts in the memory of this process. */
 export const openMemoryCounts: OpenShareCounts = () => {
-  const projects = new Map<string, { held: number; readonly keys: Map<string | null, number> }>();
+  const projects = new Map<string | null, { held: number; readonly keys: Map<string | null, number> }>();
   let all = 0;
   return {
     add: ({ projectId, keyId }, amount) => {

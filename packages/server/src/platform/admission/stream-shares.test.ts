@@ -12,8 +12,9 @@ function open() {
   const metrics = createMetrics();
   const admission = createAdmission({ metrics });
   const shares = createStreamShares({ countExceeded: (limit) => exceeded.push(limit), admission });
-  const enter = (projectId: string, keyId: string | null, signal = never) => shares.enter({ projectId, keyId }, signal);
-  const fill = (count: number, projectId: string, keyOf: (n: number) => string | null) =>
+  const enter = (projectId: string | null, keyId: string | null, signal = never) =>
+    shares.enter({ projectId, keyId }, signal);
+  const fill = (count: number, projectId: string | null, keyOf: (n: number) => string | null) =>
     Array.from({ length: count }, (_, n) => enter(projectId, keyOf(n)));
   return { enter, fill, exceeded, metrics };
 }
@@ -44,8 +45,8 @@ test('the limit event_streams_of_project does not affect other projects', () => 
 
 test('callers without a key share the places of one project', () => {
   const { enter, fill } = open();
-  fill(streamLimits.ofProject, '-', () => null);
-  assert.throws(() => enter('-', null), refused);
+  fill(streamLimits.ofProject, null, () => null);
+  assert.throws(() => enter(null, null), refused);
   enter('a', 'key');
 });
 

@@ -1,6 +1,7 @@
 /** Identifies a request: a key is valid only for its project, operation and caller. */
 export interface RequestKey {
-  readonly projectId: string;
+  /** null for a caller without a key. */
+  readonly projectId: string | null;
   readonly operation: IdempotentOperation;
   readonly key: string;
   /** The API key or administrator that sends the request; empty for a caller without a key. */

@@ -1,6 +1,6 @@
 /** A run of a plugin. Primary key (project_id, id). */
 export interface RunTable {
-  /** `-` when the request had no key. */
+  /** Text of `projectText`. */
   project_id: string;
   id: string;
   bundle_id: string;

@@ -187,7 +187,7 @@ export interface ProjectUsageTable {
 
 /** One row for each remembered or running request. Primary key (project_id, operation, key, caller_id). */
 export interface IdempotencyTable {
-  /** `-` when the request had no key. */
+  /** Text of `projectText`. */
   project_id: string;
   /** `upload` or `execute`. */
   operation: string;

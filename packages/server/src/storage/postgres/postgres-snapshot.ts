@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { type DatabaseSnapshot, mostNamedFiles } from '../../platform/database-snapshot.ts';
+import { readProject } from '../../platform/project-text.ts';
 import { assertKnownStore, migrationsFor } from '../database/migrations.ts';
 import { databaseNotEmpty, noPostgresStore } from '../database/problems.ts';
 import { tableNames } from '../database/table-names.ts';
@@ -136,13 +137,13 @@ async function assertKnown(client: pg.Client): Promise<void> {
 
 async function listBlobs(client: pg.Client, after: string, limit: number) {
   const { rows } = await client.query(
-    `select id as "blobId", project_id as "projectId", bytes::float8 as bytes, sha256,
+    `select id as "blobId", project_id as project, bytes::float8 as bytes, sha256,
        (select coalesce(json_agg(json_build_object('fileId', f.id, 'name', f.name)), '[]') from (select id, name from file
          where blob_id = blob.id and state = 'live' order by id limit ${mostNamedFiles}) f) as files
      from blob where state = 'live' and id > $1 order by id limit $2`,
     [after, limit],
   );
-  return rows;
+  return rows.map(({ project, ...row }) => ({ ...row, projectId: readProject(project) }));
 }
 
 /** Throws when the database already contains a store. */

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { projectText } from '../../platform/project-text.ts';
 import type { AddOutcome, FileLimits, IsStored, NewFile, StoredArtifact } from '../../stores/files/file-repository.ts';
 import { countBytes } from '../database/counted-bytes.ts';
 import type { Tables } from '../database/tables.ts';
@@ -56,7 +57,7 @@ function sumsOf(files: readonly NewRow[]): Sums {
 async function addUsage(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
   const { maxProjectBytes, maxFiles } = limits;
   const refusals = new Map<NewRow, 'no_room' | 'too_many_files'>();
-  const unused = new Map<string, Sums>();
+  const unused = new Map<string | null, Sums>();
   const subtract = (file: NewRow) => {
     const { bytes, textBytes, files } = unused.get(file.projectId) ?? sumsOf([]);
     const own = sumsOf([file]);
@@ -68,7 +69,7 @@ async function addUsage(transaction: Transaction<Tables>, files: readonly NewFil
     ({ projectId }) => projectId,
   );
   // The sorted order prevents deadlocks between two groups.
-  for (const [projectId, own] of [...byProject].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [projectId, own] of [...byProject].sort(([a], [b]) => (projectText(a) < projectText(b) ? -1 : 1))) {
     const wanted = sumsOf(own);
     const sums = await changeUsage(transaction, projectId, wanted);
     let [bytes, count] = [totalOf(sums) - wanted.bytes - wanted.textBytes, sums.files - wanted.files];
@@ -140,7 +141,7 @@ async function replaceBlob(transaction: Transaction<Tables>, damaged: string, fi
 function toBlobRow(file: NewRow) {
   return {
     id: file.blobId,
-    project_id: file.projectId,
+    project_id: projectText(file.projectId),
     sha256: file.sha256,
     bytes: file.bytes,
     state: 'live' as const,
@@ -150,14 +151,14 @@ function toBlobRow(file: NewRow) {
   };
 }
 
-export function contentKey(projectId: string, sha256: string): string {
-  return `${projectId} ${sha256}`;
+export function contentKey(projectId: string | null, sha256: string): string {
+  return `${projectText(projectId)} ${sha256}`;
 }
 
 function toRow(file: NewRow, blobId: string) {
   return {
     id: file.id,
-    project_id: file.projectId,
+    project_id: projectText(file.projectId),
     blob_id: blobId,
     name: file.name,
     ...(isArtifact(file) ? artifactKind : { purpose: file.purpose, extension: file.extension }),
@@ -178,7 +179,7 @@ function isArtifact(file: NewRow): file is StoredArtifact {
 function toArtifactRow(artifact: StoredArtifact) {
   return {
     id: artifact.id,
-    project_id: artifact.projectId,
+    project_id: projectText(artifact.projectId),
     key_id: artifact.keyId,
     run_id: artifact.runId,
     media_type: artifact.mediaType,

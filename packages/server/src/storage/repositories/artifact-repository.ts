@@ -1,3 +1,4 @@
+import { projectText, readProject } from '../../platform/project-text.ts';
 import type { StoredArtifact } from '../../stores/files/file-repository.ts';
 import type { ArtifactRepository } from '../../tools/artifacts/artifact-repository.ts';
 import type { Database } from '../database/database.ts';
@@ -16,13 +17,13 @@ export function createArtifactRepository({ read }: Database): ArtifactRepository
         .select(['file.id', 'file.project_id', 'file.blob_id', 'file.name', 'file.bytes', 'file.sha256'])
         .select(['file.created_at', 'artifact.key_id', 'artifact.run_id', 'artifact.media_type', 'artifact.expires_at'])
         .where('artifact.id', '=', artifactId)
-        .where('artifact.project_id', '=', projectId)
+        .where('artifact.project_id', '=', projectText(projectId))
         .where('file.state', '=', 'live')
         .executeTakeFirst();
       if (row === undefined) return undefined;
       return {
         id: row.id,
-        projectId: row.project_id,
+        projectId: readProject(row.project_id),
         blobId: row.blob_id,
         name: row.name,
         bytes: Number(row.bytes),
@@ -36,7 +37,7 @@ export function createArtifactRepository({ read }: Database): ArtifactRepository
     },
     hasAtLeast: async (projectId, most) =>
       await areAtLeast(
-        read.selectFrom('artifact').select('id').where('project_id', '=', projectId).orderBy('id'),
+        read.selectFrom('artifact').select('id').where('project_id', '=', projectText(projectId)).orderBy('id'),
         most,
       ),
     findExpired: async (now, limit) => {
@@ -58,7 +59,7 @@ export function createArtifactRepository({ read }: Database): ArtifactRepository
         .leftJoin('project', 'project.id', 'artifact.project_id')
         .select(['artifact.id', 'artifact.project_id'])
         .where('project.id', 'is', null)
-        .where('artifact.project_id', '!=', noProject)
+        .where('artifact.project_id', '!=', projectText(null))
         .where('file.state', '=', 'live')
         .limit(limit)
         .execute();
@@ -76,9 +77,6 @@ export function createArtifactRepository({ read }: Database): ArtifactRepository
   };
 }
 
-/** The project of artifacts whose caller had no key. */
-const noProject = '-';
-
 function toExpired(row: { readonly id: string; readonly project_id: string }) {
-  return { artifactId: row.id, projectId: row.project_id };
+  return { artifactId: row.id, projectId: readProject(row.project_id) };
 }

@@ -137,7 +137,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
   test(`artifacts are swept with their bytes when SQL has deleted their project, and others stay: ${name}`, async (t) => {
     const { database, store, files, sweep, count, check } = await openStore(t, open);
     await store.keep([content('one'), content('two')], owner);
-    const [anonymous] = (await store.keep([content('three')], { ...owner, projectId: '-', keyId: null })) ?? [];
+    const [anonymous] = (await store.keep([content('three')], { ...owner, projectId: null, keyId: null })) ?? [];
     assert.ok(anonymous);
     const [recovered] = (await store.keep([content('one')], { ...owner, keyId: null })) ?? [];
     assert.match(recovered?.artifact_id ?? '', /^arti/, 'a recovered run has no key, but a project');
@@ -146,7 +146,8 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     assert.equal(await sweep(), 3);
     assert.deepEqual([await count(), await files.bytesKept('p')], [1, 0]);
     assert.equal(anonymous.artifact_id, '', 'without a key there is no id');
-    assert.equal((await store.get('-', store.idOf(anonymous))).bytes, 5);
+    const { projectId, bytes } = await store.get(null, store.idOf(anonymous));
+    assert.deepEqual([projectId, bytes], [null, 5]);
     assert.deepEqual((await check()).faults, []);
   });
 

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import { projectText, readProject } from '../../platform/project-text.ts';
 import type {
   AcceptedRun,
   Heartbeat,
@@ -68,7 +69,11 @@ export function createAsynchronousRuns(database: Database): AsynchronousRuns {
 const noOwner = '-';
 
 function underWay(db: Kysely<Tables>, { projectId, id }: RunKey) {
-  return db.updateTable('run').where('project_id', '=', projectId).where('id', '=', id).where('outcome', 'is', null);
+  return db
+    .updateTable('run')
+    .where('project_id', '=', projectText(projectId))
+    .where('id', '=', id)
+    .where('outcome', 'is', null);
 }
 
 async function acceptRuns(
@@ -88,7 +93,7 @@ async function acceptRuns(
       remaining.map(({ run }) => packRun(run)),
     );
     const rows = remaining.map(({ run, keyId, request }) => ({
-      project_id: run.projectId,
+      project_id: projectText(run.projectId),
       run_id: run.id,
       key_id: keyId,
       request: request.text,
@@ -111,7 +116,7 @@ async function endRun(
     .set({ outcome: end.outcome, detail: detailText(end), lease_owner: null, lease_until: null })
     .executeTakeFirst();
   if (ended.numUpdatedRows !== 1n) return false;
-  const place = { project_id: key.projectId, run_id: key.id };
+  const place = { project_id: projectText(key.projectId), run_id: key.id };
   await transaction
     .deleteFrom('run_request')
     .where('project_id', '=', place.project_id)
@@ -135,7 +140,11 @@ async function renew(db: Kysely<Tables>, heartbeat: Heartbeat): Promise<HeldRun[
     .where('lease_owner', '=', heartbeat.owner)
     .execute();
   if (rows.length > 0) await writeHeartbeat(db, heartbeat);
-  return rows.map((row) => ({ projectId: row.project_id, id: row.id, isCancelAsked: row.cancel_asked === 1 }));
+  return rows.map((row) => ({
+    projectId: readProject(row.project_id),
+    id: row.id,
+    isCancelAsked: row.cancel_asked === 1,
+  }));
 }
 
 /** Milliseconds after which the row of an ended process is deleted. The period is much longer than a lease. */
@@ -234,7 +243,7 @@ function wanted(db: Kysely<Tables>, { lease, request, bundleIds }: Wanted) {
       if (bundleIds.length === 0) return eb.or(canEnd);
       const isExcept = request.except.map(
         ({ projectId, keyId }) =>
-          sql<boolean>`(run.project_id = ${projectId} and coalesce(run_request.key_id, '') = ${keyId ?? ''})`,
+          sql<boolean>`(run.project_id = ${projectText(projectId)} and coalesce(run_request.key_id, '') = ${keyId ?? ''})`,
       );
       return eb.or([...canEnd, eb.and([eb('run.bundle_id', 'in', bundleIds), eb.not(eb.or(isExcept))])]);
     });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { NodeRepository, StoredNode } from '../../platform/nodes/node-repository.ts';
+import { readProject } from '../../platform/project-text.ts';
 import type { BlobDamage, BlobRepository, Verification } from '../../stores/files/blob-repository.ts';
 import type { Database } from '../database/database.ts';
 import { databaseNow } from '../database/like-pattern.ts';
@@ -71,14 +72,15 @@ function damageOf({ read, write }: Database): Pick<BlobRepository, DamagePart> {
     },
     filesOf: async (blobIds, limit) => {
       if (blobIds.length === 0) return [];
-      return await read
+      const rows = await read
         .selectFrom('file')
-        .select(['blob_id as blobId', 'id as fileId', 'name', 'project_id as projectId'])
+        .select(['blob_id as blobId', 'id as fileId', 'name', 'project_id'])
         .where('blob_id', 'in', blobIds)
         .where('state', '=', 'live')
         .orderBy('id')
         .limit(limit)
         .execute();
+      return rows.map(({ project_id, ...file }) => ({ ...file, projectId: readProject(project_id) }));
     },
   };
 }

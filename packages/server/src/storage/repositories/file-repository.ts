@@ -1,6 +1,7 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import { Problem } from '../../platform/problem.ts';
+import { projectText, readProject } from '../../platform/project-text.ts';
 import type { BlobDamage } from '../../stores/files/blob-repository.ts';
 import {
   CommitInDoubt,
@@ -78,7 +79,7 @@ async function findContents(read: Kysely<Tables>, contents: readonly StoredConte
       is.or(
         [...byProject].map(([projectId, own]) => {
           const hashes = own.map(({ sha256 }) => sha256);
-          return is.and([is('project_id', '=', projectId), is('sha256', 'in', hashes)]);
+          return is.and([is('project_id', '=', projectText(projectId)), is('sha256', 'in', hashes)]);
         }),
       ),
     )
@@ -98,7 +99,7 @@ function liveBlobs(read: Kysely<Tables>) {
 function toBlob(row: Pick<Selectable<BlobTable>, 'id' | 'project_id' | 'bytes' | 'sha256' | 'damage'>): StoredBlobRow {
   return {
     blobId: row.id,
-    projectId: row.project_id,
+    projectId: readProject(row.project_id),
     bytes: Number(row.bytes),
     sha256: row.sha256,
     damage: row.damage as BlobDamage | null, // written by recordDamage
@@ -166,7 +167,7 @@ function toFile(row: Selectable<FileTable>): StoredFile {
  */
 async function startDelete(
   transaction: Transaction<Tables>,
-  projectId: string,
+  projectId: string | null,
   fileId: string,
   kind: FileKind = 'file',
 ): Promise<DeletingFile | 'absent' | 'in_use'> {
@@ -174,7 +175,7 @@ async function startDelete(
     .updateTable('file')
     .set({ state: 'deleting' })
     .where('id', '=', fileId)
-    .where('project_id', '=', projectId)
+    .where('project_id', '=', projectText(projectId))
     .where('state', '=', 'live')
     .where('purpose', kind === 'artifact' ? '=' : '<>', artifactPurpose)
     .returning(['blob_id', 'bytes', bytesOfFileName.as('name_bytes')])

@@ -7,6 +7,7 @@ import type {
   IdempotencyRepository,
   RequestKey,
 } from '../../platform/idempotency/idempotency-repository.ts';
+import { projectText } from '../../platform/project-text.ts';
 import type { Database } from '../database/database.ts';
 import { isOver } from '../database/lease.ts';
 import type { Tables } from '../database/tables.ts';
@@ -88,7 +89,7 @@ export async function storeAnswer(db: Kysely<Tables> | Transaction<Tables>, clai
 
 async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Promise<ClaimOutcome> {
   const row = {
-    project_id: claim.projectId,
+    project_id: projectText(claim.projectId),
     operation: claim.operation,
     key: claim.key,
     fingerprint: null,
@@ -180,7 +181,7 @@ async function keepAnswer(
     .set({ fingerprint: claim.fingerprint, answer: claim.answer, answer_bytes: bytes, expires_at: claim.expiresAt })
     .executeTakeFirst();
   if (stored.numUpdatedRows !== 1n) return false;
-  const sum = await changeKeptBytes(transaction, claim.projectId, bytes - (before?.answer_bytes ?? 0));
+  const sum = await changeKeptBytes(transaction, projectText(claim.projectId), bytes - (before?.answer_bytes ?? 0));
   if (sum <= maxBytes || claim.insteadOfAnswer === undefined) return true;
   const less = Buffer.byteLength(claim.insteadOfAnswer);
   await transaction
@@ -188,7 +189,7 @@ async function keepAnswer(
     .set({ answer: claim.insteadOfAnswer, answer_bytes: less })
     .where(isKeyOf(claim))
     .execute();
-  await changeKeptBytes(transaction, claim.projectId, less - bytes);
+  await changeKeptBytes(transaction, projectText(claim.projectId), less - bytes);
   onExceeded?.();
   return true;
 }
@@ -201,18 +202,18 @@ async function releaseAnswerBytes(
   const sums = new Map<string, number>();
   for (const { project_id, answer_bytes } of deleted)
     if (answer_bytes > 0) sums.set(project_id, (sums.get(project_id) ?? 0) + answer_bytes);
-  for (const [projectId, bytes] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
-    await changeKeptBytes(transaction, projectId, -bytes);
+  for (const [project, bytes] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+    await changeKeptBytes(transaction, project, -bytes);
 }
 
 /**
  * Locks the sum of the project until the commit.
  * @returns the new sum
  */
-async function changeKeptBytes(transaction: Transaction<Tables>, projectId: string, change: number): Promise<number> {
+async function changeKeptBytes(transaction: Transaction<Tables>, project: string, change: number): Promise<number> {
   const { bytes } = await transaction
     .insertInto('kept_answer_usage')
-    .values({ project_id: projectId, bytes: change })
+    .values({ project_id: project, bytes: change })
     .onConflict((conflict) =>
       conflict
         .column('project_id')
@@ -237,5 +238,5 @@ function held(db: Kysely<Tables>, claim: HeldClaim) {
 /** A condition on the primary key of `idempotency`. */
 function isKeyOf({ projectId, operation, key, callerId }: RequestKey) {
   return ({ and }: ExpressionBuilder<Tables, 'idempotency'>) =>
-    and({ project_id: projectId, operation, key, caller_id: callerId });
+    and({ project_id: projectText(projectId), operation, key, caller_id: callerId });
 }

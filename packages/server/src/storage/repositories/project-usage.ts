@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { projectText, readProject } from '../../platform/project-text.ts';
 import { noRoomInQuota } from '../../stores/collections/problems.ts';
 import type { WrongUsage } from '../../stores/files/file-repository.ts';
 import {
@@ -34,7 +35,7 @@ const columns = ['file_count', 'file_bytes', 'chunk_bytes', 'record_bytes', 'tex
  */
 export async function changeUsage(
   transaction: Transaction<Tables>,
-  projectId: string,
+  projectId: string | null,
   { files = 0, bytes = 0, chunkBytes = 0, recordBytes = 0, textBytes = 0 }: Partial<UsageSums>,
 ): Promise<UsageSums> {
   const change = {
@@ -46,7 +47,7 @@ export async function changeUsage(
   };
   const usage = await transaction
     .insertInto('project_usage')
-    .values({ project_id: projectId, ...change })
+    .values({ project_id: projectText(projectId), ...change })
     .onConflict((conflict) =>
       conflict.column('project_id').doUpdateSet((set) => ({
         file_count: set('project_usage.file_count', '+', set.ref('excluded.file_count')),
@@ -163,7 +164,7 @@ export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]>
     having ${sql.join(differences, sql` or `)} or sum(wrong) > 0
     order by project_id`.execute(db);
   return rows.map((row) => ({
-    projectId: row.project_id,
+    projectId: readProject(row.project_id),
     expected: Number(row.file_bytes),
     found: Number(row.stored_file_bytes),
     expectedFiles: Number(row.file_count),
@@ -179,8 +180,8 @@ export async function findWrongUsages(db: Kysely<Tables>): Promise<WrongUsage[]>
 }
 
 /** Computes the sums of the wrong records of a project again, then those of the project. */
-export async function correctUsage({ read, write }: Database, projectId: string): Promise<void> {
-  const wrong = read.selectFrom('record').select('id').where('project_id', '=', projectId).where(isWrong);
+export async function correctUsage({ read, write }: Database, projectId: string | null): Promise<void> {
+  const wrong = read.selectFrom('record').select('id').where('project_id', '=', projectText(projectId)).where(isWrong);
   for (const { id } of await wrong.execute()) {
     await write.transaction().execute(async (transaction) => {
       const record = transaction.updateTable('record').where('id', '=', id).where('status', '<>', 'deleting');
@@ -193,11 +194,13 @@ export async function correctUsage({ read, write }: Database, projectId: string)
 }
 
 /** Locks the sums first, so that the computed ones are still correct when they are stored. */
-async function correctSums(transaction: Transaction<Tables>, projectId: string): Promise<void> {
+async function correctSums(transaction: Transaction<Tables>, projectId: string | null): Promise<void> {
   const found = await changeUsage(transaction, projectId, {});
   const sums = columns.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`);
   const { rows } = await sql<Readonly<Record<(typeof columns)[number], number>>>`
-    select ${sql.join(sums)} from (${countedRows}) as counted where project_id = ${projectId}`.execute(transaction);
+    select ${sql.join(sums)} from (${countedRows}) as counted where project_id = ${projectText(projectId)}`.execute(
+    transaction,
+  );
   const right = toSums(rows[0]);
   const names = Object.keys(found) as Array<keyof UsageSums>; // of toSums
   await changeUsage(transaction, projectId, Object.fromEntries(names.map((name) => [name, right[name] - found[name]])));

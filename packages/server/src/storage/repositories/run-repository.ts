@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { lowestIdAt } from '../../platform/identifier.ts';
 import { parseExactJson } from '../../platform/json/exact-json.ts';
 import type { Page, Total } from '../../platform/page.ts';
+import { projectText } from '../../platform/project-text.ts';
 import type { RunBounds, RunRepository, StoredRun } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
 import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
@@ -23,7 +24,7 @@ export function createRunRepository(database: Database): RunRepository {
       const row = await read
         .selectFrom('run')
         .selectAll()
-        .where('project_id', '=', projectId)
+        .where('project_id', '=', projectText(projectId))
         .where('id', '=', runId)
         .executeTakeFirst();
       return row === undefined ? undefined : toRun(row);
@@ -32,7 +33,7 @@ export function createRunRepository(database: Database): RunRepository {
       const row = await read
         .selectFrom('run_result')
         .select(['result', 'expires_at'])
-        .where('project_id', '=', projectId)
+        .where('project_id', '=', projectText(projectId))
         .where('run_id', '=', runId)
         .where('expires_at', '>', now)
         .executeTakeFirst();
@@ -47,14 +48,14 @@ export function createRunRepository(database: Database): RunRepository {
 
 async function listRuns(
   { read }: Database,
-  projectId: string,
+  projectId: string | null,
   { query, recent }: { query: RunQuery; recent: readonly StoredRun[] },
 ): Promise<Page<StoredRun>> {
   const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
   const wanted = recent.filter((run) => isWanted(run, query));
   const readPage = async (window: KeysetWindow) => {
     const { bounds, direction, limit } = window;
-    let rows = read.selectFrom('run').selectAll().where('project_id', '=', projectId);
+    let rows = read.selectFrom('run').selectAll().where('project_id', '=', projectText(projectId));
     if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
     if (pluginId !== undefined) rows = rows.where('plugin_id', '=', pluginId);
     if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
@@ -79,11 +80,11 @@ async function listRuns(
 /** Counts the runs of a list. A filter that has an index selects the rows that are read; the others are checked on them. */
 async function countRuns(
   read: Kysely<Tables>,
-  projectId: string,
+  projectId: string | null,
   { query, wanted }: { query: RunQuery; wanted: readonly StoredRun[] },
 ): Promise<Total> {
   const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
-  let rows = read.selectFrom('run').where('project_id', '=', projectId);
+  let rows = read.selectFrom('run').where('project_id', '=', projectText(projectId));
   if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
   const conditions: Array<RawBuilder<boolean>> = [];
   if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);

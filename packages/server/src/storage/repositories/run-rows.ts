@@ -1,6 +1,7 @@
 import type { Isolation, RunOrigin, RunOutcome } from '@quartermaster/contract';
 import { type Selectable, sql, type Transaction } from 'kysely';
 import { parseExactJson } from '../../platform/json/exact-json.ts';
+import { projectText, readProject } from '../../platform/project-text.ts';
 import type { PackedRun, RunEnd, StoredRun } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
 import type { RunTable } from '../database/run-tables.ts';
@@ -16,7 +17,8 @@ export function packRun(run: StoredRun): PackedRun {
   const mode = asynchronous ? 'async' : 'sync';
   const [owner, until] = lease === null ? [null, null] : [lease.owner, lease.until];
   const ended = end === null ? [null, null] : [end.outcome, detailText(end)];
-  const values = [projectId, id, bundleId, pluginId, origin, isolation, mode, createdAt, owner, until, ...ended];
+  const what = [bundleId, pluginId, origin, isolation, mode, createdAt];
+  const values = [projectText(projectId), id, ...what, owner, until, ...ended];
   return { projectId, id, row: JSON.stringify(values) };
 }
 
@@ -62,7 +64,7 @@ export function toRun(row: Selectable<RunTable>): StoredRun {
   const { lease_owner: owner, lease_until: until } = row;
   return {
     id: row.id,
-    projectId: row.project_id,
+    projectId: readProject(row.project_id),
     bundleId: row.bundle_id,
     pluginId: row.plugin_id,
     origin: row.origin as RunOrigin, // written by toValues

@@ -2,6 +2,7 @@ import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { type DatabaseSnapshot, mostNamedFiles, type SnapshotBlob } from '../../platform/database-snapshot.ts';
+import { readProject } from '../../platform/project-text.ts';
 import { databaseDamaged } from '../database/problems.ts';
 import { assertSqliteStore, sqliteFile } from './sqlite-database.ts';
 
@@ -45,7 +46,7 @@ export async function takeSqliteSnapshot(
     throw error;
   }
   const blobs = copy.prepare(
-    `select id as "blobId", project_id as "projectId", bytes, sha256,
+    `select id as "blobId", project_id as project, bytes, sha256,
        (select json_group_array(json_object('fileId', id, 'name', name)) from (select id, name from file
          where blob_id = blob.id and state = 'live' order by id limit ${mostNamedFiles})) as files
      from blob where state = 'live' and id > ? order by id limit ?`,
@@ -53,8 +54,14 @@ export async function takeSqliteSnapshot(
   return {
     liveBlobs: async (after, limit) => {
       // The type follows the columns of the statement above.
-      const rows = blobs.all(after, limit) as unknown as ReadonlyArray<SnapshotBlob & { readonly files: string }>;
-      return rows.map((row) => ({ ...row, files: JSON.parse(row.files) }));
+      const rows = blobs.all(after, limit) as unknown as ReadonlyArray<
+        Omit<SnapshotBlob, 'projectId'> & { readonly project: string; readonly files: string }
+      >;
+      return rows.map(({ project, ...row }) => ({
+        ...row,
+        projectId: readProject(project),
+        files: JSON.parse(row.files),
+      }));
     },
     close: async () => copy.close(),
   };

@@ -27,7 +27,7 @@ export interface FileOfBlob {
   readonly blobId: string;
   readonly fileId: string;
   readonly name: string;
-  readonly projectId: string;
+  readonly projectId: string | null;
 }
 
 /** The progress of the verification of all blobs. */

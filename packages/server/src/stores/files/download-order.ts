@@ -2,7 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Admission } from '../../platform/admission/admission.ts';
 
 /** Lets the pieces of downloads pass in turn by project. */
-export type DownloadOrder = (projectId: string, pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>;
+export type DownloadOrder = (projectId: string | null, pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>;
 
 /**
  * Each piece waits for an iteration of the event loop, and few pieces share one. Without this, many downloads at once would

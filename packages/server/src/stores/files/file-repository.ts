@@ -10,7 +10,9 @@ export interface StoredFile extends AccessibleFile {
 }
 
 /** An output of a plugin that is stored like a file until it expires. Queries for files do not return it. ADR 0097. */
-export interface StoredArtifact extends Omit<StoredFile, 'purpose' | 'extension'> {
+export interface StoredArtifact extends Omit<StoredFile, 'purpose' | 'extension' | 'projectId'> {
+  /** null when the caller had no key. */
+  readonly projectId: string | null;
   /** null when the caller had no key. */
   readonly keyId: string | null;
   readonly runId: string;
@@ -106,9 +108,9 @@ export interface FileRepository {
   /** Returns projects whose stored sums differ from those of their files, records and chunks. */
   wrongUsages(): Promise<readonly WrongUsage[]>;
   /** Recomputes the stored usage of a project. It is safe during uploads and deletes. */
-  correctUsage(projectId: string): Promise<void>;
+  correctUsage(projectId: string | null): Promise<void>;
   /** Marks the file as deleted, so that queries no longer return it. `in_use`: a record is being created from it. */
-  startDelete(projectId: string, fileId: string, kind?: FileKind): Promise<DeletingFile | 'absent' | 'in_use'>;
+  startDelete(projectId: string | null, fileId: string, kind?: FileKind): Promise<DeletingFile | 'absent' | 'in_use'>;
   /** Deletes the rows after the bytes were removed, or were kept for another file. */
   finishDelete(deleting: DeletingFile): Promise<void>;
   /** Returns deletes that have started and not finished. */
@@ -122,7 +124,8 @@ export interface FileRepository {
 }
 
 export interface WrongUsage {
-  readonly projectId: string;
+  /** null for the artifacts of callers without a key. */
+  readonly projectId: string | null;
   /** Total bytes of the project's files. */
   readonly expected: number;
   /** The stored sum of the bytes. */
@@ -148,11 +151,11 @@ export interface WrongUsage {
 }
 
 /** Identifies content, which is stored once within a project. */
-export type StoredContent = Pick<StoredFile, 'projectId' | 'sha256'>;
+export type StoredContent = Pick<StoredFile | StoredArtifact, 'projectId' | 'sha256'>;
 
 export interface StoredBlobRow {
   readonly blobId: string;
-  readonly projectId: string;
+  readonly projectId: string | null;
   readonly bytes: number;
   readonly sha256: string;
   /** The recorded damage. */

@@ -157,7 +157,7 @@ test('directly created or changed chunks get vectors', async (t) => {
 
 test('a collection counts its embedded, pending and refused chunks, and the tokens that were paid', async (t) => {
   const scripted = createScriptedEmbedder();
-  const owners = new Set<string | undefined>();
+  const owners = new Set<string | null | undefined>();
   const embed: Embedder['embed'] = async (texts, signal, call) => {
     owners.add(call?.owner?.projectId);
     const vectors = await scripted.embed(texts, signal);

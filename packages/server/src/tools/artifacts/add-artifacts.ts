@@ -9,8 +9,8 @@ import type { FileLimits, FileRepository, StoredArtifact } from '../../stores/fi
 import type { ArtifactRepository } from './artifact-repository.ts';
 
 export interface ArtifactOwner {
-  /** `-` when the caller has no project. */
-  readonly projectId: string;
+  /** null when the caller has no project. */
+  readonly projectId: string | null;
   readonly keyId: string | null;
   readonly runId: string;
 }

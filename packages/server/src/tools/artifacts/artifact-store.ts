@@ -52,9 +52,9 @@ export interface ArtifactStore {
    */
   receive(body: AsyncIterable<Buffer>, maxBytes: number): Promise<ReceivedBytes | null>;
   /** @throws OBJECT_NOT_FOUND, also when it has expired */
-  get(projectId: string, artifactId: string): Promise<StoredArtifact>;
+  get(projectId: string | null, artifactId: string): Promise<StoredArtifact>;
   /** Returns `expired` for an artifact that is not deleted yet. */
-  findStored(projectId: string, artifactId: string): Promise<StoredArtifact | 'expired' | undefined>;
+  findStored(projectId: string | null, artifactId: string): Promise<StoredArtifact | 'expired' | undefined>;
   /**
    * Reads the bytes from the start.
    * @throws BlobMissing when the artifact was deleted in the meantime, StoredContentDamaged when the bytes differ
@@ -104,7 +104,10 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
     expires_timestamp: artifact.expiresAt,
   });
 
-  async function findStored(projectId: string, artifactId: string): Promise<StoredArtifact | 'expired' | undefined> {
+  async function findStored(
+    projectId: string | null,
+    artifactId: string,
+  ): Promise<StoredArtifact | 'expired' | undefined> {
     const found = await artifacts.find(projectId, artifactId);
     return found !== undefined && found.expiresAt <= clock.now() ? 'expired' : found;
   }
@@ -178,7 +181,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
  * no key. Source: ADR 0102.
  */
 function forCaller(artifact: Artifact, { projectId }: ArtifactOwner): Artifact {
-  return projectId === '-' ? { ...artifact, artifact_id: '' } : artifact;
+  return projectId === null ? { ...artifact, artifact_id: '' } : artifact;
 }
 
 function toContent({ blobs, newId, logger }: ArtifactStoreDeps, { name, mediaType, bytes }: NewArtifact): Content {

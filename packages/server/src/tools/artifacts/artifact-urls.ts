@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { KeyedHashes } from '../../platform/keyed-hash.ts';
+import { projectText } from '../../platform/project-text.ts';
 
 /** The permission of a signed URL: it reads one artifact of a project without a key until it expires. */
 export interface SignedRead {
   readonly artifactId: string;
-  /** `-` when the artifact belongs to no project. */
-  readonly projectId: string;
+  /** null when the artifact belongs to no project. */
+  readonly projectId: string | null;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
@@ -28,7 +29,8 @@ export function createArtifactUrls(baseUrl: string, hashes: KeyedHashes): Artifa
   return {
     sign(read) {
       const [signature = ''] = hashes(signedText(read));
-      const query = new URLSearchParams({ project: read.projectId, expires: String(read.expiresAt), signature });
+      const project = projectText(read.projectId);
+      const query = new URLSearchParams({ project, expires: String(read.expiresAt), signature });
       return `${base}/v1/artifacts/${read.artifactId}/content?${query}`;
     },
     idOf: (url) => new URL(url).pathname.split('/').at(-2) ?? '',
@@ -42,5 +44,5 @@ export function createArtifactUrls(baseUrl: string, hashes: KeyedHashes): Artifa
 
 /** The first line distinguishes this use of the keys from all others. */
 function signedText({ artifactId, projectId, expiresAt }: SignedRead): string {
-  return ['artifact url', artifactId, projectId, expiresAt].join('\n');
+  return ['artifact url', artifactId, projectText(projectId), expiresAt].join('\n');
 }

@@ -8,6 +8,7 @@ import type { App } from '../../platform/http/app.ts';
 import type { Guard } from '../../platform/http/guard.ts';
 import { identify } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
+import { readProject } from '../../platform/project-text.ts';
 import { BlobMissing } from '../../stores/files/blob-store.ts';
 import { answerContent, type ServedContentDeps } from '../../stores/files/file-content.ts';
 import type { ArtifactStore } from './artifact-store.ts';
@@ -68,7 +69,8 @@ function contentRoute(app: App, { store, urls, clock, ...content }: ArtifactRout
     reply: FastifyReply,
     { artifactId, project, expires, signature }: Record<'artifactId' | 'project' | 'expires' | 'signature', string>,
   ): Promise<FastifyReply> {
-    const read = { artifactId, projectId: project, expiresAt: Number(expires) };
+    const projectId = readProject(project);
+    const read = { artifactId, projectId, expiresAt: Number(expires) };
     if (!urls.isSigned(read, signature) || read.expiresAt <= clock.now()) throw objectNotFound('artifact', artifactId);
     identify(request, { project });
     const ifRange = request.headers['if-range'];
@@ -78,7 +80,7 @@ function contentRoute(app: App, { store, urls, clock, ...content }: ArtifactRout
       ifNoneMatch: request.headers['if-none-match'],
       headOnly: request.method === 'HEAD',
     };
-    const find = async () => answerContent(content, await store.get(project, artifactId), asked);
+    const find = async () => answerContent(content, await store.get(projectId, artifactId), asked);
     const answer = await find().catch((error: unknown) => {
       // The artifact was deleted, or its blob replaced, after its row was read.
       if (error instanceof BlobMissing) return find();

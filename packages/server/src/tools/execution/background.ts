@@ -11,7 +11,7 @@ export interface BackgroundRuns {
    */
   accept(request: PluginCall, caller: BackgroundCaller): Promise<string>;
   /** Returns the current state of an accepted run. @throws OBJECT_NOT_FOUND when it is no longer stored */
-  get(projectId: string, runId: string): Promise<Run>;
+  get(projectId: string | null, runId: string): Promise<Run>;
 }
 
 export interface BackgroundCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'scopes'> {

@@ -196,7 +196,7 @@ async function runFor({ request, reply, deps, origin }: RunContext, wanted: Plug
 }
 
 function callerOf({ projectOf, keyOf, findCaller }: ExecutionRoutesDeps, request: FastifyRequest) {
-  return { projectId: projectOf(request) ?? '-', keyId: keyOf(request), scopes: findCaller(request)?.scopes };
+  return { projectId: projectOf(request), keyId: keyOf(request), scopes: findCaller(request)?.scopes };
 }
 
 /** Accepts an asynchronous run, once for an `Idempotency-Key`. */

@@ -21,7 +21,7 @@ import { resultOf } from './answers.ts';
 import type { Execution } from './outcome.ts';
 import { createRunOnce, maxStoredBytes } from './run-once.ts';
 
-const place = { projectId: '-', key: 'order-1', keyId: null };
+const place = { projectId: null, key: 'order-1', keyId: null };
 const request = {
   bundle_id: 'echo',
   plugin_id: 'echo',

@@ -5,6 +5,7 @@ import type { Idempotency, RunningRequest } from '../../platform/idempotency/ide
 import type { CompletedClaim, RequestKey } from '../../platform/idempotency/idempotency-repository.ts';
 import type { KeyedHashes } from '../../platform/keyed-hash.ts';
 import { Problem } from '../../platform/problem.ts';
+import { projectText } from '../../platform/project-text.ts';
 import { resultOf } from './answers.ts';
 import type { Execution } from './outcome.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
@@ -141,7 +142,7 @@ function fingerprintsOf(
   ending = '',
 ): Fingerprints {
   const args = sha256(canonical([bundle_id, plugin_id, input_params]));
-  const text = `${projectId} ${key}\n${canonical(credentials)}`;
+  const text = `${projectText(projectId)} ${key}\n${canonical(credentials)}`;
   const [current = '', ...earlier] = hashes(text).map((tag) => `${args}.${tag}${ending}`);
   return [current, ...earlier];
 }

@@ -35,7 +35,7 @@ export type CallTool = (call: ToolCall) => Promise<CallToolResult>;
 export function createCallTool(deps: CallToolDeps): CallTool {
   const { artifacts, svgConverter } = deps;
   /** Undefined when the artifact has expired, or its bytes cannot be read: the result still has its link. */
-  async function readArtifact(projectId: string, artifact: Artifact): Promise<Buffer | undefined> {
+  async function readArtifact(projectId: string | null, artifact: Artifact): Promise<Buffer | undefined> {
     try {
       return await artifacts?.read(await artifacts.get(projectId, artifacts.idOf(artifact)));
     } catch {

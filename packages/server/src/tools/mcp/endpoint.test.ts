@@ -192,7 +192,7 @@ test('a subscription counts as an event stream of its key until its client leave
     notifications: { toolsListChanged: true },
   });
   const subscribe = (signal: AbortSignal, keyId: string | null, sent: unknown = message) => {
-    const caller = { projectId: keyId === null ? '-' : 'p1', keyId, scopes };
+    const caller = { projectId: keyId === null ? null : 'p1', keyId, scopes };
     return endpoint.answer({ headers: new Headers(headers), signal }, sent, caller, { toolbox: few, listing: 'full' });
   };
   const [leaving, staying] = [new AbortController(), new AbortController()];

@@ -70,8 +70,9 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
   const newServer = (authInfo: AuthInfo | undefined, tellsChanges: boolean) => {
-    const { offer } = extraOf(authInfo);
-    return createProtocolServer(offer, { ...deps, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
+    const { offer, projectId, keyId } = extraOf(authInfo);
+    const owner = { projectId, keyId };
+    return createProtocolServer(offer, { ...deps, owner, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
   };
   const bus = new InMemoryServerEventBus();
   const newest = createMcpHandler(({ authInfo }) => newServer(authInfo, true), { legacy: 'reject', onerror, bus });
@@ -93,13 +94,13 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   }
 
   return {
-    async answer(asked, message, { projectId: clientId, keyId, scopes, collectionId, view }, tools) {
+    async answer(asked, message, { projectId, keyId, scopes, collectionId, view }, tools) {
       const request = toWebRequest(asked);
       const headerOf = (name: string) => asked.headers.get(name) ?? undefined;
       const chosen = scopes.has('plugins') ? tools : noTools;
-      const offer = createToolOffer(chosen, { headerOf, projectId: clientId }, deps.offers);
-      const extra: Extra = { keyId, collectionId, view, offer };
-      const authInfo: AuthInfo = { token: '', clientId, scopes: [...scopes], extra: { ...extra } };
+      const offer = createToolOffer(chosen, { headerOf, projectId }, deps.offers);
+      const extra: Extra = { projectId, keyId, collectionId, view, offer };
+      const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...scopes], extra: { ...extra } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, offer.listed);
       const isLegacy = await isLegacyRequest(request, message);
@@ -107,7 +108,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
       if (refused !== null) return refused;
       if (!isLegacy) {
         if (!subscribes(message)) return await finish(await newest.fetch(request, options));
-        const leave = deps.streams.enter({ projectId: clientId, keyId }, asked.signal);
+        const leave = deps.streams.enter({ projectId, keyId }, asked.signal);
         try {
           return leaveAtEnd(await finish(await newest.fetch(request, options)), leave);
         } catch (error) {
@@ -124,7 +125,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
 }
 
 /** Extra information that `answer` passes to the MCP server of a request. */
-interface Extra extends Pick<McpCaller, 'keyId' | 'collectionId'> {
+interface Extra extends Pick<McpCaller, 'projectId' | 'keyId' | 'collectionId'> {
   readonly view: KnowledgeView | undefined;
   readonly offer: ToolOffer;
 }
@@ -135,9 +136,9 @@ function extraOf(authInfo: AuthInfo | undefined): Extra {
 
 /** Returns null without a key and for a key without the scope `collections`. */
 function readKnowledgeKey(authInfo: AuthInfo | undefined): KnowledgeKey | null {
-  const { keyId, collectionId, view = plainView } = extraOf(authInfo);
-  if (authInfo === undefined || keyId === null || !authInfo.scopes.includes('collections')) return null;
-  return { projectId: authInfo.clientId, keyId, collectionId, ...view };
+  const { projectId, keyId, collectionId, view = plainView } = extraOf(authInfo);
+  if (projectId === null || keyId === null || authInfo?.scopes.includes('collections') !== true) return null;
+  return { projectId, keyId, collectionId, ...view };
 }
 
 const plainView: KnowledgeView = { wantsLinks: false, isChatGpt: false };

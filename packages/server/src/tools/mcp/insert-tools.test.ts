@@ -55,7 +55,7 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     const request = { headers: new Headers(headers), signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
       const listRequest = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: message };
-      const caller = { projectId: '-', keyId: null, scopes: new Set(['plugins'] as const) };
+      const caller = { projectId: null, keyId: null, scopes: new Set(['plugins'] as const) };
       const tools = { toolbox: all, listing: 'full' } as const;
       const { status, body } = await endpoint.answer(request, listRequest, caller, tools);
       const text = await new Response(body).text();

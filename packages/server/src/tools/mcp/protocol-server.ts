@@ -6,6 +6,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Scope } from '@quartermaster/contract';
+import type { Owner } from '../../platform/admission/owner.ts';
 import { convertBigInts } from '../../platform/json/exact-json.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { RunCaller } from '../execution/run.ts';
@@ -25,6 +26,8 @@ export interface ProtocolServerDeps {
 }
 
 export interface ProtocolServerOptions extends ProtocolServerDeps {
+  /** The caller of the tools. */
+  readonly owner: Owner;
   /** Whether clients can subscribe to changes without a session, as this revision allows. */
   readonly tellsChanges: boolean;
   /** Null when the caller has no key, or a key without the scope `collections`. */
@@ -114,8 +117,7 @@ export function createProtocolServer(offer: ToolOffer, deps: ProtocolServerOptio
       headerOf: (name) => context.http?.req?.headers.get(name) ?? undefined,
       meta,
       caller: {
-        projectId: context.http?.authInfo?.clientId ?? '-',
-        keyId: readKeyId(context.http?.authInfo?.extra),
+        ...deps.owner,
         origin: 'mcp',
         scopes: new Set(context.http?.authInfo?.scopes as Scope[] | undefined), // of `McpCaller`
         onProgress: reporterFor(context),
@@ -173,8 +175,4 @@ function reporterFor({ mcpReq }: ServerContext): RunCaller['onProgress'] {
     // A failed notification is ignored, because the client has disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
-}
-
-function readKeyId(extra: Record<string, unknown> | undefined): string | null {
-  return typeof extra?.keyId === 'string' ? extra.keyId : null;
 }

@@ -66,7 +66,7 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     if (id !== null && typeof id !== 'string' && !Number.isSafeInteger(id)) {
       return reply.code(400).send(rpcError(-32600, 'Invalid Request: `id` must be a text or an integer below 2^53'));
     }
-    const { projectId = '-', keyId = null, scopes = withoutKey } = known ?? {};
+    const { projectId = null, keyId = null, scopes = withoutKey } = known ?? {};
     const { links, profile } = request.query as McpQuery; // validated against the schema
     const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
     const caller = { projectId, keyId, scopes, collectionId, view };
@@ -102,7 +102,8 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
           const { collection_id: collectionId } = request.params;
           checkParameters(Object(request.query), otherParameters);
           return await answer({ request, reply, collectionId }, (all, caller) =>
-            all.openCollection(caller?.projectId ?? '-', collectionId),
+            // `checkCollections` required a key.
+            all.openCollection((caller as Caller).projectId, collectionId),
           );
         },
       );

@@ -33,7 +33,7 @@ const waitMs = 20_000;
 const picturesOfProcess = 100;
 
 interface Converter {
-  readonly projectId: string;
+  readonly projectId: string | null;
   readonly process: ConverterProcess;
   pictures: number;
 }
@@ -67,7 +67,7 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     if (converter !== undefined) all.delete(converter);
   }
 
-  async function take(projectId: string): Promise<Converter> {
+  async function take(projectId: string | null): Promise<Converter> {
     const taken = takeIdle();
     const isFit = taken?.projectId === projectId && taken.process.isAlive() && taken.pictures < picturesOfProcess;
     if (taken !== undefined && isFit) return taken;
@@ -86,7 +86,7 @@ export function openSvgConverter(options: SvgConverterOptions): SvgConverter {
     await end(closing.signal.aborted ? takeIdle() : former);
   }
 
-  async function convert(svg: Uint8Array, projectId: string) {
+  async function convert(svg: Uint8Array, projectId: string | null) {
     let converter: Converter | undefined;
     try {
       converter = await take(projectId);

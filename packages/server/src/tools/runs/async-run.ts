@@ -1,5 +1,6 @@
 import type { PluginCall } from '@quartermaster/contract';
 import { parseExactJson } from '../../platform/json/exact-json.ts';
+import { projectText } from '../../platform/project-text.ts';
 import type { Executor, PreparedRun } from '../execution/executor.ts';
 import type { InputFiles } from '../execution/file-inputs/file-inputs.ts';
 import { underWay } from './run-outcome.ts';
@@ -32,7 +33,7 @@ export interface AsyncRun {
 export interface AsyncRunOptions {
   /** The request with its credentials. */
   readonly request: PluginCall;
-  readonly projectId: string;
+  readonly projectId: string | null;
   readonly keyId: string | null;
   readonly lease: RunLease;
   /** Set when the run was accepted earlier. */
@@ -115,5 +116,5 @@ export function readStoredRequest(
 
 /** The context that the ciphertext is bound to, so that the text of one row does not decrypt in another. */
 function placeOf({ projectId, id }: RunKey): string[] {
-  return ['run_request', projectId, id];
+  return ['run_request', projectText(projectId), id];
 }

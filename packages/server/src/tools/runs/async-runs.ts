@@ -29,7 +29,7 @@ export interface AsyncRunsDeps {
   readonly resolveCredentials: ResolveCredentials;
   /** null when the operator has configured no key. Credentials then stay in memory. */
   readonly encrypter: RequestEncrypter | null;
-  readonly keepsInputs: (projectId: string) => boolean;
+  readonly keepsInputs: (projectId: string | null) => boolean;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
   /** Called when a run has begun or ended. */
@@ -70,7 +70,7 @@ export const asyncRunDefaults: AsyncRunsOptions = {
 export interface AsyncRuns {
   accept(request: PluginCall, caller: BackgroundCaller): Promise<RunKey>;
   /** A run of this process that has not ended. */
-  find(projectId: string, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
+  find(projectId: string | null, runId: string): { cancel(): void; readonly done: Promise<void> } | undefined;
   /** Writes the heartbeat of this process and recovers orphaned runs. It must continue until `close` has resolved. */
   readonly leaseTask: PeriodicTask;
   /** Accepts no more runs. Runs in progress get `graceMs` milliseconds; then they are requeued or interrupted. */

@@ -12,7 +12,7 @@ import type { RunEnd, RunKey, RunLease, RunRepository, StoredResult } from './ru
 
 export interface RunPerformerDeps {
   readonly repository: Pick<RunRepository, 'begin' | 'end' | 'requeue'>;
-  readonly keepsInputs: (projectId: string) => boolean;
+  readonly keepsInputs: (projectId: string | null) => boolean;
   /** Called when a run has begun. */
   readonly changed: (runId: string) => void;
   /** The unique name of this process. */

@@ -32,7 +32,6 @@ export function runRoutes(app: App, deps: RunRoutesDeps): void {
 }
 
 function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
-  const projectIdOf = (request: FastifyRequest) => projectOf(request) ?? '-';
   app.get(
     '/v1/runs',
     {
@@ -44,7 +43,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
       },
     },
     async (request) => {
-      return listEnvelope(await runs.list(projectIdOf(request), request.query));
+      return listEnvelope(await runs.list(projectOf(request), request.query));
     },
   );
   app.get(
@@ -58,7 +57,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
       },
     },
     async (request) => {
-      const data = await runs.get(projectIdOf(request), request.params.run_id);
+      const data = await runs.get(projectOf(request), request.params.run_id);
       return successEnvelope(data);
     },
   );
@@ -76,7 +75,7 @@ function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): v
       },
     },
     async (request) => {
-      const data = await runs.cancel(projectOf(request) ?? '-', request.params.run_id);
+      const data = await runs.cancel(projectOf(request), request.params.run_id);
       return successEnvelope(data);
     },
   );
@@ -105,7 +104,7 @@ function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoute
     async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const selection = { projectId: projectOf(request) ?? '-', keyId: keyOf(request), runId: request.params.run_id };
+      const selection = { projectId: projectOf(request), keyId: keyOf(request), runId: request.params.run_id };
       const lastEventId = request.headers['last-event-id'];
       const stream = await events.follow({ ...selection, lastEventId }, gone.signal);
       if (stream === null) return reply.code(204).send(null);

@@ -29,7 +29,7 @@ export interface RunEvents {
 }
 
 export interface FollowOptions {
-  readonly projectId: string;
+  readonly projectId: string | null;
   /** null when the caller has no API key. */
   readonly keyId: string | null;
   readonly runId: string;

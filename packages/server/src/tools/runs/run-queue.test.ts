@@ -9,7 +9,12 @@ import { createRunQueue, type QueueBounds } from './run-queue.ts';
 const bounds: QueueBounds = { maxRunning: 2, maxAccepted: 10, maxSize: 1000 };
 
 /** Returns a run with the members that the queue reads. */
-function createRun(id: string, keyId: string | null = null, size = 1, projectId = 'project-1'): AsyncRun {
+function createRun(
+  id: string,
+  keyId: string | null = null,
+  size = 1,
+  projectId: string | null = 'project-1',
+): AsyncRun {
   // the queue reads no other members
   return { stored: { id, projectId }, keyId, size } as AsyncRun;
 }
@@ -90,8 +95,8 @@ test('the limit queued_runs accepts exactly as many runs and refuses one more', 
 
 test('the limit queued_runs_of_project accepts exactly as many runs without a key and leaves places for other projects', () => {
   const { accept } = openQueue(asyncRunDefaults);
-  for (let n = 0; n < asyncRunDefaults.maxAccepted / 2; n += 1) accept(createRun(`${n}`, null, 1, '-'));
-  assert.throws(() => accept(createRun('further', null, 1, '-')), isRefusal);
+  for (let n = 0; n < asyncRunDefaults.maxAccepted / 2; n += 1) accept(createRun(`${n}`, null, 1, null));
+  assert.throws(() => accept(createRun('further', null, 1, null)), isRefusal);
   accept(createRun('other', 'key'));
 });
 

@@ -16,8 +16,8 @@ import type { Page } from '../../platform/page.ts';
 /** A run as it is stored. It contains no credentials and no unredacted text. */
 export interface StoredRun {
   readonly id: string;
-  /** `-` when the caller has no project. */
-  readonly projectId: string;
+  /** null when the caller has no project. */
+  readonly projectId: string | null;
   readonly bundleId: string;
   /** null when the run verifies credentials. */
   readonly pluginId: string | null;
@@ -128,7 +128,7 @@ export interface RunBounds {
 }
 
 export interface RunKey {
-  readonly projectId: string;
+  readonly projectId: string | null;
   readonly id: string;
 }
 
@@ -155,12 +155,12 @@ export interface RunRepository {
   end(key: RunKey, outcome: { owner: string; end: RunEnd; result: StoredResult | null }): Promise<boolean>;
   /** Ends the leases of runs, so that any process can claim them, this one included. */
   requeue(runs: readonly RunKey[], owner: string): Promise<void>;
-  find(projectId: string, runId: string): Promise<StoredRun | undefined>;
-  findResult(projectId: string, runId: string, now: number): Promise<StoredResult | undefined>;
+  find(projectId: string | null, runId: string): Promise<StoredRun | undefined>;
+  findResult(projectId: string | null, runId: string, now: number): Promise<StoredResult | undefined>;
   /** Returns a page in the order of ids. It merges `recent`: runs of the project that may not be stored yet. */
-  list(projectId: string, query: RunQuery, recent: readonly StoredRun[]): Promise<Page<StoredRun>>;
+  list(projectId: string | null, query: RunQuery, recent: readonly StoredRun[]): Promise<Page<StoredRun>>;
   /** Requests a cancellation. The process of the run learns of it at its next heartbeat. @returns whether the run is in progress */
-  askToCancel(projectId: string, runId: string): Promise<boolean>;
+  askToCancel(projectId: string | null, runId: string): Promise<boolean>;
   /** Writes the heartbeat of a process. @returns its runs */
   renew(heartbeat: Heartbeat): Promise<HeldRun[]>;
   /**

@@ -9,7 +9,7 @@ import { createWriteBehindBuffer } from './write-behind-buffer.ts';
 export interface RunStoreDeps {
   readonly repository: Pick<RunRepository, 'pack' | 'unpack' | 'add'>;
   /** Whether the run records of a project include inputs. */
-  readonly keepsInputs: (projectId: string) => boolean;
+  readonly keepsInputs: (projectId: string | null) => boolean;
   /** Delays records while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
   readonly logger: Logger;
@@ -22,10 +22,10 @@ export interface RunStoreDeps {
  */
 export interface RunStore extends RunObserver {
   /** The runs of a project that may not be stored yet: those in progress, and those that wait to be stored. */
-  recent(projectId: string): StoredRun[];
-  findRecent(projectId: string, runId: string): StoredRun | undefined;
+  recent(projectId: string | null): StoredRun[];
+  findRecent(projectId: string | null, runId: string): StoredRun | undefined;
   /** Finds a run in progress of this process. */
-  findLive(projectId: string, runId: string): Run | undefined;
+  findLive(projectId: string | null, runId: string): Run | undefined;
   /** Notifies the listener about a run in progress until `stop` is called. */
   watch(runId: string, listener: RunListener): { stop(): void };
   /** An asynchronous run has begun, or its end is stored. */
@@ -63,7 +63,7 @@ export function createRunStore(deps: RunStoreDeps): RunStore {
     return live.values().find((run) => run.runId === runId);
   }
 
-  function ended(projectId: string): PackedRun[] {
+  function ended(projectId: string | null): PackedRun[] {
     return buffer.waiting().filter((run) => run.projectId === projectId);
   }
 

@@ -11,11 +11,11 @@ import type { RunStore } from './run-store.ts';
 
 /** Lists, reads and cancels the runs of a project. */
 export interface Runs extends BackgroundRuns {
-  list(projectId: string, query: RunQuery): Promise<Page<RunItem>>;
+  list(projectId: string | null, query: RunQuery): Promise<Page<RunItem>>;
   /** @throws OBJECT_NOT_FOUND */
-  get(projectId: string, runId: string): Promise<Run>;
+  get(projectId: string | null, runId: string): Promise<Run>;
   /** Cancels a run in progress. A run that has ended stays unchanged. @returns the run after that. @throws OBJECT_NOT_FOUND */
-  cancel(projectId: string, runId: string): Promise<Run>;
+  cancel(projectId: string | null, runId: string): Promise<Run>;
 }
 
 export interface RunsDeps {
@@ -29,14 +29,14 @@ export interface RunsDeps {
 const cancelWaitMs = 5_000;
 
 export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {
-  async function find(projectId: string, runId: string): Promise<StoredRun> {
+  async function find(projectId: string | null, runId: string): Promise<StoredRun> {
     const recent = store.findRecent(projectId, runId);
     const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
     if (run === undefined) throw objectNotFound('run', runId);
     return run;
   }
 
-  async function get(projectId: string, runId: string): Promise<Run> {
+  async function get(projectId: string | null, runId: string): Promise<Run> {
     const run = await find(projectId, runId);
     const hasResult = run.asynchronous && run.end !== null;
     const result = hasResult ? await repository.findResult(projectId, runId, clock.now()) : undefined;
@@ -45,7 +45,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
   }
 
   /** @returns false when this process does not have the run */
-  async function cancelHere(projectId: string, runId: string): Promise<boolean> {
+  async function cancelHere(projectId: string | null, runId: string): Promise<boolean> {
     const accepted = asyncRuns.find(projectId, runId);
     if (accepted !== undefined) {
       accepted.cancel();

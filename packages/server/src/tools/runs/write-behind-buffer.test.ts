@@ -7,7 +7,7 @@ import { until } from '../execution/sandbox/testing/test-bed.suite.ts';
 import type { PackedRun } from './run-repository.ts';
 import { createWriteBehindBuffer, type WriteBehindOptions } from './write-behind-buffer.ts';
 
-const pack = (id: number, row = `[${id}]`): PackedRun => ({ projectId: '-', id: String(id), row });
+const pack = (id: number, row = `[${id}]`): PackedRun => ({ projectId: null, id: String(id), row });
 const away = new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
 const refusal = new Error('disk full');
 

@@ -9,7 +9,7 @@ import {
   type ScoredChunk,
 } from '@quartermaster/contract';
 import { dialectOperations } from '@quartermaster/contract/operations';
-import type { Owner } from '../../../platform/admission/owner.ts';
+import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import { whileConnected } from '../../../platform/client-gone.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { CreateErrorWriter, ErrorResponse } from '../../../platform/http/error-writer.ts';
@@ -79,7 +79,7 @@ type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFil
 interface DifyKnowledge {
   readonly chunks: {
     query(
-      of: Owner & { readonly collectionIds: readonly string[] },
+      of: ProjectOwner & { readonly collectionIds: readonly string[] },
       body: ChunkQuestion,
       signal?: AbortSignal,
     ): Promise<{ readonly items: readonly ScoredChunk[] }>;
@@ -98,7 +98,7 @@ const proposedThreshold = 0.5;
  */
 async function retrieveForDify(
   { chunks, records }: DifyKnowledge,
-  { projectId, keyId }: Owner,
+  { projectId, keyId }: ProjectOwner,
   { knowledge_id: collectionId, query, retrieval_setting: setting, metadata_condition: condition }: DifyRetrieval,
   signal?: AbortSignal,
 ): Promise<DifyRecords> {

@@ -56,7 +56,7 @@ interface Worked<Result> {
 
 interface Asker {
   readonly db: Kysely<Tables>;
-  readonly projectId: string;
+  readonly projectId: string | null;
 }
 
 /** Asks the thread with what was fetched so far. */
@@ -139,7 +139,7 @@ export function createPostgresQuestions({ thread, epoch, admission }: QuestionDe
             onHidden,
           } as const;
           const result = await takeVisible(db, visible, (count) =>
-            answer({ db, projectId: projectId ?? '-' }, listed, (question) => {
+            answer({ db, projectId: projectId ?? null }, listed, (question) => {
               signal?.throwIfAborted();
               return thread.call('rank', { ...question, words, folded, exact, restriction, count });
             }),
@@ -151,7 +151,7 @@ export function createPostgresQuestions({ thread, epoch, admission }: QuestionDe
     count: (db, collectionId) =>
       withSegments(db, { collectionId }, async (listed) => {
         if (listed.segments.length === 0) return { result: { chunks: 0, words: 0 } };
-        return { result: await answer({ db, projectId: '-' }, listed, (question) => thread.call('count', question)) };
+        return { result: await answer({ db, projectId: null }, listed, (question) => thread.call('count', question)) };
       }),
   };
 }

@@ -8,7 +8,7 @@ import {
   type RetrievalDefaults,
   type ScoredChunk,
 } from '@quartermaster/contract';
-import type { Owner } from '../../../platform/admission/owner.ts';
+import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import { isId } from '../../../platform/identifier.ts';
 import { checkCursorForm } from '../../../platform/list-cursors.ts';
 import { measureText } from '../../search/analysis/measure-text.ts';
@@ -40,7 +40,7 @@ export interface ChunkAnswer {
 }
 
 /** The caller, and the collections that it asks. */
-export interface AskedCollections extends Owner {
+export interface AskedCollections extends ProjectOwner {
   /** At least one. */
   readonly collectionIds: readonly string[];
 }

@@ -14,7 +14,7 @@ import {
 import { recordOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Owner } from '../../../platform/admission/owner.ts';
+import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
@@ -49,7 +49,7 @@ export function keyOf(
   guard: Guard,
   request: FastifyRequest,
   params: { collection_id: string; record_id: string },
-): RecordKey & Owner {
+): RecordKey & ProjectOwner {
   const { projectId, keyId } = guard.callerOf(request);
   return { projectId, keyId, collectionId: params.collection_id, recordId: params.record_id };
 }

@@ -1,6 +1,6 @@
 import { type RecordText, type RecordTextQuery, recordTextLimits } from '@quartermaster/contract';
 import type { AdmissionQueue } from '../../../platform/admission/admission-queue.ts';
-import type { Owner } from '../../../platform/admission/owner.ts';
+import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import { noExtractedText } from '../problems.ts';
 import type { RecordKey } from './record-repository.ts';
 import type { RecordTextRepository, TextPart, TextParts } from './record-text-repository.ts';
@@ -16,7 +16,7 @@ export interface RecordTextsDeps {
 /** Reads the extracted text of records, in which the offsets of their chunks count. */
 export interface RecordTexts {
   /** @throws OBJECT_NOT_FOUND when the record does not exist, or was created from a sheet, TOO_MANY_REQUESTS when too many texts wait */
-  read(key: RecordKey & Owner, query: RecordTextQuery): Promise<RecordText>;
+  read(key: RecordKey & ProjectOwner, query: RecordTextQuery): Promise<RecordText>;
 }
 
 /** The maximum number of chunks in one answer. A chunk may be as short as one character. */

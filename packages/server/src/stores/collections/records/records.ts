@@ -1,5 +1,5 @@
 import type { RecordCreate, RecordItem, RecordListQuery, RecordType, RecordUpdate } from '@quartermaster/contract';
-import type { Owner } from '../../../platform/admission/owner.ts';
+import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { CountExceeded } from '../../../platform/concurrency/limit-counter.ts';
 import type { DiskSpace } from '../../../platform/disk/disk-space.ts';
@@ -34,17 +34,17 @@ export interface RecordsDeps extends RecordLimitsDeps {
 }
 
 export interface Records {
-  create(owner: Owner, collectionId: string, body: RecordCreate): Promise<RecordItem>;
+  create(owner: ProjectOwner, collectionId: string, body: RecordCreate): Promise<RecordItem>;
   get(key: RecordKey): Promise<RecordItem>;
   /** Names records of the project with one query. Records that do not exist are omitted. */
   name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
   list(projectId: string, collectionId: string, query: RecordListQuery): Promise<Page<RecordItem>>;
-  update(key: RecordKey & Owner, body: RecordUpdate): Promise<RecordItem>;
+  update(key: RecordKey & ProjectOwner, body: RecordUpdate): Promise<RecordItem>;
   /**
    * Creates the chunks again from the same source. A record that is being processed continues, without waiting for its
    * next attempt.
    */
-  retry(key: RecordKey & Owner): Promise<RecordItem>;
+  retry(key: RecordKey & ProjectOwner): Promise<RecordItem>;
   /** Cancels the processing of a record. A processed record stays unchanged. */
   cancel(key: RecordKey): Promise<RecordItem>;
   remove(key: RecordKey): Promise<void>;
@@ -69,7 +69,7 @@ export function createRecords(deps: RecordsDeps): Records {
    * Queues the record to be processed again, with the sent fields in place of the stored ones. Other fields keep their
    * stored values. If the source changes concurrently, the fields are applied to the new source.
    */
-  async function remake(key: RecordKey & Owner, { fields, sent }: SourceChange): Promise<RecordItem> {
+  async function remake(key: RecordKey & ProjectOwner, { fields, sent }: SourceChange): Promise<RecordItem> {
     const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const from = await find(key);

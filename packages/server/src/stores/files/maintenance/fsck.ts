@@ -32,7 +32,7 @@ interface DamagedIndex {
 
 interface DamagedBlob {
   readonly blobId: string;
-  readonly projectId: string;
+  readonly projectId: string | null;
   /** The files that have this content. */
   readonly files: readonly FileOfBlob[];
 }

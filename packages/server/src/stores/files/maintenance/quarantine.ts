@@ -56,7 +56,7 @@ async function hashIfReadable({ quarantine }: BlobStore, blobId: string): Promis
  */
 export async function restoreBlob({ files, blobs, damages }: QuarantineDeps, blobId: string): Promise<void> {
   const [named] = await damages.filesOf([blobId], 1);
-  const file = named === undefined ? undefined : await files.find(named.projectId, named.fileId);
+  const file = named?.projectId == null ? undefined : await files.find(named.projectId, named.fileId);
   if (file !== undefined && (await hashOf(await openQuarantined(blobs, blobId))) !== file.sha256) {
     throw notTheContent(blobId, file);
   }

@@ -12,7 +12,7 @@ export interface ReportDamageDeps {
 
 /** @returns false when no live file uses the blob any more, so that there is nothing to report */
 export type ReportDamage = (
-  blob: { readonly blobId: string; readonly projectId: string },
+  blob: { readonly blobId: string; readonly projectId: string | null },
   damage: BlobDamage,
 ) => Promise<boolean>;
 

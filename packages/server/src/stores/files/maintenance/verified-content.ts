@@ -11,7 +11,7 @@ export interface VerifiedContentDeps {
 
 export interface ExpectedContent {
   readonly blobId: string;
-  readonly projectId: string;
+  readonly projectId: string | null;
   readonly bytes: number;
   readonly sha256: string;
 }

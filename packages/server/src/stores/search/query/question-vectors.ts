@@ -26,7 +26,7 @@ export function createQuestionVectors(embedder: Embedder, clock: Clock) {
   // A Map preserves the order of insertion, so the first key is the least recently used.
   const known = new Map<
     string,
-    { readonly vector: Promise<Float32Array>; readonly projectId: string; isDone: boolean }
+    { readonly vector: Promise<Float32Array>; readonly projectId: string | null; isDone: boolean }
   >();
 
   async function embed(text: string, owner: Owner): Promise<Float32Array> {

@@ -1,6 +1,6 @@
 import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/contract';
 import type { Admission } from '../../../platform/admission/admission.ts';
-import type { Owner } from '../../../platform/admission/owner.ts';
+import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
 import type { ChunkIndex, ChunkSearch } from '../chunk-index.ts';
@@ -15,7 +15,7 @@ import { createQuestionVectors } from './question-vectors.ts';
 import type { ScheduleRanking } from './schedule-rankings.ts';
 import { createSimilarityScales } from './similarity-scales.ts';
 
-export interface Question extends ChunkSearch, Owner {
+export interface Question extends ChunkSearch, ProjectOwner {
   readonly projectId: string;
   readonly text: string;
   /** The chunks to rank instead of `limit` if words alone answer, and to return with their texts. */

@@ -90,7 +90,7 @@ export function createFileInputs({ schemaOf, sources, logger, metrics, admission
     refuse: fileInputsBusy,
   });
 
-  async function findContent(place: ReferencePlace, projectId: string): Promise<Content> {
+  async function findContent(place: ReferencePlace, projectId: string | null): Promise<Content> {
     const { kind, id } = place.reference;
     if (sources === null) throw filesNotReachable(place.path);
     if (kind === 'artifact') {
@@ -99,7 +99,7 @@ export function createFileInputs({ schemaOf, sources, logger, metrics, admission
       if (artifact === 'expired') throw artifactExpired(place.path);
       return { bytes: artifact.bytes, open: () => sources.artifacts.open(artifact) };
     }
-    const file = isId(id) ? await sources.files.findFile(projectId, id) : undefined;
+    const file = isId(id) && projectId !== null ? await sources.files.findFile(projectId, id) : undefined;
     if (file === undefined) throw objectNotFound(kind, id);
     return { bytes: file.bytes, open: () => sources.files.open(file) };
   }

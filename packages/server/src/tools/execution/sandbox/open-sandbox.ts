@@ -86,7 +86,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const countRun = registerMetrics(options.metrics, pools);
 
   async function openHome(task: SandboxTask): Promise<Home> {
-    const { bundleId, bundleFolder, projectId = '', limits, isolation = 'process' } = task;
+    const { bundleId, bundleFolder, projectId = null, limits, isolation = 'process' } = task;
     const folder = await realpath(bundleFolder);
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
     if (settings === undefined)

@@ -30,7 +30,7 @@ export type SandboxOutcome =
 export interface SandboxTask {
   readonly bundleId: string;
   /** The project of the run. A process that has executed a run of one project never executes one of another. Default: no project. */
-  readonly projectId?: string;
+  readonly projectId?: string | null;
   /** The API key of the caller. The keys of a project take turns. Default: no key. */
   readonly keyId?: string | null | undefined;
   /** `sandbox` is T2 and fails where `capabilities` lacks it. `process`, the default, is T1. */

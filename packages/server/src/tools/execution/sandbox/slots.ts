@@ -7,7 +7,7 @@ import { createWaitingRuns, type WaitingRuns } from './waiting-runs.ts';
 /** The owner of processes: one bundle for one project. */
 export interface SlotOwner {
   readonly bundleId: string;
-  readonly projectId: string;
+  readonly projectId: string | null;
 }
 
 /**
@@ -86,12 +86,12 @@ export function createSlots(
   /** The processes of each bundle, for all projects. */
   const takenBy = new Map<string, number>();
   /** The processes of each project, for all bundles. */
-  const takenFor = new Map<string, number>();
+  const takenFor = new Map<string | null, number>();
   /** Processes that were asked to exit for a waiting pool. One at a time, so that no more exit than needed. */
   let ending = 0;
   let isWanted = false;
 
-  const heldFor = (projectId: string): number => takenFor.get(projectId) ?? 0;
+  const heldFor = (projectId: string | null): number => takenFor.get(projectId) ?? 0;
   const isFull = (bundleId: string): boolean => (takenBy.get(bundleId) ?? 0) >= maxChildrenOfBundle;
 
   function count({ bundleId, projectId }: SlotOwner, change: 1 | -1): void {
@@ -201,7 +201,7 @@ function createRunCounts(
   };
 }
 
-function add(counts: Map<string, number>, name: string, change: number): void {
+function add<Key>(counts: Map<Key, number>, name: Key, change: number): void {
   const remaining = (counts.get(name) ?? 0) + change;
   if (remaining === 0) counts.delete(name);
   else counts.set(name, remaining);

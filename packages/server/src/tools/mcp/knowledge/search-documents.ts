@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { defaultResults, goodScore, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
-import type { Owner } from '../../../platform/admission/owner.ts';
+import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import { mapWithConcurrency } from '../../../platform/concurrency/map-with-concurrency.ts';
 import { checkFilter } from '../../../stores/search/check-filter.ts';
 import { cursorUnknown } from '../problems.ts';
@@ -41,7 +41,7 @@ export interface SearchAnswer {
 }
 
 /** The project and the key, and the collection of the endpoint if it serves one. */
-export interface KnowledgeCaller extends Owner {
+export interface KnowledgeCaller extends ProjectOwner {
   readonly collectionId?: string | undefined;
   /** Whether results have a `resource_link` for each document. Default: false. */
   readonly wantsLinks?: boolean | undefined;

@@ -12,8 +12,8 @@ export type FindProfiles = (projectId: string, names: readonly string[]) => Prom
 /** The request that asks for tools. */
 export interface AvailabilityRequest {
   readonly headerOf: ReadHeader;
-  /** `-` when the caller has no project. */
-  readonly projectId: string;
+  /** null when the caller has no project. */
+  readonly projectId: string | null;
 }
 
 /** Returns why the plugins of a bundle cannot work for the caller now, for the model; null when they can. */
@@ -28,7 +28,7 @@ export async function openAvailability(
 ): Promise<FindObstacle> {
   const sent = readSent(headerOf);
   const names = profileNamesIn(sent);
-  const profiles = names.length === 0 || projectId === '-' ? new Map() : await findProfiles(projectId, names);
+  const profiles = names.length === 0 || projectId === null ? new Map() : await findProfiles(projectId, names);
   const findObstacle: FindObstacle = (bundle) => {
     const { refusal, callsOut, hosts } = bundle;
     if (refusal !== undefined) return 'This service cannot run it on its machine.';

@@ -114,7 +114,7 @@ test('plugins that this machine refuses to run are listed only by a choice, and 
   assert.deepEqual(listed.filter(isOf), []);
   assert.ok((await list({ tools: 'all' })).includes('calculator__evaluate'));
   assert.deepEqual(await list({ bundles: 'calculator' }), ['calculator__evaluate']);
-  const findObstacle = await openAvailability({ headerOf: () => undefined, projectId: '-' }, async () => new Map());
+  const findObstacle = await openAvailability({ headerOf: () => undefined, projectId: null }, async () => new Map());
   for (const bundle of refused) assert.match(findObstacle(bundle) ?? '', /cannot run it on its machine/);
 });
 

@@ -67,14 +67,14 @@ async function add(repository: RunRepository, runs: readonly StoredRun[]): Promi
 }
 
 /** Creates runs with increasing times, because their ids sort by the time of creation. */
-function newRun(projectId: string, over: Partial<StoredRun> = {}): StoredRun {
+function newRun(projectId: string | null, over: Partial<StoredRun> = {}): StoredRun {
   lastTime += 10;
   const id = `${lowestIdAt('run', lastTime)}${newId('run').slice(-12)}`;
   const what = { bundleId: 'echo', pluginId: 'say', origin: 'execute', isolation: 'none' } as const;
   return { id, projectId, ...what, asynchronous: false, createdAt: lastTime, begunAt: null, lease: null, end, ...over };
 }
 
-function underWay(projectId: string, lease: { owner: string; until: number }): StoredRun {
+function underWay(projectId: string | null, lease: { owner: string; until: number }): StoredRun {
   return newRun(projectId, { asynchronous: true, lease, end: null });
 }
 
@@ -85,11 +85,12 @@ function testKeeping(repository: () => RunRepository): void {
       newRun(project),
       newRun(project, { end: failed, pluginId: null, origin: 'verify' }),
       underWay(project, { owner: 'me', until: 5 }),
+      newRun(null),
     ];
     await add(repository(), runs);
     for (const run of runs) {
       // JSON allows an unpaired surrogate, but UTF-8 text in a database may not, so it is stored as an escape.
-      assert.deepEqual(await repository().find(project, run.id), run);
+      assert.deepEqual(await repository().find(run.projectId, run.id), run);
       assert.equal(await repository().find(newId('project'), run.id), undefined);
       assert.deepEqual(repository().unpack(repository().pack(run)), run);
     }
@@ -106,18 +107,19 @@ function testKeeping(repository: () => RunRepository): void {
   });
 
   test('a run in progress ends once, with its result, which expires', async () => {
-    const project = newId('project');
-    const run = underWay(project, { owner: 'me', until: 5 });
-    await add(repository(), [run]);
-    assert.equal(await repository().findResult(project, run.id, 0), undefined);
-    const stored = { result, expiresAt: 1000 };
-    assert.equal(await repository().end(run, { owner: 'another', end: failed, result: null }), false);
-    assert.equal(await repository().end(run, { owner: me, end, result: stored }), true);
-    assert.equal(await repository().end(run, { owner: me, end: failed, result: null }), false);
-    assert.deepEqual(await repository().find(project, run.id), { ...run, lease: null, end });
-    assert.deepEqual(await repository().findResult(project, run.id, 999), stored);
-    assert.equal(await repository().findResult(project, run.id, 1000), undefined);
-    assert.equal(await repository().findResult(newId('project'), run.id, 0), undefined);
+    for (const project of [newId('project'), null]) {
+      const run = underWay(project, { owner: 'me', until: 5 });
+      await add(repository(), [run]);
+      assert.equal(await repository().findResult(project, run.id, 0), undefined);
+      const stored = { result, expiresAt: 1000 };
+      assert.equal(await repository().end(run, { owner: 'another', end: failed, result: null }), false);
+      assert.equal(await repository().end(run, { owner: me, end, result: stored }), true);
+      assert.equal(await repository().end(run, { owner: me, end: failed, result: null }), false);
+      assert.deepEqual(await repository().find(project, run.id), { ...run, lease: null, end });
+      assert.deepEqual(await repository().findResult(project, run.id, 999), stored);
+      assert.equal(await repository().findResult(project, run.id, 1000), undefined);
+      assert.equal(await repository().findResult(newId('project'), run.id, 0), undefined);
+    }
   });
 }
 
