@@ -14,7 +14,7 @@ import { corpusRoot, hasCorpus } from '../test/support/corpus.ts';
 import { judgeEvents } from '../test/support/judge-events.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { installCommand, isInstalled, tools, toolsNamed } from '../test/support/system-tools.ts';
-import { installCompatPackages } from './set-up/install-packages.mjs';
+import { installCompatPackages, installConsolePackages } from './set-up/install-packages.mjs';
 
 const words = process.argv.slice(2);
 const has = (option) => words.includes(option);
@@ -39,6 +39,8 @@ if (files.some(isCorpus) && !hasCorpus()) {
 }
 const runnable = hasCorpus() ? files : files.filter((file) => !isCorpus(file));
 if (runnable.some((file) => file.startsWith('test/compat/'))) await installCompatPackages();
+// Several of these tests build the console at the same time. A build that finds its packages does not remove them.
+if (wanted.length === 0 && runnable.some(isOfRest)) await installConsolePackages();
 if (isAll && spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' }).status !== 0) process.exit(1);
 const { passed, failed, needing, missing } = await runFiles(runnable);
 const names = [...missing].sort();
@@ -79,8 +81,8 @@ async function runFiles(chosen) {
   try {
     const events = run({
       files: chosen.map((file) => resolve(file)),
-      // One file more than there are processors, because many tests wait for other processes.
-      concurrency: availableParallelism() + 1,
+      // More files than there are processors, because many tests wait for other processes.
+      concurrency: availableParallelism() + (chosen.some(isOfRest) ? 2 : 1),
       // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
       timeout: 3_600_000,
       execArgv: [`--import=${pathToFileURL(resolve('test/support/file-time-limit.ts')).href}`],

@@ -12,13 +12,13 @@ export async function storePowerCuts(options: PartOptions): Promise<PartReport> 
   const { random: parent, findings, work } = options;
   const random = parent.fork('power cuts, SQLite');
   const recordings = options.slice ? 1 : 6;
-  const statesEach = options.slice ? 44 : 60;
+  const statesEach = options.slice ? 24 : 60;
   const totals = { durable: 0, kept: 0, lost: 0, torn: 0 };
   let [states, entries, acknowledged] = [0, 0, 0];
   for (let index = 0; index < recordings; index++) {
     const name = `store-${index}`;
     const draw = random.fork(name);
-    const recording = await recordStore({ work, name, random: draw, requests: options.slice ? 300 : 800, clients: 6 });
+    const recording = await recordStore({ work, name, random: draw, requests: options.slice ? 200 : 800, clients: 6 });
     entries += recording.length;
     acknowledged += recording.marks.filter(({ text }) => text.includes('"answer"')).length;
     const cuts = Array.from({ length: statesEach }, (_, state) => chooseCut(recording, draw.fork(`cut ${state}`)));

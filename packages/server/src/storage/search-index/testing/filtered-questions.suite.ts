@@ -68,9 +68,9 @@ export function testFilteredQuestions(
       const refresh = createRefresher(temporary.database);
       let comparisons = 0;
       let found = 0;
-      for (let seed = 1; seed <= 3; seed++) {
+      for (let seed = 1; seed <= 6; seed++) {
         const collection = await createFilteredCollection(temporary.database, seed);
-        for (let round = 0; round < 60; round++) {
+        for (let round = 0; round < 20; round++) {
           if (round % 13 === 12) await merge(collection.id);
           else await collection.changeSomehow(round);
           if (round % 4 === 3) await refresh();
@@ -79,7 +79,7 @@ export function testFilteredQuestions(
         }
         assert.deepEqual(await temporary.database.searchIndex.check(temporary.database.read, collection.id), []);
       }
-      assert.equal(comparisons, 1080);
+      assert.equal(comparisons, 720);
       assert.ok(found > 2000, `${found} chunks were found`);
     });
   });
@@ -198,8 +198,8 @@ async function createFilteredCollection(database: Database, seed: number) {
       const visible = await findVisibleChunks(read, seqs, { dialect, filter: chosen });
       const expected = whole.filter(({ seq }) => visible.has(seq));
       for (const [seq, row] of await readRows(seqs)) {
-        const context = `${dialect} ${JSON.stringify(chosen)} ${JSON.stringify(row)}`;
-        assert.equal(visible.has(seq), meetsByHand(chosen, row), context);
+        if (visible.has(seq) === meetsByHand(chosen, row)) continue;
+        assert.fail(`${dialect} ${visible.has(seq)} ${JSON.stringify(chosen)} ${JSON.stringify(row)}`);
       }
       for (const limit of [3, 10_000]) {
         const found = await searchIndex.ask(read, { ...question, limit, filter: chosen });

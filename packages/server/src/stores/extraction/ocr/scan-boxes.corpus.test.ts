@@ -19,7 +19,7 @@ import { openTestOcr } from './testing/ocr.fixture.ts';
  * compared with those that `pdftotext -bbox` of poppler names for the original pages.
  */
 const pages: readonly (readonly [path: string, pages: readonly number[]])[] = [
-  ['pdf/deb__debian-policy__policy.pdf', [41, 101]],
+  ['pdf/deb__debian-policy__policy.pdf', [41]],
   ['pdf/docling__code_and_formula.pdf', [1]],
   ['pdf/docling__text_document_01.odt.pdf', [1]],
   ['pdf/pypdf-samples__google-doc-document.pdf', [1]],
