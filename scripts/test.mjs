@@ -40,7 +40,7 @@ if (files.some(isCorpus) && !hasCorpus()) {
 const runnable = hasCorpus() ? files : files.filter((file) => !isCorpus(file));
 if (runnable.some((file) => file.startsWith('test/compat/'))) await installCompatPackages();
 // Several of these tests build the console at the same time. A build that finds its packages does not remove them.
-if (wanted.length === 0 && runnable.some(isOfRest)) await installConsolePackages();
+if (runnable.some(isOfRest)) await installConsolePackages();
 if (isAll && spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' }).status !== 0) process.exit(1);
 const { passed, failed, needing, missing } = await runFiles(runnable);
 const names = [...missing].sort();

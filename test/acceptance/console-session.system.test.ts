@@ -26,6 +26,8 @@ for (const [session, end] of Object.entries(ends)) {
     await openPage(opened, 'Collections');
     await page.getByRole('button', { name: 'New collection' }).first().click();
     await page.getByRole('dialog').getByLabel('Name').fill('Kept while I sign in');
+    // A request of the page that is still in transit would be refused as well.
+    await page.waitForLoadState('networkidle');
     const requests = watchRequests(page);
     await end(opened);
     requests.length = 0;
