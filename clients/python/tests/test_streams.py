@@ -182,6 +182,17 @@ class Pages(BothClients):
             self.assertEqual(list(files), [])
         self.assertEqual(served, ["limit=1&count=true", "limit=1"])
 
+    def test_a_list_before_an_item_continues_backwards(self) -> None:
+        def answer(request: Received, number: int) -> bytes:
+            ids = [["3", "4"], ["1", "2"]][number % 2]
+            return response({**EMPTY_LIST, "data": [{"file_id": name} for name in ids], "has_more": number % 2 == 0})
+
+        with HostileServer(answer) as server:
+            for files in self.both(server.url, lambda qm: qm.files.list(before="5")):
+                self.assertEqual([file["file_id"] for file in files], ["3", "4", "1", "2"])
+            targets = [request.target for request in server.received]
+        self.assertEqual(targets, ["/v1/files?before=5", "/v1/files?before=3"] * 2)
+
     def test_ten_thousand_pages_need_the_memory_of_one(self) -> None:
         async def count_async() -> int:
             async with httpx.AsyncClient(transport=self.transport(served)) as http:

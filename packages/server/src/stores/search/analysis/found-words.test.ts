@@ -23,6 +23,12 @@ function weightOf(question: string, text: string): number {
     .reduce((sum, { factor }) => sum + factor, 0);
 }
 
+test('two forms of one word in a question count once', () => {
+  const countOf = (term: string) => (termsOf('fox').has(term) ? 1 : 0);
+  const weigh = (words: ReturnType<typeof wordsOf>) => weighTerms(words, countOf, { chunks: 9, words: 90 });
+  assert.deepEqual(weigh([...wordsOf('fox'), ...wordsOf('foxes')]), weigh(wordsOf('fox')));
+});
+
 /** A text, and questions that find it. */
 type Case = readonly [text: string, ...questions: string[]];
 

@@ -39,6 +39,8 @@ const allExamples = { ...examples, iam };
 const cases = {
   'get-vanilla': `suite GET / ⇒ host;x-amz-date ⇒ 5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31`,
   'get-vanilla-query-order-key-case': `suite GET /?Param2=value2&Param1=value1 ⇒ host;x-amz-date ⇒ b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500`,
+  'get-slashes-normalized': `suite GET //example// ⇒ host;x-amz-date ⇒ 9a624bd73a37c9a373b5312afbebe7a714a789de108f0bdfe846570885f57e84`,
+  'get-space-normalized': `suite GET /example%20space/ ⇒ host;x-amz-date ⇒ 652487583200325589f1fba4c7e578f72c47cb61beeca81406b39ddec1366741`,
   'post-vanilla': `suite POST / ⇒ host;x-amz-date ⇒ 5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b`,
   'IAM ListUsers': `iam GET /?Action=ListUsers&Version=2010-05-08 {"headers":{"content-type":"application/x-www-form-urlencoded; charset=utf-8"}} ⇒ content-type;host;x-amz-date ⇒ 5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7`,
   'S3 GET Object': `s3 GET /test.txt {"headers":{"range":"bytes=0-9"}} ⇒ host;range;x-amz-content-sha256;x-amz-date ⇒ f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41`,
@@ -56,7 +58,9 @@ describe('AWS Signature Version 4', () => {
       const of = allExamples[example as keyof typeof allExamples];
       const { headers = {}, body } = more ? JSON.parse(more) : {};
       const ours = { 'user-agent': 'x', accept: '*/*', 'accept-encoding': 'gzip' };
-      const request = { method, host: of.host, path, query, headers: { ...ours, ...headers }, body };
+      // The suite shows paths as they are before the first encoding.
+      const shown = example === 'suite' ? decodeURI(path) : path;
+      const request = { method, host: of.host, path: shown, query, headers: { ...ours, ...headers }, body };
       const { authorization } = createAwsSigner(of.keys)(request, of.time).headers;
       const day = new Date(of.time).toISOString().slice(0, 10).replaceAll('-', '');
       const { accessKeyId, region, service } = of.keys;
@@ -74,6 +78,17 @@ describe('AWS Signature Version 4', () => {
     const { headers } = sign({ method: 'GET', host, path: '/', query: '', headers: {}, body: undefined }, time);
     assert.equal(headers['x-amz-security-token'], 'session-token');
     assert.match(headers.authorization ?? '', /SignedHeaders=host;x-amz-date;x-amz-security-token,/);
+  });
+
+  it('encodes the sent path once more, except for S3, whose paths also keep their slashes', () => {
+    const signatureOf = ({ keys, time, host }: (typeof examples)['s3' | 'suite'], path: string) =>
+      createAwsSigner(keys)({ method: 'GET', host, path, query: '', headers: {}, body: undefined }, time).headers
+        .authorization;
+    const { s3, suite } = examples;
+    assert.equal(signatureOf(s3, '/a%20b'), signatureOf(s3, '/a b'));
+    assert.notEqual(signatureOf(s3, '//a'), signatureOf(s3, '/a'));
+    assert.notEqual(signatureOf(suite, '/a%20b'), signatureOf(suite, '/a b'));
+    assert.equal(signatureOf(suite, '/a%20b'), signatureOf(suite, '//a%20b'));
   });
 
   it('signs names that occur several times in the query, each with its value', () => {

@@ -28,6 +28,20 @@ test('a child that sends more bytes than it may is stopped', () => {
   assert.deepEqual(seen, ['log', 'log', 'sent more data than allowed']);
 });
 
+test('only the runs that remain in a child allow it messages, and none of the allowance before is left', () => {
+  const limits = { timeoutMs: 1, memoryMb: 1, cpuMs: 1, maxOutputBytes: 0, maxRequests: 0 };
+  const idle = 100;
+  const ofRun = idle + bounds.logLines + bounds.progressReports;
+  for (const remaining of [0, 1]) {
+    const { inbox, seen } = open();
+    for (let run = 0; run < 3; run += 1) inbox.allow(limits);
+    inbox.allowOnly(Array.from({ length: remaining }, () => limits));
+    const allowed = idle + remaining * ofRun;
+    for (let n = 0; n <= allowed; n += 1) inbox.receive(frameKinds.message, log);
+    assert.deepEqual([seen.length, seen.at(-2), seen.at(-1)], [allowed + 1, 'log', 'sent too many messages']);
+  }
+});
+
 test('a frame of another kind is not a message, whatever it contains', () => {
   const { inbox, seen } = open();
   inbox.receive(frameKinds.bytes, log);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import otherProgram from 'ssf';
-import { createFormat, general, longestCode } from './number-format.ts';
+import { builtInFormat, createFormat, general, longestCode } from './number-format.ts';
 
 /** Formats of numbers. Dates are ISO 8601 here, so no other program is a reference for them. */
 const codes = [
@@ -36,6 +36,17 @@ type Cell = readonly [code: string, value: number, shown: string];
 const decisions = Object.entries(decided).map(([reason, cells]): [string, Cell[]] => [reason, JSON.parse(cells)]);
 const blank = (text: string) => text.trim();
 const show = (code: string, value: number) => createFormat(code, { epoch: 1900 })(value);
+
+test('the built-in formats of ECMA-376 18.8.30 are those of another implementation', () => {
+  const table = otherProgram.get_table();
+  for (const id of [0, 1, 2, 3, 4, 9, 10, 11, 12, 13, 15, 16, 17, 20, 21, 45, 46, 48, 49]) {
+    assert.equal(builtInFormat(id), table[id], `format ${id}`);
+  }
+  // Elsewhere 27 to 36 and 50 to 58 are dates, which are ISO 8601 here.
+  const dates = Array.from({ length: 70 }, (_, at) => at).filter((id) => id > 22 && builtInFormat(id) === 'yyyy-mm-dd');
+  assert.deepEqual(dates, [27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58]);
+  assert.deepEqual([26, 59].map(builtInFormat), [undefined, undefined]);
+});
 
 test('660 cells with a positive number show what another implementation shows', () => {
   assert.deepEqual([codes.length, new Set(codes).size, positive.length * codes.length], [60, 60, 660]);
