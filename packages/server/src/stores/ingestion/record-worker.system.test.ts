@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from 'kysely';
 import { until } from '../../platform/testing/until.ts';
 import type { Database } from '../../storage/database/database.ts';
 import { createCollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
 import { addCollection, addRecord, claim, contentsOf, keyOf, newChunk } from '../collections/testing/fixtures.suite.ts';
-import { openTestDatabase, openTestPostgres, openTestService } from '../collections/testing/test-collections.suite.ts';
+import { openTestDatabase, openTestService } from '../collections/testing/test-collections.suite.ts';
 import { createSteppedExtractor, extracted } from './testing/stepped-extractor.suite.ts';
 import { openSteps } from './testing/stepped-service.suite.ts';
 
@@ -223,23 +222,6 @@ test('all attempts of a record share its deadline, and their working time is kno
 test('a record that no worker claims in time ends in error, if the service was available', async (t) => {
   const { create, settle } = await openSteps(t, { timing: { maxWaitMs: 0 } });
   assert.equal((await settle(await create())).error.code, 'time_limit');
-});
-
-test('a temporary failure of the database does not count as an attempt', async (t) => {
-  const database = await openTestPostgres(t);
-  // Fails four times, more often than a record is attempted. The sequence counts the failures, because a rollback does not reset it.
-  const statements = [
-    'create sequence refusals',
-    `create function refuse() returns trigger language plpgsql as $$ begin
-      if nextval('refusals') <= 4 then raise exception 'busy' using errcode = '55P03'; end if;
-      return new; end $$`,
-    'create trigger refuse before insert on chunk for each row execute function refuse()',
-  ];
-  for (const statement of statements) await sql.raw(statement).execute(database.write);
-  const { createProject } = await openTestService(t, { database });
-  const project = createProject();
-  const record = await project.record(await project.collection(), { content: 'water' });
-  assert.equal(record.status, 'ready');
 });
 
 test('a file that was deleted before it was read ends the record in error', async (t) => {

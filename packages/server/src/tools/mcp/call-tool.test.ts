@@ -22,9 +22,8 @@ test('clients from revision 2025-06-18 on read structured content, so that a lar
   });
   const isCut = async (revision: string | undefined) => {
     const headerOf = (name: string) => (name === 'mcp-protocol-version' ? revision : undefined);
-    const { signal } = new AbortController();
-    const call = { plugin, input: {}, headerOf, meta: undefined, caller: unknownCaller, signal };
-    const { content, structuredContent } = await callTool(call);
+    const call = { plugin, input: {}, headerOf, meta: undefined, caller: unknownCaller };
+    const { content, structuredContent } = await callTool({ ...call, signal: new AbortController().signal });
     assert.deepEqual(structuredContent, output);
     return content[0]?.type === 'text' && content[0].text.length === maxTextCharacters;
   };

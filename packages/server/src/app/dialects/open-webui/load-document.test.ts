@@ -7,9 +7,8 @@ import { loadDocument } from './load-document.ts';
 test('the pages of a document are counted from 0 in `page` and from 1 in `page_label`', async () => {
   const extractor = createSteppedExtractor();
   const deps = { extractor, loaderMetrics: { count: () => {} }, logger: createLogger('silent') };
-  const file = { extension: 'pdf', bytes: 1, open: async function* () {} } as const;
-  const name = { name: 'a.pdf', mimeType: undefined };
-  const request = { ...name, ...file, projectId: 'p', keyId: 'k', requestId: 'r' };
+  const file = { name: 'a.pdf', mimeType: undefined, extension: 'pdf', bytes: 1, open: async function* () {} } as const;
+  const request = { ...file, projectId: 'p', keyId: 'k', requestId: 'r' };
   const loaded = loadDocument(deps, request, new AbortController().signal);
   const reading = await extractor.next();
   const [chunk] = [
@@ -17,11 +16,9 @@ test('the pages of a document are counted from 0 in `page` and from 1 in `page_l
   ];
   await reading.task.onBatch([1, 5].map((page) => ({ ...chunk, locator: { page } })));
   reading.end();
-  assert.deepEqual(
-    (await loaded).map(({ metadata: { page, page_label: label } }) => [page, label]),
-    [
-      [0, '1'],
-      [4, '5'],
-    ],
-  );
+  const pages = (await loaded).map(({ metadata: { page, page_label } }) => ({ page, page_label }));
+  assert.deepEqual(pages, [
+    { page: 0, page_label: '1' },
+    { page: 4, page_label: '5' },
+  ]);
 });
