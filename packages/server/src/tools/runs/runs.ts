@@ -41,7 +41,7 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     const hasResult = run.asynchronous && run.end !== null;
     const result = hasResult ? await repository.findResult(projectId, runId, clock.now()) : undefined;
     const progress = run.end === null ? toProgress(store.progressOf(runId)) : null;
-    return toRun(run, { result, progress });
+    return toRun(run, progress, result);
   }
 
   /** @returns false when this process does not have the run */
@@ -112,13 +112,8 @@ function toRunItem(run: StoredRun): RunItem {
   };
 }
 
-interface RunMoment {
-  readonly progress?: RunProgress | null;
-  readonly result?: StoredResult | undefined;
-}
-
 /** Converts a run to its full representation. */
-export function toRun(run: StoredRun, { progress = null, result }: RunMoment): Run {
+function toRun(run: StoredRun, progress: RunProgress | null, result: StoredResult | undefined): Run {
   const { end } = run;
   return {
     ...toRunItem(run),

@@ -11,7 +11,7 @@ import {
 import { createInbox } from './inbox.ts';
 import type { FromChild, ToChild } from './protocol.ts';
 import { createRun, type Run, type RunEnded } from './run.ts';
-import type { SandboxLimits, SandboxOutcome, SandboxTask } from './sandbox.ts';
+import type { SandboxOutcome, SandboxTask } from './sandbox.ts';
 
 /**
  * One child process. It executes its runs one at a time, in the order in which they were sent. It is killed when it breaks a rule
@@ -156,17 +156,12 @@ function describeExit(exit: ProcessExit, memoryMb: number): SandboxOutcome {
   return { kind: 'crashed', message: `The plugin's process ended (${signal ?? `exit code ${code}`}).` };
 }
 
-interface LimitedRun {
-  readonly id: string;
-  readonly limits: Pick<SandboxLimits, 'memoryMb' | 'cpuMs'>;
-}
-
 interface UsageLimits {
   /**
    * The run that resource usage counts for: the one in progress, or the last one. Its processor time counts from the first check
    * that sees the run, so that beginning a run needs no measurement.
    */
-  readonly run: () => LimitedRun | undefined;
+  readonly run: () => Run | undefined;
   readonly onExceeded: (outcome: SandboxOutcome) => void;
 }
 
@@ -184,7 +179,7 @@ function createUsageCheck({ run, onExceeded }: UsageLimits): (pid: number) => bo
   };
 }
 
-function judge({ limits }: LimitedRun, residentMb: number, usedMs: number): SandboxOutcome | undefined {
+function judge({ limits }: Run, residentMb: number, usedMs: number): SandboxOutcome | undefined {
   if (residentMb > limits.memoryMb) return { kind: 'out_of_memory', limitMb: limits.memoryMb };
   if (usedMs > limits.cpuMs) return { kind: 'timed_out', limitMs: limits.cpuMs, of: 'processor' };
   return undefined;
