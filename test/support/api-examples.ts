@@ -122,6 +122,9 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
     async note(operationId, output) {
       const token = /"console_token":"([^"]+)"/.exec(output)?.[1];
       if (token !== undefined) variables.CONSOLE_TOKEN = token;
+      if (operationId === 'createProject') {
+        variables.OTHER_PROJECT_ID = /"project_id":"([^"]+)"/.exec(output)?.[1] ?? '';
+      }
       if (operationId === 'deleteArtifact') variables.ARTIFACT_ID = (await createArtifact(service)).artifact_id;
       if (operationId === 'setUp') variables.SESSION_ID = await beginSession(service);
       if (operationId === 'changePassword') variables.ADMIN_PASSWORD = variables.NEW_PASSWORD ?? '';

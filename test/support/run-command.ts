@@ -14,19 +14,23 @@ export interface CommandResult {
 export interface CommandPlace extends Pick<ServiceRequest, 'settings'> {
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The text of the standard input. Default: none. */
+  readonly input?: string;
 }
 
 /** Runs `quartermaster` on the store of a service. */
 export async function runCommand(
-  { folder, settings = {}, environment }: CommandPlace,
+  { folder, settings = {}, environment, input = '' }: CommandPlace,
   ...args: readonly string[]
 ): Promise<CommandResult> {
   const all = folder === undefined ? settings : { DATA: folder, ...settings };
   const own = Object.fromEntries(Object.entries(all).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...commandEnvironment, ...environment, ...own },
   });
+  // A command may end without reading.
+  child.stdin.on('error', () => {}).end(input);
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,6 +1,17 @@
+import { createInterface } from 'node:readline';
 import { Argument, Command } from 'commander';
 import { withAdministration } from './administration.ts';
-import { type JsonOption, jsonOption, printJson, printResult, printTable, say, time } from './output/print.ts';
+import {
+  type JsonOption,
+  jsonOption,
+  printError,
+  printFields,
+  printJson,
+  printResult,
+  printTable,
+  say,
+  time,
+} from './output/print.ts';
 
 export function projectCommands(): Command {
   const project = new Command('project').description(
@@ -34,6 +45,7 @@ export function projectCommands(): Command {
         );
       }),
     );
+  addDeletion(project);
   project
     .command('inputs')
     .argument('<project-id>', 'id or name of the project')
@@ -50,4 +62,35 @@ export function projectCommands(): Command {
       }),
     );
   return project;
+}
+
+function addDeletion(project: Command): void {
+  project
+    .command('delete')
+    .argument('<project-id>', 'id or name of the project')
+    .description('delete a project with everything that belongs to it, and print a report')
+    .option('--yes', 'do not ask for the name of the project')
+    .option(...jsonOption)
+    .action((project: string, { yes, ...options }: JsonOption & { yes?: true }) =>
+      withAdministration(async ({ findProjectToDelete, deleteProject }) => {
+        const { id, name } = await findProjectToDelete(project);
+        if (yes !== true) await confirmName(name);
+        const { steps, deleted, begunAt, endedAt } = await deleteProject(id);
+        const times = { begun_timestamp: begunAt, ended_timestamp: endedAt };
+        const report = { project_id: id, name, ...times, steps, ...deleted };
+        printResult(options, report, () => printFields(report));
+      }),
+    );
+}
+
+/** Asks for the name of a project. @throws Error when standard input has another line, or none */
+async function confirmName(name: string): Promise<void> {
+  printError(
+    `This deletes all files, collections, runs, credential profiles and keys of the project. Type its name: ${name}`,
+  );
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === name.trim()) return;
+    break;
+  }
+  throw new Error('The name was not confirmed. Nothing was deleted. Type the name of the project, or use --yes.');
 }

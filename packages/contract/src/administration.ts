@@ -73,6 +73,30 @@ export type Project = Static<typeof Project>;
 export const ProjectCreate = Type.Object({ name: ProjectName });
 export type ProjectCreate = Static<typeof ProjectCreate>;
 
+/** What the report of a deletion counts. */
+export const deletedCounts = [
+  ...(['collections', 'records', 'chunks', 'files', 'artifacts', 'bytes', 'runs'] as const),
+  ...(['credential_profiles', 'keys'] as const),
+];
+export type DeletedCount = (typeof deletedCounts)[number];
+const Count = Type.Integer({ minimum: 0 });
+export const ProjectDeletion = Type.Object({
+  object: Type.Literal('ProjectDeletion'),
+  project_id: Type.String(),
+  name: Type.String({ description: 'The name that the project had.' }),
+  state: Type.Enum(['running', 'done'], { description: '`done`: nothing of the project is left.' }),
+  begun_timestamp: Timestamp,
+  ended_timestamp: Type.Union([Type.Integer(), Type.Null()], { description: 'Null while it runs.' }),
+  steps: Type.Integer({ minimum: 0, description: 'Transactions of the deletion so far.' }),
+  deleted: Type.Object(
+    Object.fromEntries(deletedCounts.map((name) => [name, Count])) as Record<DeletedCount, typeof Count>,
+    {
+      description: 'Rows that the deletion has removed so far, and the `bytes` of stored contents.',
+    },
+  ),
+});
+export type ProjectDeletion = Static<typeof ProjectDeletion>;
+
 export const keyStates = ['active', 'expired', 'revoked'] as const;
 const OptionalTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 const ScopeList = Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes])), {

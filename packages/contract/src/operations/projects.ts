@@ -12,6 +12,18 @@ export const projectOperations = describeOperations('projects', {
     description: 'Requires a session of the administrator; a key cannot create projects. Names are unique.',
     examples: { project: { body: { name: 'support' } } },
   },
+  deleteProject: {
+    summary: 'Delete a project',
+    description:
+      'Requires a session of the administrator; a key cannot delete projects. Deletes the project with everything that belongs to it, in the background. From the answer on, its keys are refused and nothing can be added. This cannot be undone. A repetition answers the state of the deletion.',
+    examples: { project: { path: { project_id: '$OTHER_PROJECT_ID' } } },
+  },
+  listProjectDeletions: {
+    summary: 'List the deletions of projects',
+    description:
+      'Requires a session of the administrator. Each entry counts what its deletion has removed so far; when `state` is `done`, it is the final report.',
+    examples: { deletions: {} },
+  },
   listKeys: {
     summary: 'List the keys of a project',
     description: 'Expired and revoked keys are listed too. The keys themselves are never shown again.',

@@ -16,6 +16,7 @@ export const exampleVariables = {
   PDF_CHUNK_ID: { value: 'chnk0mwq7qdt4w1g7s9zk3ob', meaning: '`chunk_id` of a chunk of a PDF file' },
   CHUNK_ID: { value: 'chnk0mwq7qdr7u3f8p0ni6tj', meaning: '`chunk_id` of createChunk, listChunks or queryChunks' },
   PROJECT_ID: { value: 'proj0mwq7qe92rz5d1vkc40m', meaning: '`project_id` of listProjects' },
+  OTHER_PROJECT_ID: { value: 'proj0mwq7qea4hs9d2fk61vw', meaning: '`project_id` of createProject' },
   KEY_ID: { value: 'apik0mwq7qek6bt2w8xg39hy', meaning: '`key_id` of createKey or listKeys' },
   RUN_ID: { value: 'xrun0mwq7qf8o4j1qs7ae5zn', meaning: '`run_id` of execute or listRuns' },
   ARTIFACT_ID: { value: 'arti0mwq7qfp2x6d8tb1hj93', meaning: '`artifact_id` in the result of execute' },

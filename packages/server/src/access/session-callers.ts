@@ -32,14 +32,6 @@ const everyScope = new Set(scopes);
 
 export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
   const { sessions, cookies, origins } = deps;
-  // Projects are never removed, so a known project stays valid.
-  const known = new Set<string>();
-
-  async function checkProject(projectId: string): Promise<void> {
-    if (known.has(projectId)) return;
-    if (!(await deps.hasProject(projectId))) throw objectNotFound('project', projectId);
-    known.add(projectId);
-  }
   async function sessionOf(request: FastifyRequest): Promise<FoundSession> {
     origins.check({ method: request.method, headers: request.headers });
     const found = await sessions.use(cookies.readTokens(request.headers));
@@ -54,7 +46,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
       const { administrator } = await sessionOf(request);
       const projectId = chosenProject(request);
       if (projectId === undefined) throw projectNotChosen(projectHeader);
-      await checkProject(projectId);
+      if (!(await deps.hasProject(projectId))) throw objectNotFound('project', projectId);
       identify(request, { project: projectId, administrator: administrator.id });
       return { projectId, keyId: administrator.id, scopes: everyScope, tools: null };
     },

@@ -28,7 +28,7 @@ export function projectNameTaken(name: string): Problem {
 export function onlyAdministrators(): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    'An API key cannot create projects. Sign in to the console as administrator.',
+    'An API key cannot create or delete projects. Sign in to the console as administrator.',
   );
 }
 

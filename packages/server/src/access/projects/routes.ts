@@ -18,21 +18,18 @@ import { Type } from 'typebox';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
-import type { Manager, ManagerGuard } from '../../platform/http/guard.ts';
+import type { Manager } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
 import { accessEvent } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
-import type { KeyRing } from './key-ring.ts';
-import { onlyAdministrators, scopeNotOwned } from './problems.ts';
+import { assertAdministrator, type DeletionRoutesDeps, deletionRoutes } from './deletion-routes.ts';
+import { scopeNotOwned } from './problems.ts';
 import type { StoredKey, Project as StoredProject } from './project-repository.ts';
 import type { NewKey, Projects } from './projects.ts';
 
-export interface ProjectRoutesDeps {
+export interface ProjectRoutesDeps extends DeletionRoutesDeps {
   readonly projects: Projects;
-  readonly keyRing: Pick<KeyRing, 'refresh'>;
-  readonly guard: ManagerGuard;
-  readonly clock: Clock;
 }
 
 const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
@@ -46,6 +43,7 @@ const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
  */
 export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
   projectListRoutes(app, deps);
+  deletionRoutes(app, deps);
   keyListRoutes(app, deps);
   keyRoutes(app, deps);
 }
@@ -81,7 +79,7 @@ function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): vo
       },
     },
     async (request) => {
-      if (guard.managerOf(request).projectId !== null) throw onlyAdministrators();
+      assertAdministrator(guard.managerOf(request));
       const project = await projects.createProject(request.body.name);
       return successEnvelope(projectToWire(project));
     },

@@ -5,6 +5,8 @@ import {
   createProfileMaintenance,
   type ProfileMaintenance,
 } from '../../access/credential-profiles/profile-maintenance.ts';
+import type { ProjectDeletion } from '../../access/projects/project-deletions.ts';
+import type { Project } from '../../access/projects/project-repository.ts';
 import { createProjects, type Projects } from '../../access/projects/projects.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -20,6 +22,7 @@ import { createAdministratorRepository } from '../../storage/repositories/admini
 import { createBlobRepository } from '../../storage/repositories/blob-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
+import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
 import type { BlobRepository } from '../../stores/files/blob-repository.ts';
@@ -47,6 +50,13 @@ export interface Administration extends StoreAdministration {
    * @throws Error that names the command which lists the projects
    */
   findProjectId(idOrName: string): Promise<string>;
+  /**
+   * Finds a project by its id or name, also while it is being deleted.
+   * @throws Error as `findProjectId`
+   */
+  findProjectToDelete(idOrName: string): Promise<Pick<Project, 'id' | 'name'>>;
+  /** Deletes a project with everything that belongs to it, also beside a running service, or continues its deletion. */
+  deleteProject(projectId: string): Promise<ProjectDeletion>;
   /** @throws Error that names the command which lists the keys, when there is no key with this id */
   assertKey(keyId: string): Promise<void>;
   /** @throws Error when there is no key with this id, or it is revoked or has expired */
@@ -97,6 +107,7 @@ export async function withAdministration(work: (administration: Administration) 
         if (found === undefined) throw unknownProject(idOrName);
         return found.id;
       },
+      ...administerDeletions({ database, dataFolder: config.dataFolder, assertFolder }),
       assertKey: async (keyId) => {
         if ((await repository.findKey(keyId)) === undefined) throw unknownKey(keyId);
       },
@@ -119,6 +130,36 @@ export async function withAdministration(work: (administration: Administration) 
   } finally {
     await database.close();
   }
+}
+
+type StorePlace = Pick<Parameters<typeof administerStore>[0], 'database' | 'dataFolder' | 'assertFolder'>;
+
+function administerDeletions({ database, dataFolder, assertFolder }: StorePlace) {
+  const deletions = createProjectDeletionRepository(database);
+  return {
+    async findProjectToDelete(idOrName: string) {
+      const deleting = (await deletions.list()).filter(({ endedAt }) => endedAt === null);
+      const all = [
+        ...(await createProjectRepository(database).listProjects()),
+        ...deleting.map(({ projectId: id, name }) => ({ id, name })),
+      ];
+      const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
+      if (found === undefined) throw unknownProject(idOrName);
+      return found;
+    },
+    async deleteProject(projectId: string) {
+      const { now } = database.clock;
+      await assertFolder();
+      const blobs = await openDiskBlobStore(dataFolder);
+      try {
+        if ((await deletions.begin(projectId, now())) === undefined) throw unknownProject(projectId);
+        const { signal } = new AbortController();
+        return await deletions.erase(projectId, { eraseBlob: blobs.remove, now, signal });
+      } finally {
+        await blobs.close();
+      }
+    },
+  };
 }
 
 function unknownProject(idOrName: string): Error {

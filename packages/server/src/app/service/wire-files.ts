@@ -82,7 +82,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
   resources.defer(() => tasks.close());
   const collections = await openCollections(context, { files: createFileAccess(stored), encrypter });
 
-  const access = openAccess(context);
+  const access = openAccess(context, blobs.remove);
   const { guard } = access;
   const app = context.newApp('files');
   const basePath = basePathOf(config.publicFilesUrl);

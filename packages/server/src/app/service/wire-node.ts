@@ -10,10 +10,11 @@ import { createSessions, timesAt } from '../../access/administrator/sessions.ts'
 import { windowMs } from '../../access/administrator/sign-in-throttle.ts';
 import { createGuard } from '../../access/authentication.ts';
 import { createManagerGuard } from '../../access/manager-guard.ts';
+import { createDeletionTask, type EraseOptions } from '../../access/projects/project-deletions.ts';
 import { createProjects } from '../../access/projects/projects.ts';
 import type { ProjectRoutesDeps } from '../../access/projects/routes.ts';
 import { createSessionCallers } from '../../access/session-callers.ts';
-import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
+import { startPeriodicTask, startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import type { Guard } from '../../platform/http/guard.ts';
 import { PartFailure } from '../../platform/http/readiness.ts';
@@ -28,6 +29,7 @@ import { openDatabase } from '../../storage/open-database.ts';
 import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
 import { createNodeRepository } from '../../storage/repositories/blob-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
+import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
 import { checkSqliteFile } from '../../storage/sqlite/check-sqlite-file.ts';
@@ -166,18 +168,21 @@ export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'dat
 
 const sweepPauseMs = 3_600_000;
 
+/** Deletes projects in the background. @returns the deletions, and a function that starts the work on those that have begun */
+function openDeletions(
+  { clock, logger, registry: metrics, resources, database }: ServiceContext,
+  eraseBlob: EraseOptions['eraseBlob'],
+): Pick<ProjectRoutesDeps, 'deletions' | 'onDeleting'> {
+  const deletions = createProjectDeletionRepository(database);
+  const task = createDeletionTask({ repository: deletions, eraseBlob, clock, logger, metrics });
+  const running = startPeriodicTask(task, (error) => logger.error({ err: error }, 'project deletions not found'));
+  resources.defer(() => running.close());
+  return { deletions, onDeleting: running.trigger };
+}
+
 /** Creates the guard of the files address and the dependencies of the routes for administrators and projects. */
-export function openAccess({
-  config,
-  clock,
-  newId,
-  logger,
-  resources,
-  database,
-  keyRing,
-  countExceeded,
-  admission,
-}: ServiceContext): Access {
+export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['eraseBlob']): Access {
+  const { config, clock, newId, logger, resources, database, keyRing, countExceeded, admission } = context;
   const repository = createAdministratorRepository(database);
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
@@ -210,6 +215,7 @@ export function openAccess({
     guard: createGuard(keyRing, callers),
     projectRoutes: {
       projects: createProjects({ repository: projectRepository, clock, newId, countExceeded }),
+      ...openDeletions(context, eraseBlob),
       keyRing,
       guard: createManagerGuard(keyRing, callers),
       clock,

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import { createBaseline } from './migrations/0001-baseline.ts';
+import { createProjectDeletionTable } from './migrations/0002-project-deletion.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -11,7 +12,10 @@ const baseline = '0001-baseline';
 
 /** All migrations in the order of their names. A published name never changes. */
 export function migrationsFor(dialect: Database['dialect']): Migrations {
-  return { [baseline]: createBaseline(dialect) };
+  return {
+    [baseline]: createBaseline(dialect),
+    '0002-project-deletion': createProjectDeletionTable(dialect),
+  };
 }
 
 /** The table that every store has. */

@@ -2,19 +2,22 @@ import { maxCounted } from '@quartermaster/contract';
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { Total } from '../../platform/page.ts';
 import type { Database } from './database.ts';
+import { assertNotDeleted } from './deleted-projects.ts';
 import type { Tables } from './tables.ts';
 
 /**
  * Locks a project until the transaction ends, so that two requests cannot both take the last row below a limit. SQLite
  * runs one write transaction at a time anyway.
+ * @throws Problem OBJECT_NOT_FOUND for a project that is being deleted or was deleted
  */
 export async function lockProject(
   transaction: Transaction<Tables>,
   dialect: Database['dialect'],
   projectId: string,
 ): Promise<void> {
-  if (dialect === 'sqlite') return;
-  await transaction.selectFrom('project').select('id').where('id', '=', projectId).forNoKeyUpdate().execute();
+  const project = transaction.selectFrom('project').select('id').where('id', '=', projectId);
+  if (dialect === 'postgres') await project.forNoKeyUpdate().execute();
+  await assertNotDeleted(transaction, dialect, projectId);
 }
 
 /**

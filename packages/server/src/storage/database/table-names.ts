@@ -4,6 +4,7 @@ import type { Tables } from './tables.ts';
 const own: Readonly<Record<keyof Tables, true>> = {
   store: true,
   project: true,
+  project_deletion: true,
   api_key: true,
   key_change: true,
   blob: true,

@@ -12,6 +12,7 @@ import type {
   RecordTable,
   SimilarityScaleTable,
 } from './collection-tables.ts';
+import type { ProjectDeletionTable } from './project-deletion-table.ts';
 import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
 
 /**
@@ -21,6 +22,7 @@ import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './
 export interface Tables {
   store: StoreTable;
   project: ProjectTable;
+  project_deletion: ProjectDeletionTable;
   api_key: KeyTable;
   key_change: KeyChangeTable;
   blob: BlobTable;

@@ -2,6 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import { projectText } from '../../platform/project-text.ts';
 import type { AddOutcome, FileLimits, IsStored, NewFile, StoredArtifact } from '../../stores/files/file-repository.ts';
 import { countBytes } from '../database/counted-bytes.ts';
+import type { Database } from '../database/database.ts';
+import { findDeleted } from '../database/deleted-projects.ts';
 import type { Tables } from '../database/tables.ts';
 import { artifactPurpose } from './artifact-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
@@ -15,15 +17,21 @@ type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
  * would exceed the limit of their project are refused; a smaller file after them may still fit.
  */
 export async function addFiles(
-  transaction: Transaction<Tables>,
+  { transaction, dialect }: { readonly transaction: Transaction<Tables>; readonly dialect: Database['dialect'] },
   files: readonly NewFile[],
   limits: FileLimits,
   isStored: IsStored,
 ): Promise<readonly AddOutcome[]> {
-  const usage = await addUsage(transaction, files, limits);
+  const deleted = await findDeleted(
+    transaction,
+    dialect,
+    files.map(({ file }) => file.projectId),
+  );
+  const open = files.filter(({ file }) => !deleted.has(file.projectId));
+  const usage = await addUsage(transaction, open, limits);
   const refused = new Map<string, AddOutcome>();
   const stored: NewRow[] = [];
-  for (const { file, claim } of files) {
+  for (const { file, claim } of open) {
     const reason = usage.refusals.get(file);
     if (reason !== undefined) refused.set(file.id, { kind: reason });
     else if (claim !== null && !(await storeAnswer(transaction, claim))) {
@@ -43,7 +51,7 @@ export async function addFiles(
   if (rows.length > 0) await transaction.insertInto('file').values(rows).execute();
   const artifacts = stored.filter(isArtifact).map(toArtifactRow);
   if (artifacts.length > 0) await transaction.insertInto('artifact').values(artifacts).execute();
-  return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'claim_lost' });
+  return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'no_project' });
 }
 
 type Sums = Pick<UsageSums, 'bytes' | 'textBytes' | 'files'>;

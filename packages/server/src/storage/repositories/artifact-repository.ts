@@ -52,19 +52,6 @@ export function createArtifactRepository({ read }: Database): ArtifactRepository
         .execute();
       return rows.map(toExpired);
     },
-    findWithoutProject: async (limit) => {
-      const rows = await read
-        .selectFrom('artifact')
-        .innerJoin('file', 'file.id', 'artifact.id')
-        .leftJoin('project', 'project.id', 'artifact.project_id')
-        .select(['artifact.id', 'artifact.project_id'])
-        .where('project.id', 'is', null)
-        .where('artifact.project_id', '!=', projectText(null))
-        .where('file.state', '=', 'live')
-        .limit(limit)
-        .execute();
-      return rows.map(toExpired);
-    },
     countStored: async () => {
       const { artifacts, bytes } = await read
         .selectFrom('artifact')

@@ -134,23 +134,6 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     assert.deepEqual(await stored(), [[0], [0]]);
   });
 
-  test(`artifacts are swept with their bytes when SQL has deleted their project, and others stay: ${name}`, async (t) => {
-    const { database, store, files, sweep, count, check } = await openStore(t, open);
-    await store.keep([content('one'), content('two')], owner);
-    const [anonymous] = (await store.keep([content('three')], { ...owner, projectId: null, keyId: null })) ?? [];
-    assert.ok(anonymous);
-    const [recovered] = (await store.keep([content('one')], { ...owner, keyId: null })) ?? [];
-    assert.match(recovered?.artifact_id ?? '', /^arti/, 'a recovered run has no key, but a project');
-    assert.equal(await sweep(), 0);
-    await database.write.deleteFrom('project').where('id', '=', 'p').execute();
-    assert.equal(await sweep(), 3);
-    assert.deepEqual([await count(), await files.bytesKept('p')], [1, 0]);
-    assert.equal(anonymous.artifact_id, '', 'without a key there is no id');
-    const { projectId, bytes } = await store.get(null, store.idOf(anonymous));
-    assert.deepEqual([projectId, bytes], [null, 5]);
-    assert.deepEqual((await check()).faults, []);
-  });
-
   test(`a run has all of its artifacts or none: the limit artifacts_of_project and the quota refuse, and no bytes stay: ${name}`, async (t) => {
     const numbered = await openStore(t, open, { most: 2 });
     assert.equal((await numbered.store.keep([content('one')], owner))?.length, 1);

@@ -13,6 +13,7 @@ import type {
   StoredResult,
 } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
+import { findDeleted } from '../database/deleted-projects.ts';
 import { isOver, type LeaseTimes } from '../database/lease.ts';
 import type { RunRequestTable, RunTable } from '../database/run-tables.ts';
 import type { Tables } from '../database/tables.ts';
@@ -81,8 +82,14 @@ async function acceptRuns(
   dialect: Database['dialect'],
   runs: readonly AcceptedRun[],
 ): Promise<boolean[]> {
-  const lost = new Set<AcceptedRun>();
+  const deleted = await findDeleted(
+    transaction,
+    dialect,
+    runs.map(({ run }) => run.projectId),
+  );
+  const lost = new Set(runs.filter(({ run }) => deleted.has(run.projectId)));
   for (const accepted of runs) {
+    if (lost.has(accepted)) continue;
     if (accepted.claim !== null && !(await storeAnswer(transaction, accepted.claim))) lost.add(accepted);
   }
   const remaining = runs.filter((accepted) => !lost.has(accepted));

@@ -27,7 +27,8 @@ import { changeUsage, correctUsage, findUsage, findWrongUsages } from './project
 export function createFileRepository(database: Database): FileRepository {
   const { read, write } = database;
   return {
-    add: (files, limits, isStored) => commit(database, (transaction) => addFiles(transaction, files, limits, isStored)),
+    add: (files, limits, isStored) =>
+      commit(database, (transaction) => addFiles({ transaction, dialect: database.dialect }, files, limits, isStored)),
     find: async (projectId, fileId) => {
       const row = await read
         .selectFrom('file')

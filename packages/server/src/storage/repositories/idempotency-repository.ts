@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely';
 import type {
   ClaimOutcome,
   Comparison,
@@ -102,7 +102,12 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
   const { project_id: _project, operation: _operation, key: _key, caller_id: _caller, ...values } = row;
   const written = await db
     .insertInto('idempotency')
-    .values(row)
+    .columns(Object.keys(row) as Array<keyof typeof row>)
+    // Nothing is inserted for a project that is being deleted or was deleted.
+    .expression(
+      sql`select ${sql.join(Object.values(row))}
+        where not exists (select 1 from project_deletion where project_id = ${claim.projectId})`,
+    )
     .onConflict((conflict) =>
       conflict
         .columns(['project_id', 'operation', 'key', 'caller_id'])

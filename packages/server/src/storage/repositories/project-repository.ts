@@ -1,7 +1,8 @@
 import type { Scope } from '@quartermaster/contract';
-import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { ProjectRepository, StoredKey } from '../../access/projects/project-repository.ts';
 import type { Database } from '../database/database.ts';
+import { assertNotDeleted } from '../database/deleted-projects.ts';
 import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { areAtLeast, countRows } from '../database/row-limit.ts';
 import { fromRow, toRow } from '../database/row-names.ts';
@@ -11,9 +12,9 @@ import type { KeyTable, Tables } from '../database/tables.ts';
 export function createProjectRepository(database: Database): ProjectRepository {
   const { read, write } = database;
   return {
-    listProjects: async () => (await read.selectFrom('project').selectAll().orderBy('id').execute()).map(toProject),
+    listProjects: async () => (await projects(read).orderBy('id').execute()).map(toProject),
     findProject: async (projectId) => {
-      const row = await read.selectFrom('project').selectAll().where('id', '=', projectId).executeTakeFirst();
+      const row = await projects(read).where('id', '=', projectId).executeTakeFirst();
       return row === undefined ? undefined : toProject(row);
     },
     addProject: (project, { most, key, beforeCommit }) =>
@@ -32,7 +33,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
       }),
     setRunInputs: (projectId, runInputs) =>
       write.transaction().execute(async (transaction) => {
-        const project = transaction.selectFrom('project').select('id').where('id', '=', projectId);
+        const project = projects(transaction).where('id', '=', projectId);
         if ((await project.executeTakeFirst()) === undefined) return false;
         await transaction.deleteFrom('input_keeper').where('project_id', '=', projectId).execute();
         if (runInputs === 'keep') {
@@ -80,6 +81,12 @@ export function createProjectRepository(database: Database): ProjectRepository {
   };
 }
 
+/** Projects that are not being deleted. */
+function projects(db: Kysely<Tables>) {
+  const deleted = db.selectFrom('project_deletion').select('project_id').where('ended_at', 'is', null);
+  return db.selectFrom('project').selectAll().where('id', 'not in', deleted);
+}
+
 type UsableKeyFunctions = 'findUsable' | 'countDescendants';
 
 function usableKeyRows({ read }: Pick<Database, 'read'>): Pick<ProjectRepository, UsableKeyFunctions> {
@@ -113,11 +120,12 @@ function descendantsOf(keyId: string) {
 type KeyChanges = Pick<ProjectRepository, 'addKey' | 'revokeKey' | 'replaceKey' | 'changedKeys'>;
 
 /** Stores and reads every change that affects who may use a key. */
-function keyChanges({ read, write }: Database): KeyChanges {
+function keyChanges({ read, write, dialect }: Database): KeyChanges {
   return {
     addKey: (key, { now, most }) =>
       write.transaction().execute(async (transaction) => {
         const change = await nextChange(transaction);
+        await assertNotDeleted(transaction, dialect, key.projectId);
         if ((await countOtherKeys(transaction, key, now)) >= most) return false;
         await insertKey(transaction, key, change);
         return true;
@@ -154,8 +162,8 @@ function keyChanges({ read, write }: Database): KeyChanges {
     changedKeys: async (after, now) => {
       const { number } = await read.selectFrom('key_change').select('number').executeTakeFirstOrThrow();
       if (after === number) return { number, isWhole: false, keys: [] };
-      // A smaller number means that the database was restored to an earlier state.
-      const isWhole = after === null || after > number;
+      // A smaller number means that the database was restored to an earlier state. A deletion has removed rows of keys.
+      const isWhole = after === null || after > number || (await haveKeysGone(read, after));
       const query = read.selectFrom('api_key').selectAll();
       const rows = await (isWhole ? query.where(isUsableAt(now)) : query.where('change', '>', after)).execute();
       return { number, isWhole, keys: rows.map(toKey) };
@@ -163,11 +171,16 @@ function keyChanges({ read, write }: Database): KeyChanges {
   };
 }
 
+async function haveKeysGone(read: Kysely<Tables>, after: number): Promise<boolean> {
+  const deletion = read.selectFrom('project_deletion').select('project_id').where('key_change', '>', after);
+  return (await deletion.limit(1).executeTakeFirst()) !== undefined;
+}
+
 /**
  * Locks the row until the commit. Changes are therefore committed in the order of their numbers, and two requests
  * cannot both take the last place for a key of a project.
  */
-async function nextChange(transaction: Transaction<Tables>): Promise<number> {
+export async function nextChange(transaction: Transaction<Tables>): Promise<number> {
   const { number } = await transaction
     .updateTable('key_change')
     .set((row) => ({ number: row('number', '+', 1) }))

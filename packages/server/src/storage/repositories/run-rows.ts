@@ -4,6 +4,7 @@ import { parseExactJson } from '../../platform/json/exact-json.ts';
 import { projectText, readProject } from '../../platform/project-text.ts';
 import type { PackedRun, RunEnd, StoredRun } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
+import { findDeleted } from '../database/deleted-projects.ts';
 import type { RunTable } from '../database/run-tables.ts';
 import { askThread } from '../database/sqlite-insert-many.ts';
 import type { Tables } from '../database/tables.ts';
@@ -35,13 +36,23 @@ export function unpackRun({ row }: PackedRun): StoredRun {
   return toRun({ ...named, begun_at: null });
 }
 
-/** Inserts rows and keeps existing ones unchanged. The rows are sent to either database as one JSON text. */
+/**
+ * Inserts rows and keeps existing ones unchanged. The rows are sent to either database as one JSON text. Runs of deleted projects
+ * are left out.
+ */
 export async function insertRuns(
   transaction: Transaction<Tables>,
   dialect: Database['dialect'],
   runs: readonly PackedRun[],
 ): Promise<void> {
-  const rows = `[${runs.map(({ row }) => row).join(',')}]`;
+  const deleted = await findDeleted(
+    transaction,
+    dialect,
+    runs.map(({ projectId }) => projectId),
+  );
+  const stored = runs.filter(({ projectId }) => !deleted.has(projectId));
+  if (stored.length === 0) return;
+  const rows = `[${stored.map(({ row }) => row).join(',')}]`;
   const into = `insert into run (${columns.join(', ')})`;
   if (dialect === 'sqlite') {
     const places = columns.map(() => '?').join(', ');

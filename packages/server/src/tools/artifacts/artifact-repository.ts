@@ -8,8 +8,6 @@ export interface ArtifactRepository {
   hasAtLeast(projectId: string | null, most: number): Promise<boolean>;
   /** Returns artifacts that expire at `now` or before, the oldest first. */
   findExpired(now: number, limit: number): Promise<readonly ExpiredArtifact[]>;
-  /** Returns artifacts of projects that no longer exist. Those without a project are not among them. */
-  findWithoutProject(limit: number): Promise<readonly ExpiredArtifact[]>;
   /** Returns the number and the bytes of the artifacts of all projects. */
   countStored(): Promise<StoredArtifacts>;
 }

@@ -4,10 +4,10 @@ import { Counter, Gauge, type Registry } from '../../platform/metrics.ts';
 import type { BlobStore } from '../../stores/files/blob-store.ts';
 import { finishDeleting } from '../../stores/files/delete-file.ts';
 import type { FileRepository } from '../../stores/files/file-repository.ts';
-import type { ArtifactRepository, ExpiredArtifact } from './artifact-repository.ts';
+import type { ArtifactRepository } from './artifact-repository.ts';
 
 export interface SweepArtifactsDeps {
-  readonly artifacts: Pick<ArtifactRepository, 'findExpired' | 'findWithoutProject' | 'countStored'>;
+  readonly artifacts: Pick<ArtifactRepository, 'findExpired' | 'countStored'>;
   readonly files: Pick<FileRepository, 'startDelete' | 'finishDelete'>;
   readonly blobs: Pick<BlobStore, 'remove'>;
   readonly clock: Clock;
@@ -18,21 +18,21 @@ export interface SweepArtifactsDeps {
 const batch = 500;
 
 /**
- * Returns a function that deletes expired artifacts and those of deleted projects, and resolves with their number. The task "finish deletes" completes a delete
+ * Returns a function that deletes expired artifacts, and resolves with their number. The task "finish deletes" completes a delete
  * whose bytes cannot be removed now.
  */
 export function createArtifactSweep(deps: SweepArtifactsDeps): (signal?: AbortSignal) => Promise<number> {
   const deleted = new Counter({
     name: 'quartermaster_artifacts_expired_total',
-    help: 'Artifacts that were deleted because they expired or their project was deleted.',
+    help: 'Artifacts that were deleted because they expired.',
     registers: [deps.metrics],
   });
   observeStored(deps);
 
-  async function sweep(find: () => Promise<readonly ExpiredArtifact[]>, signal?: AbortSignal): Promise<number> {
+  return async (signal) => {
     let count = 0;
     for (;;) {
-      const expired = await find();
+      const expired = await deps.artifacts.findExpired(deps.clock.now(), batch);
       for (const { projectId, artifactId } of expired) {
         signal?.throwIfAborted();
         const deleting = await deps.files.startDelete(projectId, artifactId, 'artifact');
@@ -44,16 +44,10 @@ export function createArtifactSweep(deps: SweepArtifactsDeps): (signal?: AbortSi
         deleted.inc();
         count += 1;
       }
-      if (expired.length < batch) return count;
+      if (expired.length === batch) continue;
+      if (count > 0) deps.logger.info({ artifacts: count }, 'expired artifacts deleted');
+      return count;
     }
-  }
-
-  return async (signal) => {
-    const expired = await sweep(() => deps.artifacts.findExpired(deps.clock.now(), batch), signal);
-    if (expired > 0) deps.logger.info({ artifacts: expired }, 'expired artifacts deleted');
-    const orphaned = await sweep(() => deps.artifacts.findWithoutProject(batch), signal);
-    if (orphaned > 0) deps.logger.info({ artifacts: orphaned }, 'artifacts of deleted projects deleted');
-    return expired + orphaned;
   };
 }
 

@@ -36,10 +36,15 @@ const storageInPostgres = [['index_page', 'data']].map(
   ([table, column]) => `alter table ${table} alter column ${column} set storage external`,
 );
 
+/** Replaces each `$word` of the statements. */
+export function inDialect(statements: readonly string[], dialect: Database['dialect']): string[] {
+  return statements.map((text) => text.replaceAll(/\$(\w+)/g, (_, word: Word) => words[dialect][word]));
+}
+
 /** The statements that create the tables of a new store. A later table may refer to an earlier one. */
 export function baselineStatements(dialect: Database['dialect']): string[] {
   const tables = [serviceTables, accessTables, fileTables, collectionTables, searchTables, runTables].flat();
-  const statements = tables.map((text) => text.replaceAll(/\$(\w+)/g, (_, word: Word) => words[dialect][word]));
+  const statements = inDialect(tables, dialect);
   return dialect === 'postgres' ? [...statements, ...storageInPostgres] : statements;
 }
 

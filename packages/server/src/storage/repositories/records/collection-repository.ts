@@ -103,6 +103,8 @@ export function createCollectionRepository(database: Database, quota: number | n
         .selectFrom('collection')
         .select('id')
         .where('status', '=', 'deleting')
+        // Its deletion sweeps the collections of a project.
+        .where('project_id', 'not in', (deleted) => deleted.selectFrom('project_deletion').select('project_id'))
         .$if(except.length > 0, (rows) => rows.where('id', 'not in', except))
         .orderBy('id')
         .limit(1)

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { bytesOfChunk, bytesOfCollection, bytesOfRecord } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
+import { countDeleted } from '../../database/deleted-projects.ts';
 import type { Tables } from '../../database/tables.ts';
 import { sumSegments } from '../../search-index/drop-segments.ts';
 import { changeChunkBytes, changeUsage } from '../project-usage.ts';
@@ -115,15 +116,19 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
         .returning(['project_id', sql<number>`stored_bytes + row_bytes + ${bytesOfRecord}`.as('bytes')])
         .execute();
       const bytes = records.reduce((sum, record) => sum + Number(record.bytes), 0);
-      if (records[0] !== undefined) await changeUsage(transaction, records[0].project_id, { recordBytes: -bytes });
+      if (records[0] !== undefined) {
+        await countDeleted(transaction, records[0].project_id, { records: records.length });
+        await changeUsage(transaction, records[0].project_id, { recordBytes: -bytes });
+      }
       return records.length;
     });
   }
   await write.transaction().execute(async (transaction) => {
     const row = transaction.deleteFrom('collection').where('id', '=', collectionId).where('status', '=', 'deleting');
     const removed = await row.returning(['project_id', bytesOfCollection.as('bytes')]).executeTakeFirst();
-    if (removed !== undefined)
-      await changeUsage(transaction, removed.project_id, { textBytes: -Number(removed.bytes) });
+    if (removed === undefined) return;
+    await countDeleted(transaction, removed.project_id, { collections: 1 });
+    await changeUsage(transaction, removed.project_id, { textBytes: -Number(removed.bytes) });
   });
 }
 
@@ -143,9 +148,10 @@ async function removeChunks(
         .returning(['seq', 'collection_id', 'project_id', 'record_id', 'row_key', bytesOfChunk.as('bytes')])
         .execute();
       await removeKeys(transaction, dialect, chunks);
+      // A collection belongs to one project.
+      if (chunks[0] !== undefined) await countDeleted(transaction, chunks[0].project_id, { chunks: chunks.length });
       const direct = chunks.filter(({ record_id }) => record_id === null);
       const bytes = direct.reduce((sum, chunk) => sum + Number(chunk.bytes), 0);
-      // A collection belongs to one project.
       if (direct[0] !== undefined) {
         await changeChunkBytes(transaction, { projectId: direct[0].project_id, recordId: null }, -bytes);
       }

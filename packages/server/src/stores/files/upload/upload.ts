@@ -6,6 +6,7 @@ import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts
 import type { MinimumRate } from '../../../platform/concurrency/minimum-rate.ts';
 import type { NewId } from '../../../platform/identifier.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
+import { objectNotFound } from '../../../platform/problem.ts';
 import type { BlobDigest, BlobStore } from '../blob-store.ts';
 import { commitFiles, discardStaged } from '../commit-files.ts';
 import { checkContent } from '../content-check/content-type-check.ts';
@@ -97,6 +98,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       const [outcome] = await commitFiles(deps, [file], add);
       if (outcome?.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
       if (outcome?.kind === 'too_many_files') throw tooManyFiles(deps.quota.limits.maxFiles ?? 0);
+      if (outcome?.kind === 'no_project') throw objectNotFound('project', file.projectId);
       if (outcome?.kind !== 'added') throw idempotencyClaimLost();
       if (admission.claim?.kind === 'running') admission.claim.stored();
       return answer;
