@@ -25,27 +25,27 @@ async function examine(t: TestContext, args: readonly string[], environment: Rea
   return { code, output, states, failed: checks.filter(({ state }) => state === 'failed').map(({ name }) => name) };
 }
 
-test('[commands] doctor checks a service, and names what is wrong with the address, the key and its scopes', async (t) => {
+test('[commands] doctor checks a service, and names what is wrong with the address, the key and its permissions', async (t) => {
   const { filesUrl, pluginsUrl, key: apiKey } = await startService(t);
   const environment = { QUARTERMASTER_URL: filesUrl, QUARTERMASTER_API_KEY: apiKey };
   const healthy = await examine(t, [], { ...environment, QUARTERMASTER_PLUGINS_URL: pluginsUrl });
   assert.equal(healthy.code, 0);
   assert.deepEqual(
     Object.entries(healthy.states).map(([name, [state]]) => [name, state]),
-    ['Node.js', 'address', 'version', 'clock', 'readiness', 'encryption', 'key', 'scopes', 'plugins'].map((name) => [
-      name,
-      'ok',
-    ]),
+    ['Node.js', 'address', 'version', 'clock', 'readiness', 'encryption', 'key', 'permissions', 'plugins'].map(
+      (name) => [name, 'ok'],
+    ),
   );
   assert.ok(!healthy.output.includes(apiKey));
-  assert.deepEqual(healthy.states.scopes, ['ok', 'files, collections, plugins, metrics, admin']);
+  assert.match(healthy.states.permissions?.[1] ?? '', /^Reads, searches, changes and deletes every collection\. /);
 
   const qm = new Quartermaster({ baseUrl: filesUrl, apiKey });
   const [project] = (await qm.projects.list()).data;
-  const few = await qm.keys.create(project?.project_id ?? '', { name: 'few', scopes: ['files'] });
+  const few = await qm.keys.create(project?.project_id ?? '', { name: 'few', scopes: ['files:read'] });
   const limited = await examine(t, [], { ...environment, QUARTERMASTER_API_KEY: few.key });
-  assert.deepEqual([limited.code, limited.states.scopes?.[0]], [0, 'warning']);
-  assert.match(limited.states.scopes?.[1] ?? '', /has files, but lacks collections, plugins, so/);
+  assert.deepEqual([limited.code, limited.states.permissions?.[0]], [0, 'warning']);
+  const lacks = 'The key lacks the scopes files, collections, plugins, so commands that need them are refused.';
+  assert.equal(limited.states.permissions?.[1], `Reads files. ${lacks}`);
 
   const wrong = await examine(t, [], { ...environment, QUARTERMASTER_API_KEY: 'qmk_wrong' });
   assert.deepEqual([wrong.code, wrong.failed], [1, ['key']]);

@@ -1,4 +1,13 @@
-import { defaultScopes, keyToolPattern, maxKeyTools, type Scope, scopes } from '@quartermaster/contract/scopes';
+import {
+  defaultScopes,
+  describePermissions,
+  keyCollectionPattern,
+  keyToolPattern,
+  maxKeyCollections,
+  maxKeyTools,
+  type Scope,
+  scopes,
+} from '@quartermaster/contract/scopes';
 import type { Administration } from '@quartermaster/server/administration';
 import { Command, InvalidArgumentError } from 'commander';
 import { withAdministration } from './administration.ts';
@@ -8,6 +17,7 @@ import { readList } from './read-arguments.ts';
 interface CreateOptions extends JsonOption {
   readonly name: string;
   readonly scopes: Scope[];
+  readonly collections?: readonly string[];
   readonly tools?: readonly string[];
   readonly expiresIn?: number;
 }
@@ -20,7 +30,8 @@ export function keyCommands(): Command {
     .argument('<project>', 'id or name of the project')
     .requiredOption('--name <name>', 'purpose of the key')
     .option('--scopes <list>', `scopes of the key: ${scopes.join(',')}`, readScopes, [...defaultScopes])
-    .option('--tools <list>', 'the only bundles, or bundle/plugin, that it may run (default: all)', readTools)
+    .option('--collections <list>', 'ids of the only collections that exist for it (default: all)', readCollections)
+    .option('--tools <list>', 'the only bundles, or bundle/plugin, that exist for it (default: all)', readTools)
     .option('--expires-in <days>', 'days until it expires (default: never)', readDays)
     .description('create a key and print it once')
     .option(...jsonOption)
@@ -29,11 +40,11 @@ export function keyCommands(): Command {
         const expiresAt =
           options.expiresIn === undefined ? null : Math.ceil(Date.now() + options.expiresIn * 86_400_000);
         const projectId = await findProjectId(project);
-        const { name, scopes, tools = null } = options;
-        const created = await projects.createKey({ projectId, name, scopes, expiresAt, tools });
+        const { name, scopes, collections = null, tools = null } = options;
+        const created = await projects.createKey({ projectId, name, scopes, expiresAt, collections, tools });
         const { stored, key: secret } = created;
         printResult(options, { key_id: stored.id, key: secret.reveal() }, () => {
-          console.error(`Created key ${stored.id}. It is shown only once:`);
+          console.error(`Created key ${stored.id}. ${describePermissions(stored).join(' ')} It is shown only once:`);
           say(secret.reveal());
         });
       }),
@@ -67,13 +78,26 @@ function addList(key: Command): void {
           return;
         }
         printTable(
-          ['KEY', 'PROJECT', 'NAME', 'ENDS WITH', 'SCOPES', 'TOOLS', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
+          [
+            'KEY',
+            'PROJECT',
+            'NAME',
+            'ENDS WITH',
+            'SCOPES',
+            'COLLECTIONS',
+            'TOOLS',
+            'CREATED',
+            'EXPIRES',
+            'REVOKED',
+            'LAST USED',
+          ],
           rows.map((row) => [
             row.id,
             row.projectId,
             row.name,
             row.hint,
             row.scopes.join(','),
+            row.collections?.join(',') ?? 'all',
             row.tools?.join(',') ?? 'all',
             time(row.createdAt),
             time(row.expiresAt),
@@ -88,7 +112,7 @@ function addList(key: Command): void {
 /** A listed key with the names of the API. It has no hash. */
 type ListedKey = Awaited<ReturnType<Administration['projects']['listKeys']>>[number];
 
-function toJson({ id, projectId, name, hint, scopes, tools, ...times }: ListedKey) {
+function toJson({ id, projectId, name, hint, scopes, collections, tools, ...times }: ListedKey) {
   const { createdAt, expiresAt, revokedAt, lastUsedAt } = times;
   return {
     key_id: id,
@@ -96,6 +120,7 @@ function toJson({ id, projectId, name, hint, scopes, tools, ...times }: ListedKe
     name,
     hint,
     scopes,
+    collections,
     tools,
     created_timestamp: createdAt,
     expires_timestamp: expiresAt,
@@ -155,6 +180,15 @@ function readScopes(text: string): Scope[] {
   const known = wanted.filter((item): item is Scope => (scopes as readonly string[]).includes(item));
   if (known.length !== wanted.length) throw new InvalidArgumentError(`Allowed scopes: ${scopes.join(',')}.`);
   return known;
+}
+
+function readCollections(text: string): string[] {
+  const ids = readList(text);
+  // composed: a literal of the contract without nested repetition
+  const form = new RegExp(keyCollectionPattern);
+  if (ids.length > maxKeyCollections || ids.some((id) => !form.test(id)))
+    throw new InvalidArgumentError(`The value must be 1 to ${maxKeyCollections} ids of collections.`);
+  return ids;
 }
 
 function readTools(text: string): string[] {

@@ -45,6 +45,7 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   queryChunks: ['search', ({ search }) => search('c', { query_text: 'a' })],
   queryCollections: ['search', ({ search }) => search(['c'], { query_text: 'a' })],
   listProjects: ['projects.list', ({ projects }) => projects.list()],
+  getOwnKey: ['keys.own', ({ keys }) => keys.own()],
   listKeys: ['keys.list', ({ keys }) => keys.list('p')],
   createKey: ['keys.create', ({ keys }) => keys.create('p', { name: 'a' })],
   rotateKey: ['keys.rotate', ({ keys }) => keys.rotate('p', 'k')],

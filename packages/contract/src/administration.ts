@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { lastTime, Timestamp } from './envelope.ts';
-import { defaultScopes, keyToolPattern, maxKeyTools, type Scope, scopes } from './scopes.ts';
+import {
+  defaultScopes,
+  keyCollectionPattern,
+  keyToolPattern,
+  maxKeyCollections,
+  maxKeyTools,
+  type Scope,
+  scopes,
+} from './scopes.ts';
 
 /**
  * The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md
@@ -103,12 +111,19 @@ const ScopeList = Type.Array(Type.Unsafe<Scope>(Type.Enum([...scopes])), {
   minItems: 1,
   maxItems: scopes.length,
   default: [...defaultScopes],
-  description: 'Permissions of the key. `admin` includes `metrics`.',
+  description:
+    'Permissions of the key. `files`, `collections` and `plugins` each include their `:read`. `plugins:read` runs only plugins ' +
+    'whose `effects` are `read`. `admin` includes `metrics`.',
 });
 
 const Tools = Type.Array(Type.String({ minLength: 1, maxLength: 129, pattern: keyToolPattern }), {
   minItems: 1,
   maxItems: maxKeyTools,
+});
+
+const KeyCollections = Type.Array(Type.String({ minLength: 24, maxLength: 24, pattern: keyCollectionPattern }), {
+  minItems: 1,
+  maxItems: maxKeyCollections,
 });
 
 export const ApiKey = Type.Object({
@@ -126,8 +141,11 @@ export const ApiKey = Type.Object({
   maker_key_id: Type.Union([Type.String(), Type.Null()], {
     description: 'Id of the key that created this key; null if an administrator or a command created it.',
   }),
+  collections: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'The only collections that exist for the key; null: every collection of the project.',
+  }),
   tools: Type.Union([Type.Array(Type.String()), Type.Null()], {
-    description: 'The bundles and plugins that the key may run; null: every plugin.',
+    description: 'The only bundles and plugins that exist for the key; null: every plugin.',
   }),
 });
 export type ApiKey = Static<typeof ApiKey>;
@@ -140,11 +158,18 @@ export const ApiKeyCreate = Type.Object({
       description: 'Time in the future at which the key expires. If it is null or absent, the key does not expire.',
     }),
   ),
+  collections: Type.Optional(
+    Type.Union([KeyCollections, Type.Null()], {
+      description:
+        'Ids of the only collections that exist for the key, on every path and over MCP. It sees the files of their records and ' +
+        'its own uploads, and cannot create collections. If it is null or absent: every collection, or those of the key that creates it.',
+    }),
+  ),
   tools: Type.Optional(
     Type.Union([Tools, Type.Null()], {
       description:
-        'The only plugins that the key may run, over REST and MCP: each item is a `bundle_id` or `bundle_id/plugin_id`. Names ' +
-        'that are not installed permit nothing. If it is null or absent, the key may run every plugin, or those of the key that creates it.',
+        'The only plugins that exist for the key, over REST and MCP: each item is a `bundle_id` or `bundle_id/plugin_id`. Names ' +
+        'that are not installed permit nothing. If it is null or absent: every plugin, or those of the key that creates it.',
     }),
   ),
 });

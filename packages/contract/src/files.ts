@@ -35,14 +35,18 @@ export const Limits = Type.Object({
     Type.Object({ extensions: Type.Array(Type.String()), max_bytes: Type.Integer() }),
   ),
   rate: Type.Object({
-    uploads_in_flight: Type.Integer({ description: 'Number of uploads of this project in progress.' }),
+    uploads_in_flight: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Number of uploads of this project in progress; null for a key that is limited to collections.',
+    }),
     max_uploads_in_flight: Type.Integer({
       description:
         'The maximum number of concurrent uploads of one key. A single project may have twice as many, and all projects together four times as many.',
     }),
   }),
   quota: Type.Object({
-    bytes_used: Type.Integer(),
+    bytes_used: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Of the whole project; null for a key that is limited to collections, as is `bytes_left`.',
+    }),
     max_bytes: Type.Union([Type.Integer(), Type.Null()], { description: 'Quota in bytes; null if there is none.' }),
     bytes_left: Type.Union([Type.Integer(), Type.Null()]),
   }),

@@ -1,8 +1,8 @@
 import { ApiError, AuthenticationError, Quartermaster } from '@quartermaster/client';
 import { commandName } from '@quartermaster/contract/command-name';
+import { defaultScopes, describePermissions } from '@quartermaster/contract/scopes';
 import { type Connection, type ConnectionOptions, findConnection } from '../connection/connection.ts';
 import { describeFailure } from '../describe-failure.ts';
-import { commandScopes, findScopes } from '../login/find-scopes.ts';
 import { exposureWarning, isExposed } from '../login/log-in.ts';
 import { version } from '../version.ts';
 import { type Check, failed, ok, warning } from './check.ts';
@@ -88,7 +88,7 @@ async function checkEncryption(url: string): Promise<Check> {
 }
 
 async function* checkKey(connection: Connection, filesUrl: string): AsyncGenerator<Check> {
-  const { apiKey, pluginsUrl } = connection;
+  const { apiKey } = connection;
   if (apiKey === undefined) {
     yield failed(
       'key',
@@ -97,14 +97,15 @@ async function* checkKey(connection: Connection, filesUrl: string): AsyncGenerat
     return;
   }
   try {
-    const scopes = await findScopes(new Quartermaster({ baseUrl: filesUrl, pluginsUrl, apiKey, timeout: 10_000 }));
+    const key = await new Quartermaster({ baseUrl: filesUrl, apiKey, timeout: 10_000 }).keys.own();
     yield ok('key', 'the service accepts it');
-    const missing = commandScopes.filter((scope) => !scopes.includes(scope));
+    const sentences = describePermissions(key).join(' ');
+    const missing = defaultScopes.filter((scope) => !key.scopes.includes(scope));
     yield missing.length === 0
-      ? ok('scopes', scopes.join(', '))
+      ? ok('permissions', sentences)
       : warning(
-          'scopes',
-          `The key has ${scopes.join(', ') || 'no scope'}, but lacks ${missing.join(', ')}, so commands that need them are refused.`,
+          'permissions',
+          `${sentences} The key lacks the scopes ${missing.join(', ')}, so commands that need them are refused.`,
         );
   } catch (error) {
     const isRefused = error instanceof AuthenticationError || error instanceof ApiError;

@@ -6,7 +6,7 @@ import type { DoctorOptions } from './run-doctor.ts';
 export function doctorCommand(): Command {
   return withConnection(
     new Command('doctor').description(
-      'check the connection to a service: address, version, encryption, clock, key, scopes',
+      'check the connection to a service: address, version, encryption, clock, key, permissions',
     ),
     'files',
   )

@@ -1,9 +1,9 @@
 import { Quartermaster } from '@quartermaster/client';
+import { describePermissions } from '@quartermaster/contract/scopes';
 import { processEnvironment } from '@quartermaster/server/environment';
 import { checkKey, checkUrl, localAddresses, readKeyFile } from '../connection/connection.ts';
 import { deleteLogin, loginFile, writeLogin } from '../connection/stored-login.ts';
 import { printError, printJson, say } from '../output/print.ts';
-import { findScopes } from './find-scopes.ts';
 import { readSecret } from './read-secret.ts';
 
 export interface LoginOptions {
@@ -27,13 +27,14 @@ export async function logIn(given: string | undefined, options: LoginOptions): P
           'The API key must be one line without spaces. Copy the whole key, and nothing else.',
         )
       : await readKeyFile(options.keyFile);
-  const scopes = await findScopes(new Quartermaster({ baseUrl: url, pluginsUrl, apiKey }));
+  const { scopes, collections, tools } = await new Quartermaster({ baseUrl: url, apiKey }).keys.own();
   const file = await writeLogin(environment, { url, pluginsUrl, apiKey });
   if (options.json === true) {
-    printJson({ url, plugins_url: pluginsUrl ?? null, version, scopes, file });
+    printJson({ url, plugins_url: pluginsUrl ?? null, version, scopes, collections, tools, file });
     return;
   }
-  say(`Logged in to ${url} (Quartermaster ${version}). Scopes of the key: ${scopes.join(', ') || 'none'}.`);
+  say(`Logged in to ${url} (Quartermaster ${version}). The key has these permissions:`);
+  for (const sentence of describePermissions({ scopes, collections, tools })) say(`  ${sentence}`);
   if (scopes.includes('admin')) say(adminKey);
   say(`The address and the key are stored in ${file}.`);
 }

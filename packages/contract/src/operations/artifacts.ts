@@ -5,7 +5,7 @@ export const artifactOperations = describeOperations('artifacts', {
     summary: 'Get an artifact',
     description:
       'An output of a plugin that is stored: a picture, a document, or a large output. `file_url` is a signed URL of its bytes. Always needs a key.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { artifact: {} },
   },
   deleteArtifact: {

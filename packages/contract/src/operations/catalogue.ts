@@ -7,7 +7,7 @@ export const bundleOperations = describeOperations('bundles', {
     summary: 'List bundles',
     description:
       'Lists all bundles, sorted by `bundle_id`. With `q` it lists the bundles of matching plugins, best first; `limit`, `after` and `before` cut pages. The answer has a strong `ETag`: send it as `If-None-Match` to get 304 while nothing has changed.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: {
       bundles: {},
       matching: { summary: 'Find bundles that can do something', query: { q: 'weather forecast', limit: '5' } },
@@ -15,7 +15,7 @@ export const bundleOperations = describeOperations('bundles', {
   },
   getBundle: {
     summary: 'Get a bundle and its plugins',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: {
       bundle: { path },
       chinese: { summary: 'Get names and descriptions in Chinese', path, query: { lang: 'zh' } },
@@ -25,13 +25,13 @@ export const bundleOperations = describeOperations('bundles', {
     summary: 'Get a bundle as an OpenAPI document',
     description:
       'Returns an OpenAPI 3.1 document with one operation for each plugin. The operations call `executeDirectly`.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { bundle: { path } },
   },
   getBundleIcon: {
     summary: 'Get the icon of a bundle',
     description: 'SVG or PNG.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { bundle: { path } },
   },
 });
@@ -41,7 +41,7 @@ export const pluginOperations = describeOperations('plugins', {
     summary: 'List plugins',
     description:
       'Lists the plugins of all bundles or of one bundle, sorted by bundle and plugin. With `q` it lists those that match, best first; `limit`, `after` and `before` cut pages. `format` selects the tool format of a model provider; `losses` lists what that format cannot express.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: {
       bundle: { summary: 'List the plugins of a bundle', query: path },
       matching: { summary: 'Find plugins by what they do', query: { q: 'weather forecast', limit: '5' } },
@@ -52,25 +52,25 @@ export const pluginOperations = describeOperations('plugins', {
     summary: 'Get a plugin',
     description:
       '`input_schema` describes `input_params`, and `output_schema` describes the output. Both are JSON Schemas.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { plugin: { path: { ...path, plugin_id: 'evaluate' } } },
   },
 });
 
 const mounted =
-  'The path behind `/plugins` is that of the plugins address. Here it always needs a key with the scope `plugins`, or a session.';
+  'The path behind `/plugins` is that of the plugins address. Here it always needs a key with the scope `plugins:read`, or a session.';
 
 export const mountedOperations = describeOperations('plugins', {
   readPluginsAddress: {
     summary: 'Read a path of the plugins address',
     description: mounted,
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { bundles: { summary: 'List bundles', path: { '*': 'bundles' } } },
   },
   callPluginsAddress: {
     summary: 'Call a path of the plugins address',
     description: mounted,
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: {
       execute: {
         summary: 'Run a plugin',
@@ -82,7 +82,7 @@ export const mountedOperations = describeOperations('plugins', {
   deleteAtPluginsAddress: {
     summary: 'Delete at a path of the plugins address',
     description: `${mounted} Artifacts can be deleted. Credential profiles too, which also needs the scope \`admin\`.`,
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { artifact: { summary: 'Delete an artifact', path: { '*': 'artifacts/$ARTIFACT_ID' } } },
   },
 });

@@ -4,13 +4,13 @@ export const chunkOperations = describeOperations('chunks', {
   listChunks: {
     summary: 'List the chunks of a collection',
     description: '`total_count` is always null.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { newest: { query: { limit: '10' } } },
   },
   listChunksOfRecord: {
     summary: 'List the chunks of a record',
     description: '`total_count` is always null. With `order=asc`, the chunks are sorted as in the source.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { inOrder: { query: { order: 'asc' } } },
   },
   createChunk: {
@@ -30,7 +30,7 @@ export const chunkOperations = describeOperations('chunks', {
       '`ranking` names the ranking that answered, and `ranking_reason` says why words alone did. ' +
       'Check the scores of your own queries before you set `score_threshold`. `good_match` is false when no chunk reaches it (default: 0.35).\n\n' +
       'A number in a condition also matches metadata that is the same number written as text: with `{"year":"2026"}`, `gt 300` matches. A text is compared character by character: `gt "300"` does not match, because "2" comes before "3".',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: {
       question: { summary: 'Ask a question', body: { query_text: 'When does the library open?', top_k: 3 } },
       filters: {
@@ -56,7 +56,7 @@ export const chunkOperations = describeOperations('chunks', {
       'Works like queryChunks. `collection_id` of each chunk names its collection, and `rankings` tells how each collection was ranked. ' +
       'Together the collections rank at most 1,000 chunks. If one of them does not exist, the answer is 404.\n\n' +
       'Chunks are sorted by `score`. It is the fraction of the question that a chunk covers. A word counts more in a collection in which it is rare, so the same text can have different scores in two collections. Settings of the question replace the defaults of all its collections.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: {
       question: {
         summary: 'Ask a question',
@@ -67,7 +67,7 @@ export const chunkOperations = describeOperations('chunks', {
   getChunk: {
     summary: 'Get a chunk',
     description: '`locator` is the position of the chunk in its source: page, headings, row or characters.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { chunk: {} },
   },
   getChunkBoxes: {
@@ -75,7 +75,7 @@ export const chunkOperations = describeOperations('chunks', {
     description:
       'Finds the text of the chunk among the characters of its pages and returns a box for each line. On pages that OCR has read, the boxes are those of the words that it found. A passage that continues in the next column or on the next page has boxes there. ' +
       'The file must still exist.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { boxes: { path: { chunk_id: '$PDF_CHUNK_ID' } } },
   },
   updateChunk: {

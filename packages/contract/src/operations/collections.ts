@@ -18,12 +18,12 @@ export const collectionOperations = describeOperations('collections', {
   listCollections: {
     summary: 'List collections',
     description: 'Lists the collections of the project, newest first. `name` selects those whose name contains it.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { newest: { query: { limit: '10' } } },
   },
   getCollection: {
     summary: 'Get a collection',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { collection: {} },
   },
   deleteCollection: {
@@ -52,7 +52,7 @@ export const collectionOperations = describeOperations('collections', {
     description:
       'Lists chunks without a vector, and why: texts that the model refused, and texts that wait for their next attempt. The last failure comes first. Cursors are ids of chunks. Full-text search finds these chunks. ' +
       'Without an embedding model the answer is 501 `NOT_CONFIGURED`.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { failures: { query: { limit: '10' } } },
   },
   retryEmbeddingFailures: {

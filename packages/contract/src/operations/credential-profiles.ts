@@ -8,7 +8,7 @@ export const credentialProfileOperations = describeOperations('credentials', {
     summary: 'List the credential profiles of the project',
     description:
       'The credentials themselves are never shown. `encryption_configured` is false while the service has no encryption key and stores no credentials.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { profiles: {} },
   },
   createCredentialProfile: {
@@ -21,7 +21,7 @@ export const credentialProfileOperations = describeOperations('credentials', {
   getCredentialProfile: {
     summary: 'Get a credential profile',
     description: 'The credentials themselves are never shown.',
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: { weather: { path } },
   },
   updateCredentialProfile: {

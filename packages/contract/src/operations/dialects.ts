@@ -5,7 +5,7 @@ export const dialectOperations = describeOperations('dialects', {
     summary: 'Find chunks in the form of the External Knowledge API of Dify',
     description:
       'Finds chunks like queryChunks. `knowledge_id` is the id of a collection. Errors have the form `{"error_code","error_msg","code","request_id"}`, and a refused key gets 403, because Dify takes 401 for success when it checks the connection.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: {
       question: {
         summary: 'Ask a question',

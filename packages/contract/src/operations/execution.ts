@@ -16,7 +16,7 @@ const credentials = { OPEN_WEATHER_API_KEY: '$OPEN_WEATHER_API_KEY' };
 const idempotency =
   'With the header `Idempotency-Key`, a repetition by the same caller with the same key, credentials and input within 24 hours runs nothing and returns the stored result.';
 const storedFiles =
-  'An input that is base64 also takes `file:` and a `file_id`, or `artifact:` and an `artifact_id`, such as `"image_base64": "artifact:arti0mwq7qfp2x6d8tb1hj93"`; the key then also needs the scope `files`. Media and large parts of the output are stored, and `artifacts` lists each with a signed `file_url`.';
+  'An input that is base64 also takes `file:` and a `file_id`, or `artifact:` and an `artifact_id`, such as `"image_base64": "artifact:arti0mwq7qfp2x6d8tb1hj93"`; the key then also needs the scope `files:read`. Media and large parts of the output are stored, and `artifacts` lists each with a signed `file_url`.';
 const failures =
   'Invalid input is 422, rejected credentials are 401 `CREDENTIALS_VALIDATION_ERROR`, a request that the third party rejects is 422 `PROVIDER_REJECTED`, its rate limit is 429 `PROVIDER_RATE_LIMITED`, its failure is 502 `PROVIDER_ERROR`, a time limit 504 `PLUGIN_TIMEOUT`, a full queue 429.';
 
@@ -26,7 +26,7 @@ export const executionOperations = describeOperations('execution', {
     description:
       '`bundle_id` and `plugin_id` name the plugin, or `tool_name`, the name of the tool that a model called. `credentials` are used for this run and not stored; `{"$profile": "NAME"}` uses those of a credential profile. ' +
       `With \`Prefer: respond-async\` the run is stored and answered with 202; follow it at \`/v1/runs\`. ${storedFiles} ${idempotency} ${failures}`,
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: {
       compute: { summary: 'Run a plugin that needs no credentials', body: sum },
       picture: {
@@ -59,7 +59,7 @@ export const executionOperations = describeOperations('execution', {
     description:
       "The request body is the input and the response body is the output, as in the bundle's OpenAPI document. Send credentials in `X-Plugin-Credentials` (base64url of a JSON object) or `X-Plugin-Profile` (the name of a credential profile). " +
       `The answer names the run in \`X-Run-Id\`. ${idempotency} ${failures}`,
-    scope: 'plugins',
+    scope: 'plugins:read',
     examples: {
       compute: {
         summary: 'Run a plugin that needs no credentials',

@@ -33,7 +33,7 @@ export const fileOperations = describeOperations('files', {
     summary: 'List files',
     description:
       'Lists the files of the project, newest first. Give `file_id` of the last item as `after` to get the next page, until `has_more` is false.',
-    scope: 'files',
+    scope: 'files:read',
     examples: {
       newest: { summary: 'List the newest files', query: { limit: '10' } },
       byCollection: {
@@ -47,7 +47,7 @@ export const fileOperations = describeOperations('files', {
     summary: 'Get a file and the records created from it',
     description:
       'Returns the metadata of the file. `references` names at most 100 records, newest first. Get the bytes at `/content`.',
-    scope: 'files',
+    scope: 'files:read',
     examples: { file: {} },
   },
   deleteFile: {
@@ -61,7 +61,7 @@ export const fileOperations = describeOperations('files', {
     summary: 'Download the content of a file',
     description:
       'Returns the content of the file with a strong `ETag`. `Range` selects one range (206), `If-None-Match` saves a transfer (304), `If-Range` combines both.',
-    scope: 'files',
+    scope: 'files:read',
     examples: {
       whole: { summary: 'Download the whole file' },
       range: { summary: 'Download the first 16 bytes', headers: { Range: 'bytes=0-15' } },
@@ -71,7 +71,7 @@ export const fileOperations = describeOperations('files', {
     summary: 'Get the limits and the remaining quota of the project',
     description:
       'Lists the extensions and the largest size of each purpose, uploads in progress, stored bytes, and the limits that a client can act on.',
-    scope: 'files',
+    scope: 'files:read',
     examples: { limits: {} },
   },
 });

@@ -1,6 +1,11 @@
 import { describeOperations } from './operation.ts';
 
 export const projectOperations = describeOperations('projects', {
+  getOwnKey: {
+    summary: 'Get the key of the request',
+    description: 'Tells what the key may do: its scopes, collections and tools. A key of any scope may ask.',
+    examples: { key: {} },
+  },
   listProjects: {
     summary: 'List projects',
     description: 'A session lists all projects; a key lists only its own project.',
@@ -33,14 +38,17 @@ export const projectOperations = describeOperations('projects', {
   createKey: {
     summary: 'Create a key',
     description:
-      'Only this answer contains the key. The default for `scopes` is `files`, `collections` and `plugins`. A key can grant only scopes that it has.',
+      'Only this answer contains the key. The default for `scopes` is `files`, `collections` and `plugins`. A key can grant only what it has itself. ' +
+      '`collections` and `tools` limit what exists for the key.',
     scope: 'admin',
-    examples: { key: { body: { name: 'search only', scopes: ['collections'] } } },
+    examples: {
+      key: { body: { name: 'reader', scopes: ['collections:read'], collections: ['$COLLECTION_ID'] } },
+    },
   },
   rotateKey: {
     summary: 'Replace a key',
     description:
-      'Creates a key with the same name, scopes and expiry. The old key works for another `overlap_seconds` (default: 3600).',
+      'Creates a key with the same name, permissions and expiry. The old key works for another `overlap_seconds` (default: 3600).',
     scope: 'admin',
     examples: { key: { body: { overlap_seconds: 600 } } },
   },

@@ -55,7 +55,7 @@ export const recordOperations = describeOperations('records', {
     summary: 'List the records of a collection',
     description:
       'Lists the records newest first. `status`, `name` and `sha256` select some of them; `sha256` finds those of a file that the collection has already.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: {
       newest: { summary: 'List the newest records', query: { limit: '10' } },
       failed: { summary: 'List records that failed', query: { status: 'error' } },
@@ -65,7 +65,7 @@ export const recordOperations = describeOperations('records', {
     summary: 'Get a record',
     description:
       '`progress` is set while `status` is `creating`, `error` when it is `error`. `report` lists what was read from the source and what was left out.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { record: {} },
   },
   updateRecord: {
@@ -94,7 +94,7 @@ export const recordOperations = describeOperations('records', {
     summary: 'Follow a record until it is no longer being created',
     description:
       'Server-sent events (`text/event-stream`): one event with the whole record for each change. The stream ends when `status` is no longer `creating`, or when the key or session that opened it ends.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { record: {} },
   },
   retryRecord: {
@@ -115,14 +115,14 @@ export const recordOperations = describeOperations('records', {
     description:
       'Returns the characters from `char_start` on. `locator.char_start` and `locator.char_end` of the chunks of the record are offsets in this text, in UTF-16 code units: the characters between them are the text of the chunk, without the title and the table header before it.\n\n' +
       '`gaps` lists the ranges that belong to no chunk: white space between chunks, separators of a `text_splitter`, and chunks that were deleted or got another text.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: { start: { query: { char_start: '0', max_characters: '2000' } } },
   },
   getPagePicture: {
     summary: 'Get a page of a PDF document or a picture file as a picture',
     description:
       'Returns a PNG. With `chunk_id`, the passage is marked. The answer has an `ETag`: a request with `If-None-Match` gets 304 while the picture is the same. The file must still exist.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: {
       page: {
         path: { record_id: '$PDF_RECORD_ID', page: '1' },
@@ -134,7 +134,7 @@ export const recordOperations = describeOperations('records', {
     summary: 'List the rejected rows of a sheet',
     description:
       'Each row has a `code` and a `message`. With `format=csv`, or `Accept: text/csv`, the answer is a sheet with all of them: correct it, upload it and create a record from it.',
-    scope: 'collections',
+    scope: 'collections:read',
     examples: {
       rejected: {
         summary: 'List rejected rows',

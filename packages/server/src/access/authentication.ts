@@ -3,11 +3,10 @@ import type { Scope } from '@quartermaster/contract';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller } from '../platform/caller.ts';
 import type { Guard } from '../platform/http/guard.ts';
-import { mayRun, mayUseBundle } from '../platform/key-tools.ts';
 import { identify } from '../platform/log/request-identity.ts';
-import { quoteText } from '../platform/quote-text.ts';
+import { checkCollection, type Permissions, permissionsWithoutKey } from '../platform/permissions.ts';
 import type { KeyRing } from './projects/key-ring.ts';
-import { scopeMissing, toolNotPermitted } from './projects/problems.ts';
+import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 
 /**
@@ -21,11 +20,18 @@ export function createGuard(keyRing: KeyRing, sessions: SessionCallers): Guard {
       const caller = sessions.isMeant(request)
         ? await sessions.callerOf(request)
         : await authenticateKey(keyRing, request);
-      if (!caller.scopes.has(scope)) throw scopeMissing(scope);
+      if (!caller.permissions.has(scope)) throw scopeMissing(scope);
+      checkPath(request, caller.permissions);
       callers.add(request, caller);
     },
     callerOf: callers.get,
   };
+}
+
+/** @throws Problem when the path names a collection that the caller does not see */
+function checkPath({ params }: FastifyRequest, permissions: Permissions): void {
+  const id: unknown = Reflect.get(Object(params), 'collection_id');
+  if (typeof id === 'string') checkCollection(permissions, id);
 }
 
 /** Authenticates the key of a request. The log contains the key's id, also when the request is refused later. */
@@ -38,23 +44,20 @@ export async function authenticateKey(keyRing: KeyRing, request: FastifyRequest)
 /** The guard of the plugins address. It requires a key only when configured, but always checks a key that was sent. */
 export interface PluginsGuard extends Guard {
   readonly check: onRequestHookHandler;
+  /** Works like `check`, for a key of scope `plugins:read`. Routes that run a plugin check its effects. */
+  readonly checkRead: onRequestHookHandler;
   /** Works like `check`, for a key of scope `metrics` or `plugins`. */
   readonly checkMetrics: onRequestHookHandler;
-  /** Works like `check`, for a key of scope `plugins` or `collections`. */
+  /** Works like `check`, for a key of scope `plugins:read` or `collections:read`. */
   readonly checkEither: onRequestHookHandler;
   /** Returns the caller whose key was sent, or undefined without a key. */
   findCaller(request: FastifyRequest): Caller | undefined;
-  /** Whether the key of the request can name stored files; false without a key. */
-  namesFiles(request: FastifyRequest): boolean;
+  /** Returns what the caller may do, also one without a key. */
+  permissionsOf(request: FastifyRequest): Permissions;
   /** Returns the project of the key, or null without a key. */
   projectOf(request: FastifyRequest): string | null;
   /** Returns the id of the key, or null without a key. */
   keyOf(request: FastifyRequest): string | null;
-  /**
-   * Checks that the key may run a plugin, or any plugin of a bundle. Without a key, every plugin may run.
-   * @throws Problem PERMISSION_DENIED
-   */
-  checkTool(request: FastifyRequest, bundleId: string, pluginId?: string): void;
 }
 
 /** @param mounted callers of requests that arrived at the files address, which has authenticated them */
@@ -71,7 +74,9 @@ export function createPluginsGuard(
    */
   async function authenticate(request: FastifyRequest, scope: Scope, other = scope): Promise<void> {
     const caller = mounted.get(request.raw) ?? (await authenticateKey(keyRing, request));
-    if (!caller.scopes.has(scope) && !caller.scopes.has(other)) throw scopeMissing(scope);
+    const { permissions } = caller;
+    if (!permissions.has(scope) && !permissions.has(other)) throw scopeMissing(scope);
+    checkPath(request, permissions);
     callers.add(request, caller);
   }
   const checkFor =
@@ -83,19 +88,15 @@ export function createPluginsGuard(
     };
   return {
     check: checkFor('plugins'),
+    checkRead: checkFor('plugins:read'),
     checkMetrics: checkFor('metrics', 'plugins'),
-    checkEither: checkFor('plugins', 'collections'),
+    checkEither: checkFor('plugins:read', 'collections:read'),
     requires: (scope) => (request) => authenticate(request, scope),
     callerOf: callers.get,
     findCaller: callers.find,
-    namesFiles: (request) => callers.find(request)?.scopes.has('files') === true,
+    permissionsOf: (request) => callers.find(request)?.permissions ?? permissionsWithoutKey,
     projectOf: (request) => callers.find(request)?.projectId ?? null,
     keyOf: (request) => callers.find(request)?.keyId ?? null,
-    checkTool: (request, bundleId, pluginId) => {
-      const { tools = null } = callers.find(request) ?? {};
-      const isAllowed = pluginId === undefined ? mayUseBundle(tools, bundleId) : mayRun(tools, bundleId, pluginId);
-      if (!isAllowed) throw toolNotPermitted(quoteText(pluginId === undefined ? bundleId : `${bundleId}/${pluginId}`));
-    },
   };
 }
 

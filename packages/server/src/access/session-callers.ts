@@ -1,7 +1,8 @@
-import { projectHeader, projectParameter, scopes } from '@quartermaster/contract';
+import { projectHeader, projectParameter } from '@quartermaster/contract';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../platform/caller.ts';
 import { identify, identifySession } from '../platform/log/request-identity.ts';
+import { everyPermission } from '../platform/permissions.ts';
 import { objectNotFound } from '../platform/problem.ts';
 import type { Cookies } from './administrator/cookies.ts';
 import { projectNotChosen } from './administrator/problems.ts';
@@ -15,7 +16,7 @@ export interface SessionCallers {
   /** @throws Problem SESSION_VALIDATION_FAILED, or PERMISSION_DENIED for a request from another origin */
   sessionOf(request: FastifyRequest): Promise<FoundSession>;
   /**
-   * Returns a caller like a key of the chosen project with every scope.
+   * Returns a caller like a key of the chosen project with every permission.
    * @throws Problem REQUEST_VALIDATION_ERROR when no project is chosen
    */
   callerOf(request: FastifyRequest): Promise<Caller>;
@@ -27,8 +28,6 @@ export interface SessionCallersDeps {
   readonly origins: OriginCheck;
   readonly hasProject: (projectId: string) => Promise<boolean>;
 }
-
-const everyScope = new Set(scopes);
 
 export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
   const { sessions, cookies, origins } = deps;
@@ -48,7 +47,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
       if (projectId === undefined) throw projectNotChosen(projectHeader);
       if (!(await deps.hasProject(projectId))) throw objectNotFound('project', projectId);
       identify(request, { project: projectId, administrator: administrator.id });
-      return { projectId, keyId: administrator.id, scopes: everyScope, tools: null };
+      return { projectId, keyId: administrator.id, permissions: everyPermission };
     },
   };
 }

@@ -1,10 +1,8 @@
-import type { Scope } from '@quartermaster/contract';
-import type { KeyTools } from './key-tools.ts';
+import type { Permissions } from './permissions.ts';
 
-/** The caller of a request: its project and its key. */
+/** The caller of a request: its project, its key, and what it may do. */
 export interface Caller {
   readonly projectId: string;
   readonly keyId: string;
-  readonly scopes: ReadonlySet<Scope>;
-  readonly tools: KeyTools;
+  readonly permissions: Permissions;
 }

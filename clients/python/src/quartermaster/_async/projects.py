@@ -1,4 +1,4 @@
-"""Projects and their API keys. These calls need a key with the scope `admin`."""
+"""Projects and their API keys. All calls except `keys.own` need a key with the scope `admin`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ class AsyncProjects(AsyncResource):
 
 
 class AsyncKeys(AsyncResource):
+    async def own(self) -> ApiKey:
+        """Get the key of this client, with what it may do."""
+        return await self._connection.data(Call("getOwnKey"))
+
     def list(self, project_id: str, **query: Unpack[ListKeysOptions]) -> AsyncPages[ApiKey]:
         """List the API keys of a project without their secrets."""
         return AsyncPages(self._connection, Call("listKeys", {"project_id": project_id}, query=query), "key_id")

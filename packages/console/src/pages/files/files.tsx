@@ -55,11 +55,9 @@ export function Files() {
 function About({ limits }: { limits: Limits | undefined }) {
   const { t } = useLanguage();
   if (limits === undefined) return t('files.about');
-  const { bytes_used: used, max_bytes: most } = limits.quota;
-  const quota =
-    most === null
-      ? t('files.used', { used: formatBytes(used) })
-      : t('files.quota', { used: formatBytes(used), most: formatBytes(most) });
+  const { bytes_used: bytes, max_bytes: most } = limits.quota;
+  const used = formatBytes(bytes ?? 0); // a number for sessions
+  const quota = most === null ? t('files.used', { used }) : t('files.quota', { used, most: formatBytes(most) });
   return `${t('files.about')} ${quota}.`;
 }
 

@@ -114,7 +114,7 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
       <Chart name={t('overview.queue')} value={number(now(queue))} values={queue} />
       <Chart
         name={t('overview.storage')}
-        value={limits.data === undefined ? '…' : formatBytes(limits.data.quota.bytes_used)}
+        value={limits.data === undefined ? '…' : formatBytes(limits.data.quota.bytes_used ?? 0)}
         values={[]}
       />
       <Chart

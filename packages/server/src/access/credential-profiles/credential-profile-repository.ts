@@ -27,7 +27,8 @@ export interface CredentialProfileRepository {
   /** Returns the bundle ids of those profiles that exist, by name. Without names there is no query. */
   findBundles(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns one page of a project's profiles, in the order of their ids. */
-  list(projectId: string, query: ListQuery): Promise<Page<StoredProfile>>;
+  /** @param bundles the bundles whose profiles are listed; null or absent for all */
+  list(projectId: string, query: ListQuery, bundles?: ReadonlySet<string> | null): Promise<Page<StoredProfile>>;
   /**
    * Replaces the encrypted text that `profile` has. `updatedAt` changes with new credentials only.
    * @returns false, without a change, when the profile was removed or encrypted again concurrently

@@ -14,6 +14,7 @@ import { parseJson } from '../../platform/json/parse-json.ts';
 import { checkCursors } from '../../platform/list-cursors.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { Page } from '../../platform/page.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import type { CredentialProfileRepository, StoredProfile } from './credential-profile-repository.ts';
 import type { Encrypter } from './encryption.ts';
@@ -28,18 +29,18 @@ import {
   refreshFailed,
   tooManyProfiles,
 } from './problems.ts';
-import type { ResolveCredentials, StoredRefreshToken } from './resolve-credentials.ts';
+import type { ProfileUser, ProjectProfiles, ResolveCredentials, StoredRefreshToken } from './resolve-credentials.ts';
 
 export interface CredentialProfilesDeps {
   readonly repository: CredentialProfileRepository;
   /** Null when the operator has configured no key. Profiles are unavailable then. */
   readonly encrypter: Encrypter | null;
   /**
-   * Reads credentials by the schema of a bundle, because every run with wrong ones would fail.
+   * Reads credentials by the schema of a bundle that the user sees, because every run with wrong ones would fail.
    * @returns the declared members only
-   * @throws Problem 404 when the bundle is not installed, 422 when the credentials are wrong or too large
+   * @throws Problem 404 when there is no such bundle, 422 when the credentials are wrong or too large
    */
-  readonly readCredentials: (bundleId: string, credentials: Named) => Named;
+  readonly readCredentials: (bundleId: string, credentials: Named, permissions?: Permissions) => Named;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
@@ -53,11 +54,11 @@ type Named = Record<string, unknown>;
 
 /** Credentials that a project stores encrypted under a name. Profiles of other projects are treated as missing. */
 export interface CredentialProfiles {
-  create(projectId: string, body: CredentialProfileCreate): Promise<CredentialProfile>;
-  update(projectId: string, name: string, credentials: Named): Promise<CredentialProfile>;
-  get(projectId: string, name: string): Promise<CredentialProfile>;
-  list(projectId: string, query: ListQuery): Promise<Page<CredentialProfile>>;
-  remove(projectId: string, name: string): Promise<void>;
+  create(user: ProjectProfiles, body: CredentialProfileCreate): Promise<CredentialProfile>;
+  update(user: ProjectProfiles, name: string, credentials: Named): Promise<CredentialProfile>;
+  get(user: ProjectProfiles, name: string): Promise<CredentialProfile>;
+  list(user: ProjectProfiles, query: ListQuery): Promise<Page<CredentialProfile>>;
+  remove(user: ProjectProfiles, name: string): Promise<void>;
   readonly resolve: ResolveCredentials;
   /** Whether there is a key. Without one, nothing is stored. */
   readonly isEncryptionConfigured: boolean;
@@ -71,13 +72,13 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return deps.encrypter;
   }
 
-  async function find(projectId: string, name: string): Promise<StoredProfile> {
+  async function find({ projectId, permissions }: ProjectProfiles, name: string): Promise<StoredProfile> {
     const found = await repository.find(projectId, name);
-    if (found === undefined) throw profileNotFound(name);
+    if (found === undefined || permissions?.seesBundle(found.bundleId) === false) throw profileNotFound(name);
     return found;
   }
 
-  const read = (bundleId: string, received: Named) => JSON.stringify(deps.readCredentials(bundleId, received));
+  const read = (...given: Parameters<typeof deps.readCredentials>) => JSON.stringify(deps.readCredentials(...given));
 
   function open(profile: StoredProfile): Named {
     const plain = encrypter().decrypt(profile.encrypted, placeOf(profile));
@@ -92,7 +93,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return { encrypted, keyId };
   }
 
-  async function resolveProfile(projectId: string | null, bundleId: string, credentials: Named) {
+  async function resolveProfile({ projectId, permissions }: ProfileUser, bundleId: string, credentials: Named) {
     if (projectId === null) throw apiKeyRejected();
     const { [profileMember]: name, ...others } = credentials;
     if (typeof name !== 'string')
@@ -101,7 +102,7 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       throw profileReferenceInvalid('other members too', 'the only member of credentials');
     }
     encrypter();
-    const profile = await find(projectId, name);
+    const profile = await find({ projectId, permissions }, name);
     if (profile.bundleId !== bundleId) {
       const found = `a profile of the bundle ${JSON.stringify(profile.bundleId)}`;
       throw profileReferenceInvalid(found, `a profile of the bundle ${JSON.stringify(bundleId.slice(0, 64))}`);
@@ -113,8 +114,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
   const refreshing = { repository, logger: deps.logger, open, encrypt: encryptFor, unstored: new Map() };
 
   return {
-    async create(projectId, { name, bundle_id: bundleId, credentials }) {
-      const text = read(bundleId, credentials);
+    async create({ projectId, permissions }, { name, bundle_id: bundleId, credentials }) {
+      const text = read(bundleId, credentials, permissions);
       const place = { projectId, bundleId, name };
       const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(place));
       const now = clock.now();
@@ -127,25 +128,23 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       }
       return toWire(profile);
     },
-    async update(projectId, name, credentials) {
+    async update(user, name, credentials) {
       const current = encrypter();
-      const profile = await find(projectId, name);
+      const profile = await find(user, name);
       const { text: encrypted, keyId } = current.encrypt(read(profile.bundleId, credentials), placeOf(profile));
       const changed = { encrypted, keyId, updatedAt: clock.now() };
       if (!(await repository.replace(profile, changed))) throw profileBusy(name);
       return toWire({ ...profile, ...changed });
     },
-    get: async (projectId, name) => toWire(await find(projectId, name)),
-    async list(projectId, query) {
-      const page = await repository.list(projectId, checkCursors(query, 'credentialProfile'));
+    get: async (user, name) => toWire(await find(user, name)),
+    async list({ projectId, permissions }, query) {
+      const page = await repository.list(projectId, checkCursors(query, 'credentialProfile'), permissions?.bundles);
       return { ...page, items: page.items.map(toWire) };
     },
-    async remove(projectId, name) {
-      if (!(await repository.remove(projectId, name))) throw profileNotFound(name);
-    },
+    remove: async (user, name) => void (await repository.remove(user.projectId, (await find(user, name)).name)),
     isEncryptionConfigured: deps.encrypter !== null,
-    resolve: (projectId, bundleId, credentials) =>
-      Object.hasOwn(credentials, profileMember) ? resolveProfile(projectId, bundleId, credentials) : { credentials },
+    resolve: (user, bundleId, credentials) =>
+      Object.hasOwn(credentials, profileMember) ? resolveProfile(user, bundleId, credentials) : { credentials },
   };
 }
 

@@ -1,16 +1,29 @@
+import type { Permissions } from '../../platform/permissions.ts';
+
 type Named = Record<string, unknown>;
 
 /**
  * Resolves the credentials of a request before a run: `{"$profile": "name"}` becomes the credentials of that profile.
  * Other credentials are returned unchanged and synchronously.
- * @param projectId the project of the key; null without one
  * @throws Problem when there is no encryption key, no such profile, or the profile belongs to another bundle
  */
 export type ResolveCredentials = (
-  projectId: string | null,
+  user: ProfileUser,
   bundleId: string,
   credentials: Named,
 ) => ResolvedCredentials | Promise<ResolvedCredentials>;
+
+/** Who uses profiles of a project. */
+export interface ProjectProfiles {
+  readonly projectId: string;
+  /** Absent for a run that was accepted earlier. */
+  readonly permissions?: Permissions | undefined;
+}
+
+export interface ProfileUser extends Omit<ProjectProfiles, 'projectId'> {
+  /** The project of the key; null without one. */
+  readonly projectId: string | null;
+}
 
 export interface ResolvedCredentials {
   readonly credentials: Named;
@@ -21,10 +34,10 @@ export interface ResolvedCredentials {
 /** Returns the same request with credentials instead of a profile's name. A member `refreshToken` of the client is dropped. */
 export async function resolveRequest<Request extends { readonly bundle_id: string; readonly credentials: Named }>(
   resolve: ResolveCredentials,
-  projectId: string | null,
+  user: ProfileUser,
   request: Request,
 ): Promise<Request & ResolvedCredentials> {
-  const { credentials, refreshToken } = await resolve(projectId, request.bundle_id, request.credentials);
+  const { credentials, refreshToken } = await resolve(user, request.bundle_id, request.credentials);
   return { ...request, credentials, refreshToken };
 }
 

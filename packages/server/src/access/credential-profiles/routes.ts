@@ -23,15 +23,14 @@ const url = '/v1/credential_profiles';
 const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 64, description: 'Of the profile.' }) });
 const security = [{ apiKey: [] }];
 
-/** Routes of credential profiles. Keys with scope `plugins` list names; keys with scope `admin` change profiles. ADR 0029. */
+/** Routes of credential profiles. Keys with scope `plugins:read` list names; keys with scope `admin` change profiles. ADR 0029. */
 export function credentialProfileRoutes(app: App, deps: CredentialProfileRoutesDeps): void {
   readingRoutes(app, deps);
   changingRoutes(app, deps);
 }
 
 function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDeps): void {
-  const onRequest = guard.requires('plugins');
-  const projectOf = (request: Parameters<Guard['callerOf']>[0]) => guard.callerOf(request).projectId;
+  const onRequest = guard.requires('plugins:read');
   app.get(
     url,
     {
@@ -44,7 +43,7 @@ function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDep
       },
     },
     async (request) => {
-      const list = listEnvelope(await profiles.list(projectOf(request), request.query));
+      const list = listEnvelope(await profiles.list(guard.callerOf(request), request.query));
       return { ...list, encryption_configured: profiles.isEncryptionConfigured };
     },
   );
@@ -60,7 +59,7 @@ function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDep
       },
     },
     async (request) => {
-      const data = await profiles.get(projectOf(request), request.params.name);
+      const data = await profiles.get(guard.callerOf(request), request.params.name);
       return successEnvelope(data);
     },
   );
@@ -68,7 +67,6 @@ function readingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDep
 
 function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDeps): void {
   const onRequest = guard.requires('admin');
-  const projectOf = (request: Parameters<Guard['callerOf']>[0]) => guard.callerOf(request).projectId;
   const response = { 200: Success(CredentialProfile) };
   app.post(
     url,
@@ -82,7 +80,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
       },
     },
     async (request) => {
-      const data = await profiles.create(projectOf(request), request.body);
+      const data = await profiles.create(guard.callerOf(request), request.body);
       return successEnvelope(data);
     },
   );
@@ -99,7 +97,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
       },
     },
     async (request) => {
-      const data = await profiles.update(projectOf(request), request.params.name, request.body.credentials);
+      const data = await profiles.update(guard.callerOf(request), request.params.name, request.body.credentials);
       return successEnvelope(data);
     },
   );
@@ -115,7 +113,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
       },
     },
     async (request) => {
-      await profiles.remove(projectOf(request), request.params.name);
+      await profiles.remove(guard.callerOf(request), request.params.name);
       return acknowledgement;
     },
   );

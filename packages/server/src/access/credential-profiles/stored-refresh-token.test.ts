@@ -35,9 +35,11 @@ async function open(t: TestContext) {
   };
   const profiles = process();
   const credentials = { CLIENT: 'client', REFRESH: 'refresh-1' };
-  await profiles.create(projectId, { name: 'mine', bundle_id: 'mail', credentials });
+  await profiles.create({ projectId }, { name: 'mine', bundle_id: 'mail', credentials });
   const resolve = async (from = profiles) => {
-    const { credentials: resolved, refreshToken: token } = await from.resolve(projectId, 'mail', { $profile: 'mine' });
+    const { credentials: resolved, refreshToken: token } = await from.resolve({ projectId }, 'mail', {
+      $profile: 'mine',
+    });
     assert.ok(token);
     return { resolved, token };
   };
@@ -87,7 +89,7 @@ test('a refresh that ends while the project replaces the credentials keeps the n
   const replaced = { CLIENT: 'other', REFRESH: 'given' };
   const { token } = await resolve();
   await token.refresh('REFRESH', async () => {
-    await profiles.update(projectId, 'mine', replaced);
+    await profiles.update({ projectId }, 'mine', replaced);
     return { rotated: 'late' };
   });
   assert.deepEqual((await resolve()).resolved, replaced);
@@ -135,6 +137,6 @@ test('a refresh that the provider refuses changes nothing and frees the claim', 
 
 test('a member refreshToken that a client sends beside its credentials is dropped', async () => {
   const sent = { bundle_id: 'mail', credentials: { CLIENT: 'client' }, refreshToken: 'forged' };
-  const call = await resolveRequest((_project, _bundle, credentials) => ({ credentials }), 'p', sent);
+  const call = await resolveRequest((_project, _bundle, credentials) => ({ credentials }), { projectId: 'p' }, sent);
   assert.deepEqual(call, { bundle_id: 'mail', credentials: { CLIENT: 'client' }, refreshToken: undefined });
 });

@@ -1,6 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { scopes } from '@quartermaster/contract';
+import { firstScopes } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
 import { Secret } from '../../platform/secret.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
@@ -36,7 +36,7 @@ export async function createFirstKey(
   if (chosen !== null && !looksLikeApiKey(chosen.reveal())) throw firstKeyRefused();
   if ((await repository.listProjects()).length > 0) return undefined;
   const project = { id: newId('project'), name: firstProjectName, createdAt: clock.now() };
-  const request = { projectId: project.id, name: 'first', scopes, expiresAt: null };
+  const request = { projectId: project.id, name: 'first', scopes: firstScopes, expiresAt: null };
   const { key, stored } = newKey(deps, request, chosen ?? undefined);
   const file = chosen === null ? join(dataFolder, fileName) : null;
   const added = await repository.addProject(project, {

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Scope } from '@quartermaster/contract';
 import type { Caller } from '../../platform/caller.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createBoundedLog } from '../../platform/log/bounded-log.ts';
 import type { Logger } from '../../platform/log/logger.ts';
+import { createPermissions } from '../../platform/permissions.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 import { apiKeyRejected } from './problems.ts';
 import type { ProjectRepository, StoredKey } from './project-repository.ts';
@@ -146,19 +146,9 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
 
 function entryOf(key: StoredKey): Entry {
   return {
-    caller: {
-      projectId: key.projectId,
-      keyId: key.id,
-      scopes: scopesOf(key),
-      tools: key.tools === null ? null : new Set(key.tools),
-    },
+    caller: { projectId: key.projectId, keyId: key.id, permissions: createPermissions(key) },
     expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
   };
-}
-
-/** `admin` includes `metrics`, so that keys from before `metrics` existed can still read the metrics. */
-function scopesOf({ scopes }: StoredKey): ReadonlySet<Scope> {
-  return new Set(scopes.includes('admin') ? [...scopes, 'metrics'] : scopes);
 }
 
 function bearerKey(authorization: string | undefined): string | undefined {

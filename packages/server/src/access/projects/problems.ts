@@ -1,5 +1,6 @@
 import type { Scope } from '@quartermaster/contract';
 import { Problem } from '../../platform/problem.ts';
+import { quoteText } from '../../platform/quote-text.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 
 /** The response is the same for a missing, malformed, unknown, revoked or expired key. */
@@ -39,19 +40,20 @@ export function scopeNotOwned(scope: Scope): Problem {
   );
 }
 
-/** @param tool a quoted name, or `every plugin` */
-export function toolNotOwned(tool: string): Problem {
+/** @param name what the request names; null for every collection or plugin */
+export function limitNotOwned(what: 'collection' | 'tool', name: string | null): Problem {
+  const every = what === 'collection' ? 'every collection' : 'every plugin';
   return new Problem(
     'PERMISSION_DENIED',
-    `The API key is limited by its \`tools\` and cannot grant ${tool}. Name only tools of this key, or use a key without this limit.`,
+    `The API key is limited by its \`${what}s\` and cannot grant ${name === null ? every : quoteText(name)}. Name only ${what}s of this key, or use a key without this limit.`,
   );
 }
 
-/** @param tool the quoted name of a plugin or bundle */
-export function toolNotPermitted(tool: string): Problem {
+/** A key must not replace one that may do more. The message does not tell what. */
+export function rotationNotOwned(): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    `The \`tools\` of the API key do not include ${tool}. Use a key whose \`tools\` include it, or a key without this limit.`,
+    'The API key cannot replace a key that may do more than itself. Use a key that may do at least as much.',
   );
 }
 

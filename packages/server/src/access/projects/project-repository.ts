@@ -1,5 +1,6 @@
-import type { ListQuery, Scope } from '@quartermaster/contract';
+import type { ListQuery } from '@quartermaster/contract';
 import type { Page } from '../../platform/page.ts';
+import type { Grant } from '../../platform/permissions.ts';
 
 export interface Project {
   readonly id: string;
@@ -11,21 +12,18 @@ export interface Project {
 export type RunInputs = 'drop' | 'keep';
 
 /** A key as stored, without its text. Times are in milliseconds. */
-export interface StoredKey {
+export interface StoredKey extends Grant {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
   readonly hash: string;
   readonly hint: string;
-  readonly scopes: readonly Scope[];
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
   /** The key that created it; null when an administrator or a command did. */
   readonly makerId: string | null;
-  /** The bundles (`bundle_id`) and plugins (`bundle_id/plugin_id`) that it may run; null: every plugin. */
-  readonly tools: readonly string[] | null;
 }
 
 /** The keys that have changed since the last load. */
@@ -69,6 +67,8 @@ export interface ProjectRepository {
   projectsThatKeepInputs(): Promise<string[]>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   findKey(keyId: string): Promise<StoredKey | undefined>;
+  /** Returns those of the collections that the project has. */
+  findCollections(projectId: string, collectionIds: readonly string[]): Promise<string[]>;
   findKeyByHash(hash: string): Promise<StoredKey | undefined>;
   /** Returns keys ordered by id. The caller checks that the cursors exist. */
   pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;

@@ -10,6 +10,7 @@ import { createLogger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import { Secret } from '../../platform/secret.ts';
 import type { Database } from '../../storage/database/database.ts';
+import { insertCollection } from '../../storage/database/testing/insert-rows.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { createApiKey, looksLikeApiKey } from './api-key.ts';
@@ -47,6 +48,8 @@ async function addKeys({ write }: Database, { projectId }: StoredKey, count: num
   await write.insertInto('api_key').values(rows).execute();
 }
 
+const addCollection = (database: Database, projectId: string) => insertCollection(database, { project_id: projectId });
+
 const isRejected = (error: unknown) => error instanceof Problem && error.code === 'APIKEY_VALIDATION_FAILED';
 
 test('a key has a prefix and a checksum that detects every single wrong character', () => {
@@ -71,7 +74,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await stat(first.file)).mode & 0o777, 0o600);
       assert.equal((await projects.listProjects()).length, 1);
       const ring = await openRing();
-      assert.deepEqual([...(await ring.authenticate(`Bearer ${first.key.reveal()}`)).scopes], [...scopes]);
+      assert.deepEqual(
+        [...(await ring.authenticate(`Bearer ${first.key.reveal()}`)).permissions.scopes].sort(),
+        [...scopes].sort(),
+      );
       assert.equal(await createFirstKey(deps, folder), undefined);
     });
 
@@ -205,8 +211,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const rotated = await projects.rotateKey(old.stored.id, 60_000);
       const ring = await openRing();
       await ring.authenticate(`Bearer ${old.key.reveal()}`);
-      const { scopes: grantedScopes } = await ring.authenticate(`Bearer ${rotated.key.reveal()}`);
-      assert.deepEqual([...grantedScopes], ['files', 'admin', 'metrics']);
+      const { permissions } = await ring.authenticate(`Bearer ${rotated.key.reveal()}`);
+      assert.deepEqual([...permissions.scopes], ['files', 'files:read', 'admin', 'metrics']);
       clock.time += 60_001;
       await assert.rejects(ring.authenticate(`Bearer ${old.key.reveal()}`), isRejected);
       await ring.authenticate(`Bearer ${rotated.key.reveal()}`);
@@ -229,14 +235,24 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await projects.rotateKey(lasting.stored.id, 0, makerId)).stored.expiresAt, endsAt);
     });
 
-    test('a key keeps its tools, and a key that it creates or rotates has no others', async (t) => {
-      const { projects, repository, clock } = await open(t);
+    test('a key keeps its collections and tools, and a key that it creates or rotates has no others', async (t) => {
+      const { projects, repository, clock, database } = await open(t);
       const project = await projects.createProject('one');
       const request = { projectId: project.id, name: 'n', scopes: ['admin'] as const, expiresAt: null };
       const { stored } = await projects.createKey({ ...request, tools: ['slack', 'time/convert_time', 'slack'] });
       assert.deepEqual((await repository.findKey(stored.id))?.tools, ['slack', 'time/convert_time']);
       const loaded = (await repository.changedKeys(null, clock.time)).keys;
       assert.deepEqual(loaded.find(({ id }) => id === stored.id)?.tools, stored.tools);
+      const [own, other] = [await addCollection(database, project.id), await addCollection(database, project.id)];
+      const reader = await projects.createKey({ ...request, collections: [own, own] });
+      assert.deepEqual((await repository.findKey(reader.stored.id))?.collections, [own]);
+      const missing = { code: 'OBJECT_NOT_FOUND' };
+      const foreign = await addCollection(database, (await projects.createProject('two')).id);
+      await assert.rejects(projects.createKey({ ...request, collections: [foreign] }), missing);
+      const byReader = { ...request, makerId: reader.stored.id };
+      assert.deepEqual((await projects.createKey(byReader)).stored.collections, [own]);
+      await assert.rejects(projects.createKey({ ...byReader, collections: [other] }), { code: 'PERMISSION_DENIED' });
+      assert.deepEqual((await projects.rotateKey(reader.stored.id, 0)).stored.collections, [own]);
       const free = await projects.createKey(request);
       assert.equal((await repository.findKey(free.stored.id))?.tools, null);
       const makerId = stored.id;

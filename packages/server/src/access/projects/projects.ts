@@ -1,19 +1,21 @@
-import type { ListQuery, Scope } from '@quartermaster/contract';
+import type { ListQuery } from '@quartermaster/contract';
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
-import { checkName, findBeyond } from '../../platform/key-tools.ts';
 import { checkCursor } from '../../platform/list-cursors.ts';
 import type { Page } from '../../platform/page.ts';
+import { createPermissions, type Grant } from '../../platform/permissions.ts';
 import { objectNotFound, type Problem } from '../../platform/problem.ts';
-import { quoteText } from '../../platform/quote-text.ts';
 import { Secret } from '../../platform/secret.ts';
+import { checkName } from '../../platform/validation/check-name.ts';
 import { createApiKey, hashApiKey } from './api-key.ts';
 import {
   apiKeyRejected,
   keyOutlivesItsMaker,
+  limitNotOwned,
   projectNameTaken,
-  toolNotOwned,
+  rotationNotOwned,
+  scopeNotOwned,
   tooManyKeys,
   tooManyProjects,
 } from './problems.ts';
@@ -25,16 +27,17 @@ export interface NewKey {
   readonly key: Secret;
 }
 
-export interface KeyRequest {
+export interface KeyRequest extends Pick<Grant, 'scopes'> {
   readonly projectId: string;
   readonly name: string;
-  readonly scopes: readonly Scope[];
   /** Milliseconds; null when the key does not expire. */
   readonly expiresAt: number | null;
   /** The key that creates it and limits its expiry; null or absent for an administrator or the command line. */
   readonly makerId?: string | null;
-  /** The bundles and plugins that it may run. Null or absent: those of the key that creates it, otherwise all. */
-  readonly tools?: readonly string[] | null;
+  /** Null or absent: those of the key that creates it, otherwise all. */
+  readonly collections?: Grant['collections'];
+  /** As `collections`. */
+  readonly tools?: Grant['tools'];
 }
 
 /** Manages projects and keys. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
@@ -56,7 +59,7 @@ export interface Projects {
   revokeKey(keyId: string, options?: { readonly withDescendants?: boolean }): Promise<string[]>;
   /** Counts the usable keys that the key created, directly or indirectly. */
   countDescendants(keyId: string): Promise<number>;
-  /** Creates a key with the same name, scopes and expiry. The old key works for `overlapMs` longer. */
+  /** Creates a key with the same name, permissions and expiry. The old key works for `overlapMs` longer. */
   rotateKey(keyId: string, overlapMs: number, makerId?: string | null): Promise<NewKey>;
 }
 
@@ -87,10 +90,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
     return key;
   }
 
-  /** Returns when the creating key ends (null: never) and which plugins it may run (null: all). */
-  async function boundsOf(makerId: string | null | undefined): Promise<Pick<StoredKey, 'expiresAt' | 'tools'>> {
-    return typeof makerId === 'string' ? await getKey(makerId) : { expiresAt: null, tools: null };
-  }
+  const findMaker = async (id: string | null | undefined) => (typeof id === 'string' ? await getKey(id) : undefined);
+
   /**
    * Revokes a key whose creator was revoked in the meantime, because the creator's descendants may have been revoked before
    * the key existed.
@@ -122,7 +123,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
     createKey: async (request) => {
       checkName(request.name, longestName);
       await getProject(request.projectId);
-      const bounds = keepBounds(request, await boundsOf(request.makerId));
+      const bounds = keepBounds(request, await findMaker(request.makerId));
+      await checkCollections(repository, request.projectId, bounds);
       const created = newKey(deps, { ...request, ...bounds });
       if (!(await repository.addKey(created.stored, { now: clock.now(), most: maxUsableKeys }))) refuseKey();
       await withdrawOrphan(created.stored);
@@ -146,9 +148,10 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const old = await getKey(keyId);
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
-      const maker = await boundsOf(makerId);
-      checkTools(maker.tools, old.tools);
-      const ends = [old.expiresAt, maker.expiresAt].filter((end) => end !== null);
+      const maker = await findMaker(makerId);
+      const beyond = maker && createPermissions(maker).findBeyond(old);
+      if (beyond !== undefined) throw beyond.what === 'scope' ? scopeNotOwned(beyond.name) : rotationNotOwned();
+      const ends = [old.expiresAt, maker?.expiresAt ?? null].filter((end) => end !== null);
       // Without another creator, the new key stays a descendant of the key that created the old one.
       const request = { ...old, makerId: makerId ?? old.makerId };
       const created = newKey(deps, { ...request, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
@@ -164,27 +167,30 @@ export function createProjects(deps: ProjectsDeps): Projects {
 }
 
 /**
- * Returns the end and the plugins of a new key. Values that the request omits are inherited from its creator.
- * @throws Problem when the key would outlive its creator or may run more plugins
+ * Returns the end and the permissions of a new key. Values that the request omits are inherited from its creator.
+ * @throws Problem when the key would outlive its creator or may do more
  */
-function keepBounds({ expiresAt, tools }: KeyRequest, maker: Pick<StoredKey, 'expiresAt' | 'tools'>) {
-  if (maker.expiresAt !== null && expiresAt !== null && expiresAt > maker.expiresAt) {
-    throw keyOutlivesItsMaker(maker.expiresAt);
-  }
-  const allowed = tools ?? maker.tools;
-  checkTools(maker.tools, allowed);
-  return { expiresAt: expiresAt ?? maker.expiresAt, tools: allowed };
+function keepBounds({ expiresAt, scopes, ...request }: KeyRequest, maker: StoredKey | undefined) {
+  const end = maker?.expiresAt ?? null;
+  if (end !== null && expiresAt !== null && expiresAt > end) throw keyOutlivesItsMaker(end);
+  const collections = request.collections ?? maker?.collections ?? null;
+  const tools = request.tools ?? maker?.tools ?? null;
+  const beyond = maker && createPermissions(maker).findBeyond({ scopes, collections, tools });
+  if (beyond?.what === 'scope') throw scopeNotOwned(beyond.name);
+  if (beyond !== undefined) throw limitNotOwned(beyond.what, beyond.name);
+  return { scopes, collections, tools, expiresAt: expiresAt ?? end };
 }
 
-/**
- * A key must not create a key that may run more plugins than itself.
- * @throws Problem PERMISSION_DENIED
- */
-function checkTools(makers: StoredKey['tools'], wanted: StoredKey['tools']): void {
-  if (makers === null) return;
-  if (wanted === null) throw toolNotOwned('every plugin');
-  const beyond = findBeyond(new Set(makers), wanted);
-  if (beyond !== undefined) throw toolNotOwned(quoteText(beyond));
+/** @throws Problem OBJECT_NOT_FOUND for a collection that the project does not have */
+async function checkCollections(
+  repository: ProjectRepository,
+  projectId: string,
+  { collections }: Grant,
+): Promise<void> {
+  if (collections === null) return;
+  const found = new Set(await repository.findCollections(projectId, collections));
+  const missing = collections.find((id) => !found.has(id));
+  if (missing !== undefined) throw objectNotFound('collection', missing);
 }
 
 const longestName = 127;
@@ -211,6 +217,7 @@ export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, request: Key
     revokedAt: null,
     lastUsedAt: null,
     makerId: request.makerId ?? null,
+    collections: request.collections == null ? null : [...new Set(request.collections)],
     tools: request.tools == null ? null : [...new Set(request.tools)],
   };
   return { stored, key: new Secret(key) };

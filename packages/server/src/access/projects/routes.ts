@@ -24,7 +24,6 @@ import { accessEvent } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import { assertAdministrator, type DeletionRoutesDeps, deletionRoutes } from './deletion-routes.ts';
-import { scopeNotOwned } from './problems.ts';
 import type { StoredKey, Project as StoredProject } from './project-repository.ts';
 import type { NewKey, Projects } from './projects.ts';
 
@@ -42,10 +41,26 @@ const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
  * "Keys".
  */
 export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
+  ownKeyRoute(app, deps);
   projectListRoutes(app, deps);
   deletionRoutes(app, deps);
   keyListRoutes(app, deps);
   keyRoutes(app, deps);
+}
+
+/** Tells the holder of a key what it may do. */
+function ownKeyRoute(app: App, { guard, projects, clock }: ProjectRoutesDeps): void {
+  app.get(
+    '/v1/key',
+    {
+      onRequest: guard.hasKey,
+      schema: { ...projectOperations.getOwnKey, security: [{ apiKey: [] }], response: { 200: Success(ApiKey) } },
+    },
+    async (request) => {
+      const { projectId, keyId, permissions } = guard.keyOf(request);
+      return successEnvelope(keyToWire(await projects.findKey(projectId, keyId), clock.now(), { permissions }));
+    },
+  );
 }
 
 function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): void {
@@ -102,10 +117,11 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
       },
     },
     async (request) => {
-      const projectId = managedProject(guard.managerOf(request), request);
+      const manager = guard.managerOf(request);
+      const projectId = managedProject(manager, request);
       const now = clock.now();
       const page = await projects.pageOfKeys(projectId, request.query);
-      return listEnvelope({ ...page, items: page.items.map((key) => keyToWire(key, now)) });
+      return listEnvelope({ ...page, items: page.items.map((key) => keyToWire(key, now, manager)) });
     },
   );
   app.post(
@@ -123,22 +139,21 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
     async (request) => {
       const manager = guard.managerOf(request);
       const projectId = managedProject(manager, request);
-      const { name, expires_timestamp: expiresAt = null, tools = null } = request.body;
-      const wanted = [...new Set(request.body.scopes ?? defaultScopes)];
-      checkScopes(manager, wanted);
+      const { name, scopes = defaultScopes, expires_timestamp: expiresAt = null, collections, tools } = request.body;
       if (expiresAt !== null && expiresAt <= clock.now()) {
         throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
       }
       const created = await projects.createKey({
         projectId,
         name,
-        scopes: wanted,
+        scopes,
         expiresAt,
-        tools,
         makerId: manager.keyId,
+        collections: collections ?? null,
+        tools: tools ?? null,
       });
       request.log.info(keyEvent('key_created', request, created.stored), 'key created');
-      return successEnvelope(newKeyToWire(created, clock));
+      return successEnvelope(newKeyToWire(created, clock, manager));
     },
   );
 }
@@ -161,11 +176,10 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
     async (request) => {
       const manager = guard.managerOf(request);
       const key = await managedKey(projects, manager, request);
-      checkScopes(manager, key.scopes);
       const created = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
       request.log.info({ ...keyEvent('key_rotated', request, created.stored), replaced_key_id: key.id }, 'key rotated');
       await keyRing.refresh();
-      return successEnvelope(newKeyToWire(created, clock));
+      return successEnvelope(newKeyToWire(created, clock, manager));
     },
   );
   app.delete(
@@ -193,8 +207,9 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
 }
 
 /** Names the managed key (`key_id`) and the managing key (`key`) by their ids only. */
-function keyEvent(event: string, request: FastifyRequest, { id, projectId, scopes, expiresAt, tools }: StoredKey) {
-  const fields = { key_id: id, project: projectId, scopes, tools, expires_timestamp: expiresAt };
+function keyEvent(event: string, request: FastifyRequest, { id, projectId, expiresAt, ...key }: StoredKey) {
+  const { scopes, collections, tools } = key;
+  const fields = { key_id: id, project: projectId, scopes, collections, tools, expires_timestamp: expiresAt };
   return { ...accessEvent(event, request), ...fields };
 }
 
@@ -215,22 +230,19 @@ async function managedKey(projects: Projects, manager: Manager, request: Fastify
   return await projects.findKey(projectId, key_id);
 }
 
-function checkScopes(manager: Manager, wanted: StoredScopes): void {
-  const missing = wanted.find((scope) => !manager.scopes.has(scope));
-  if (missing !== undefined) throw scopeNotOwned(missing);
-}
-type StoredScopes = NewKey['stored']['scopes'];
-
 function projectToWire({ id, name, createdAt }: StoredProject) {
   return { object: 'Project' as const, project_id: id, name, created_timestamp: createdAt };
 }
 
-function newKeyToWire({ stored, key }: NewKey, clock: Clock) {
-  return { ...keyToWire(stored, clock.now()), key: key.reveal() };
+function newKeyToWire({ stored, key }: NewKey, clock: Clock, reader: Reader) {
+  return { ...keyToWire(stored, clock.now(), reader), key: key.reveal() };
 }
 
+type Reader = Pick<Manager, 'permissions'>;
+
 /** Converts a key for lists, which show only the last characters of its text. */
-function keyToWire(key: StoredKey, now: number): ApiKey {
+function keyToWire(key: StoredKey, now: number, { permissions }: Reader): ApiKey {
+  const { collections, tools } = permissions.visiblePart(key);
   const isOver = key.expiresAt !== null && key.expiresAt <= now;
   return {
     object: 'ApiKey',
@@ -245,6 +257,7 @@ function keyToWire(key: StoredKey, now: number): ApiKey {
     revoked_timestamp: key.revokedAt,
     last_used_timestamp: key.lastUsedAt,
     maker_key_id: key.makerId,
-    tools: key.tools === null ? null : [...key.tools],
+    collections: collections === null ? null : [...collections],
+    tools: tools === null ? null : [...tools],
   };
 }

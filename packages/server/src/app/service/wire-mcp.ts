@@ -117,9 +117,9 @@ export function serveMcp(app: App, { mcp, guard, checkSite }: ServedMcp): void {
     open: mcp.open,
     checkSite,
     guard: {
-      check: mcp.hasKnowledge ? guard.checkEither : guard.check,
-      checkPlugins: guard.check,
-      checkCollections: guard.requires('collections'),
+      check: mcp.hasKnowledge ? guard.checkEither : guard.checkRead,
+      checkPlugins: guard.checkRead,
+      checkCollections: guard.requires('collections:read'),
       findCaller: guard.findCaller,
     },
   });

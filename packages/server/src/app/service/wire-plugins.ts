@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createPluginsGuard } from '../../access/authentication.ts';
-import { createCredentialProfiles } from '../../access/credential-profiles/credential-profiles.ts';
+import {
+  type CredentialProfilesDeps,
+  createCredentialProfiles,
+} from '../../access/credential-profiles/credential-profiles.ts';
 import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
 import type { ResolveCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
 import { credentialProfileRoutes } from '../../access/credential-profiles/routes.ts';
@@ -12,6 +15,7 @@ import { listReachableUrls, reservePort } from '../../platform/http/listen.ts';
 import { mountPath } from '../../platform/http/mount-plugins.ts';
 import { collectOpenApi } from '../../platform/http/openapi/openapi.ts';
 import { operationRoutes } from '../../platform/http/openapi/operations.ts';
+import { everyPermission } from '../../platform/permissions.ts';
 import { version } from '../../platform/version.ts';
 import { createArtifactRepository } from '../../storage/repositories/artifact-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
@@ -39,7 +43,7 @@ import { createRunEvents, eventDefaults, type RunEvents } from '../../tools/runs
 import type { RunRepository } from '../../tools/runs/run-repository.ts';
 import { openInputKeepers, retentionTasks } from '../../tools/runs/run-retention.ts';
 import { createRunStore, type RunStore } from '../../tools/runs/run-store.ts';
-import { createRuns, type Runs } from '../../tools/runs/runs.ts';
+import { createRuns, type Runs, type RunsDeps } from '../../tools/runs/runs.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
 import { referenceRoutes } from '../console/routes.ts';
 import type { Config } from '../settings/config.ts';
@@ -81,7 +85,8 @@ export async function openPluginsAddress(
   });
   const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
   const search = createPluginSearch(catalogue);
-  catalogueRoutes(app, { catalogue, search, onRequest: guard.check, namesFiles: guard.namesFiles });
+  const { permissionsOf, projectOf, keyOf } = guard;
+  catalogueRoutes(app, { catalogue, search, onRequest: guard.checkRead, permissionsOf });
   const profiles = openProfiles(context, { catalogue, encrypter });
   credentialProfileRoutes(app, { profiles, guard });
   const resolveCredentials = profiles.resolve;
@@ -91,14 +96,19 @@ export async function openPluginsAddress(
     hashes,
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
-  const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
+  const effectsOf = (...ids: [bundleId: string, pluginId: string]) => catalogue().findPlugin(...ids)?.manifest.effects;
+  const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, effectsOf, encrypter };
   const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
-  const { check: onRequest, projectOf, keyOf, findCaller, checkTool } = guard;
+  const authentication = { onRequest: guard.checkRead, onAnyRun: guard.check, projectOf, keyOf, permissionsOf };
   const { own, mounted } = basePathsOf(config);
   const basePath = ({ raw }: { raw: IncomingMessage }) => (context.mounted.has(raw) ? mounted : own);
-  const routing = { catalogue, executor, onRequest, projectOf, keyOf, findCaller, checkTool, once, resolveCredentials };
+  const routing = { catalogue, executor, ...authentication, once, resolveCredentials };
   executionRoutes(app, { ...routing, background: runs, basePathOf: basePath });
-  runRoutes(app, { runs, events, onRequest, projectOf, keyOf });
+  const readerOf = (request: Parameters<typeof projectOf>[0]) => ({
+    projectId: projectOf(request),
+    permissions: permissionsOf(request),
+  });
+  runRoutes(app, { runs, events, onRequest: guard.checkRead, readerOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, guard });
   const { logger, registry: metrics, admission } = context;
   const svgConverter = openSvgConverter({ logger, metrics, admission });
@@ -193,8 +203,8 @@ function openProfiles(
   { catalogue, encrypter }: { catalogue: () => Catalogue; encrypter: Encrypter | null },
 ) {
   const repository = createCredentialProfileRepository(database);
-  const read = (bundleId: string, credentials: Readonly<Record<string, unknown>>) =>
-    readCredentials(getBundle(catalogue(), bundleId), credentials);
+  const read: CredentialProfilesDeps['readCredentials'] = (bundleId, credentials, permissions) =>
+    readCredentials(getBundle(catalogue().visibleTo(permissions ?? everyPermission), bundleId), credentials);
   const deps = { repository, encrypter, readCredentials: read, clock, newId, logger, countExceeded };
   return createCredentialProfiles(deps);
 }
@@ -249,13 +259,14 @@ interface AsyncRunsOptions extends RunServices {
   readonly executor: Executor;
   readonly resolveCredentials: ResolveCredentials;
   readonly hasBundle: (bundleId: string) => boolean;
+  readonly effectsOf: RunsDeps['effectsOf'];
   readonly encrypter: RequestEncrypter | null;
 }
 
 /** Open it after the components that run plugins, so that it is closed before them. */
 function openAsyncRuns(
   { clock, logger, resources, admission, shares }: ServiceContext,
-  { runStore, repository, ...options }: AsyncRunsOptions,
+  { runStore, repository, effectsOf, ...options }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
     ...options,
@@ -269,6 +280,6 @@ function openAsyncRuns(
   const recovery = startPeriodicTasks([asyncRuns.leaseTask], logger);
   resources.defer(() => recovery.close());
   resources.defer(() => asyncRuns.close());
-  const runs = createRuns({ repository, store: runStore, asyncRuns, clock });
+  const runs = createRuns({ repository, store: runStore, asyncRuns, clock, effectsOf });
   return { runs, events: createRunEvents({ ...eventDefaults, runs, store: runStore, shares }), asyncRuns };
 }

@@ -1,10 +1,12 @@
 import type { Scope } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.ts';
+import type { Permissions } from '../permissions.ts';
 
 /**
  * Authentication for the `routes.ts` of a module. `requires` returns an `onRequest` hook, which runs before a byte of
- * the body is read. It throws APIKEY_VALIDATION_FAILED or PERMISSION_DENIED; after it, `callerOf` returns the caller.
+ * the body is read. It throws APIKEY_VALIDATION_FAILED or PERMISSION_DENIED, and OBJECT_NOT_FOUND when the path names a
+ * collection (`:collection_id`) that the caller does not see. After it, `callerOf` returns the caller.
  */
 export interface Guard {
   requires(scope: Scope): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -15,13 +17,16 @@ export interface Guard {
 export interface Manager {
   /** Null for every project. */
   readonly projectId: string | null;
-  readonly scopes: ReadonlySet<Scope>;
+  readonly permissions: Permissions;
   /** The id of the managing key; null for an administrator. */
   readonly keyId: string | null;
 }
 
 /** Authentication for `access/projects/routes.ts`. `manages` is an `onRequest` hook like those of {@link Guard}. */
 export interface ManagerGuard {
+  /** Requires a key of any scope. Sessions have none. */
+  readonly hasKey: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  keyOf(request: FastifyRequest): Caller;
   readonly manages: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   managerOf(request: FastifyRequest): Manager;
 }

@@ -20,11 +20,11 @@ export const mountPath = '/plugins';
 const methods = { GET: 'readPluginsAddress', POST: 'callPluginsAddress', DELETE: 'deleteAtPluginsAddress' } as const;
 
 /**
- * Serves `/v1/…` of the plugins address as `/plugins/v1/…` of the files address, for a key of scope `plugins` or a
- * session. The console's pages then use only their own origin, and no address has to allow other origins.
+ * Serves `/v1/…` of the plugins address as `/plugins/v1/…` of the files address, for a key of scope `plugins:read` or a
+ * session. The routes check what else they need. The console's pages then use only their own origin, and no address has to allow other origins.
  */
 export function mountPlugins(app: App, deps: PluginsMountDeps): void {
-  const requires = deps.guard.requires('plugins');
+  const requires = deps.guard.requires('plugins:read');
   async function handOver(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await requires(request, reply);
     const { raw } = request;

@@ -3,6 +3,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import { createBaseline } from './migrations/0001-baseline.ts';
 import { createProjectDeletionTable } from './migrations/0002-project-deletion.ts';
+import { createLimitedKeys } from './migrations/0003-limited-keys.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,6 +16,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
   return {
     [baseline]: createBaseline(dialect),
     '0002-project-deletion': createProjectDeletionTable(dialect),
+    '0003-limited-keys': createLimitedKeys(dialect),
   };
 }
 

@@ -110,6 +110,8 @@ export interface KeyTable {
   last_used_at: number | null;
   /** The key that created this key; null when an administrator or a command created it. */
   maker_id: string | null;
+  /** JSON array of collection ids; null: every collection. */
+  collections: string | null;
   /** JSON array of bundle ids and `bundle_id/plugin_id`; null: every plugin. */
   tools: string | null;
   /** The number of the last change; using the key does not count as a change. */
@@ -159,6 +161,8 @@ export interface FileTable {
   sha256: string;
   state: 'live' | 'deleting';
   created_at: number;
+  /** The key that uploaded it, if the key is limited to collections; null otherwise. */
+  uploader_id: string | null;
 }
 
 /** The additional columns of a stored plugin output. Its row in `file` has the same id and the purpose `artifact`. */

@@ -174,6 +174,7 @@ function toRow(file: NewRow, blobId: string) {
     sha256: file.sha256,
     state: 'live' as const,
     created_at: file.createdAt,
+    uploader_id: isArtifact(file) ? null : (file.uploaderId ?? null),
   };
 }
 

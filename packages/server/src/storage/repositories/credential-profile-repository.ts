@@ -35,8 +35,9 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
       return row === undefined ? undefined : toProfile(row);
     },
     findBundles: (projectId, names) => findBundles(read, projectId, names),
-    list: async (projectId, query) => {
-      const ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
+    list: async (projectId, query, bundles = null) => {
+      let ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
+      if (bundles !== null) ofProject = ofProject.where('bundle_id', 'in', [...bundles]);
       const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
       const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
       return { ...page, items: page.items.map(toProfile) };

@@ -122,7 +122,10 @@ async function openStores(t: TestContext, open: (typeof temporaryDatabases)['SQL
       Buffer.from(`${part('purpose', 'record_file')}${part('file"; filename="a.txt', text)}--b--\r\n`),
     ]);
     const release = async () => {};
-    const { file } = await uploads.receive({ projectId: 'p', boundary: 'b', claim: null, release }, body);
+    const { file } = await uploads.receive(
+      { projectId: 'p', uploaderId: null, boundary: 'b', claim: null, release },
+      body,
+    );
     return file.file_id;
   }
 

@@ -1,5 +1,6 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import type { FileReach } from '../../platform/permissions.ts';
 import { Problem } from '../../platform/problem.ts';
 import { projectText, readProject } from '../../platform/project-text.ts';
 import type { BlobDamage } from '../../stores/files/blob-repository.ts';
@@ -29,7 +30,7 @@ export function createFileRepository(database: Database): FileRepository {
   return {
     add: (files, limits, isStored) =>
       commit(database, (transaction) => addFiles({ transaction, dialect: database.dialect }, files, limits, isStored)),
-    find: async (projectId, fileId) => {
+    find: async (projectId, fileId, reach = null) => {
       const row = await read
         .selectFrom('file')
         .selectAll()
@@ -38,21 +39,13 @@ export function createFileRepository(database: Database): FileRepository {
         .where('state', '=', 'live')
         .where('purpose', '<>', artifactPurpose)
         .executeTakeFirst();
-      return row === undefined ? undefined : toFile(row);
+      if (row === undefined) return undefined;
+      const isSeen = reach === null || row.uploader_id === reach.keyId;
+      if (isSeen || (await findReferences(read, row, { limit: 1, reach })).length > 0) return toFile(row);
+      return undefined;
     },
-    list: (projectId, query) => listFiles(database, projectId, query),
-    references: async (projectId, fileId, limit) => {
-      const rows = await read
-        .selectFrom('record')
-        .select(['id', 'collection_id'])
-        .where('file_id', '=', fileId)
-        .where('project_id', '=', projectId)
-        .where('status', '<>', 'deleting')
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute();
-      return rows.map((row) => ({ collectionId: row.collection_id, recordId: row.id }));
-    },
+    list: (projectId, query, reach = null) => listFiles(database, projectId, { query, reach }),
+    references: (projectId, id, options) => findReferences(read, { project_id: projectId, id }, options),
     bytesKept: (projectId) => findUsage(read, projectId),
     wrongUsages: () => findWrongUsages(read),
     correctUsage: (projectId) => correctUsage(database, projectId),
@@ -122,9 +115,42 @@ async function commit<T>({ write }: Database, work: (transaction: Transaction<Ta
   }
 }
 
-async function listFiles({ read, dialect }: Database, projectId: string, query: FileQuery) {
+/** Returns the records that were created from a file, in the collections of the caller. */
+async function findReferences(
+  read: Kysely<Tables>,
+  file: { readonly project_id: string; readonly id: string },
+  { limit, reach }: { readonly limit: number; readonly reach: FileReach | null },
+) {
+  let records = read
+    .selectFrom('record')
+    .select(['id', 'collection_id'])
+    .where('file_id', '=', file.id)
+    .where('project_id', '=', file.project_id)
+    .where('status', '<>', 'deleting');
+  if (reach !== null) records = records.where('collection_id', 'in', [...reach.collections]);
+  const rows = await records.orderBy('id', 'desc').limit(limit).execute();
+  return rows.map((row) => ({ collectionId: row.collection_id, recordId: row.id }));
+}
+
+/** Selects the ids of the files that a caller limited to collections sees. */
+function idsWithin(read: Kysely<Tables>, { keyId, collections }: FileReach) {
+  const ofRecords = read
+    .selectFrom('record')
+    .select((column) => column.ref('file_id').$notNull().as('id'))
+    .where('collection_id', 'in', [...collections])
+    .where('file_id', 'is not', null)
+    .where('status', '<>', 'deleting');
+  return read.selectFrom('file').select('id').where('uploader_id', '=', keyId).union(ofRecords);
+}
+
+async function listFiles(
+  { read, dialect }: Database,
+  projectId: string,
+  { query, reach }: { readonly query: FileQuery; readonly reach: FileReach | null },
+) {
   const ofProject = () => {
-    const files = read.selectFrom('file').selectAll().where('project_id', '=', projectId);
+    let files = read.selectFrom('file').selectAll().where('project_id', '=', projectId);
+    if (reach !== null) files = files.where('id', 'in', idsWithin(read, reach));
     if (query.sha256 === undefined) return files;
     const blobs = liveBlobs(read).clearSelect().select('id').where('project_id', '=', projectId);
     return files.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
@@ -159,6 +185,7 @@ function toFile(row: Selectable<FileTable>): StoredFile {
     bytes: Number(row.bytes),
     sha256: row.sha256,
     createdAt: Number(row.created_at),
+    uploaderId: row.uploader_id,
   };
 }
 

@@ -64,6 +64,11 @@ export function createProjectRepository(database: Database): ProjectRepository {
       const row = await read.selectFrom('api_key').selectAll().where('hash', '=', hash).executeTakeFirst();
       return row === undefined ? undefined : toKey(row);
     },
+    findCollections: async (projectId, ids) => {
+      const ready = read.selectFrom('collection').select('id').where('project_id', '=', projectId);
+      const rows = await ready.where('status', '=', 'ready').where('id', 'in', ids).execute();
+      return rows.map(({ id }) => id);
+    },
     ...usableKeyRows(database),
     ...keyChanges(database),
     touchKeys: (uses) =>
@@ -213,8 +218,9 @@ function toProject(row: { id: string; name: string; created_at: number }) {
 }
 
 function toKey({ change: _, ...row }: Selectable<KeyTable>): StoredKey {
-  const tools = row.tools === null ? null : (JSON.parse(row.tools) as string[]); // written by toKeyRow, as are the scopes
-  return { ...fromRow(row), scopes: JSON.parse(row.scopes) as Scope[], tools };
+  const read = (list: string | null) => (list === null ? null : (JSON.parse(list) as string[])); // written by toKeyRow
+  const scopes = JSON.parse(row.scopes) as Scope[]; // written by toKeyRow
+  return { ...fromRow(row), scopes, collections: read(row.collections), tools: read(row.tools) };
 }
 
 function isUsableAt(now: number) {
@@ -225,6 +231,7 @@ function isUsableAt(now: number) {
     ]);
 }
 
-function toKeyRow({ scopes, tools, ...key }: StoredKey): Omit<KeyTable, 'change'> {
-  return { ...toRow(key), scopes: JSON.stringify(scopes), tools: tools && JSON.stringify(tools) };
+function toKeyRow({ scopes, collections, tools, ...key }: StoredKey): Omit<KeyTable, 'change'> {
+  const write = (list: readonly string[] | null) => list && JSON.stringify(list);
+  return { ...toRow(key), scopes: JSON.stringify(scopes), collections: write(collections), tools: write(tools) };
 }

@@ -4,7 +4,7 @@ import { lowestIdAt } from '../../platform/identifier.ts';
 import { parseExactJson } from '../../platform/json/exact-json.ts';
 import type { Page, Total } from '../../platform/page.ts';
 import { projectText } from '../../platform/project-text.ts';
-import type { RunBounds, RunRepository, StoredRun } from '../../tools/runs/run-repository.ts';
+import type { RunBounds, RunRepository, SeenRuns, StoredRun } from '../../tools/runs/run-repository.ts';
 import type { Database } from '../database/database.ts';
 import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { countRows } from '../database/row-limit.ts';
@@ -40,7 +40,7 @@ export function createRunRepository(database: Database): RunRepository {
       // `end` wrote the value.
       return row && { result: parseExactJson(row.result) as ExecuteResult, expiresAt: row.expires_at };
     },
-    list: (projectId, query, recent) => listRuns(database, projectId, { query, recent }),
+    list: (projectId, query, seen) => listRuns(database, projectId, { query, seen }),
     sweep: (bounds, limit) => sweepRuns(database, bounds, limit),
     sweepResults: (now, bounds) => sweepResults(database, now, bounds),
   };
@@ -49,13 +49,17 @@ export function createRunRepository(database: Database): RunRepository {
 async function listRuns(
   { read }: Database,
   projectId: string | null,
-  { query, recent }: { query: RunQuery; recent: readonly StoredRun[] },
+  { query, seen: { recent, permissions } }: { query: RunQuery; seen: SeenRuns },
 ): Promise<Page<StoredRun>> {
   const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
   const wanted = recent.filter((run) => isWanted(run, query));
   const readPage = async (window: KeysetWindow) => {
     const { bounds, direction, limit } = window;
-    let rows = read.selectFrom('run').selectAll().where('project_id', '=', projectText(projectId));
+    let rows = read
+      .selectFrom('run')
+      .selectAll()
+      .where('project_id', '=', projectText(projectId))
+      .where(isSeen(permissions));
     if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
     if (pluginId !== undefined) rows = rows.where('plugin_id', '=', pluginId);
     if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
@@ -74,17 +78,17 @@ async function listRuns(
     const sign = direction === 'asc' ? 1 : -1;
     return [...stored, ...unstored].sort((a, b) => (a.id < b.id ? -sign : sign)).slice(0, limit);
   };
-  return await readKeysetPage(query, readPage, () => countRuns(read, projectId, { query, wanted }));
+  return await readKeysetPage(query, readPage, () => countRuns(read, projectId, { query, wanted, permissions }));
 }
 
 /** Counts the runs of a list. A filter that has an index selects the rows that are read; the others are checked on them. */
 async function countRuns(
   read: Kysely<Tables>,
   projectId: string | null,
-  { query, wanted }: { query: RunQuery; wanted: readonly StoredRun[] },
+  { query, wanted, permissions }: Omit<SeenRuns, 'recent'> & { query: RunQuery; wanted: readonly StoredRun[] },
 ): Promise<Total> {
   const { bundle_id: bundleId, plugin_id: pluginId, outcome, since } = query;
-  let rows = read.selectFrom('run').where('project_id', '=', projectText(projectId));
+  let rows = read.selectFrom('run').where('project_id', '=', projectText(projectId)).where(isSeen(permissions));
   if (since !== undefined) rows = rows.where('id', '>=', lowestIdAt('run', since));
   const conditions: Array<RawBuilder<boolean>> = [];
   if (bundleId !== undefined) rows = rows.where('bundle_id', '=', bundleId);
@@ -99,6 +103,14 @@ async function countRuns(
   const stored = await countRows(read, rows.orderBy('id', 'desc'), conditions);
   const count = stored.count + wanted.length;
   return { count: Math.min(count, maxCounted), isExact: stored.isExact && count <= maxCounted };
+}
+
+/** The runs of the plugins that a reader sees, as `Permissions` decides it: a run without a plugin checked credentials of a bundle. */
+function isSeen({ tools, bundles }: SeenRuns['permissions']): RawBuilder<boolean> {
+  if (tools === null || bundles === null) return sql<boolean>`1 = 1`;
+  const names = sql.join([...tools]);
+  return sql<boolean>`(run.bundle_id in (${names}) or run.bundle_id || '/' || run.plugin_id in (${names})
+    or (run.plugin_id is null and run.bundle_id in (${sql.join([...bundles])})))`;
 }
 
 function isWanted(run: StoredRun, { bundle_id: bundleId, plugin_id: pluginId, outcome, since }: RunQuery): boolean {

@@ -82,7 +82,12 @@ export interface CollectionRepository {
   findRetrieval(collectionId: string): Promise<RetrievalDefaults>;
   /** Returns the mean number of tokens of the first 500 and the last 500 chunks; 0 without chunks. */
   meanTokens(collectionId: string): Promise<number>;
-  list(projectId: string, query: CollectionListQuery): Promise<Page<CountedCollection>>;
+  /** @param only ids of the collections to list; null or absent for all */
+  list(
+    projectId: string,
+    query: CollectionListQuery,
+    only?: ReadonlySet<string> | null,
+  ): Promise<Page<CountedCollection>>;
   /** @returns false when there is no such collection. */
   change(projectId: string, collectionId: string, change: CollectionChange): Promise<boolean>;
   /** Hides the collection immediately; `sweep` removes its contents later. @returns false when it does not exist. */

@@ -94,7 +94,8 @@ export interface Collections {
   find(projectId: string, collectionId: string): Promise<StoredCollection>;
   /** Returns the stored form with the numbers of records and chunks. */
   findCounted(projectId: string, collectionId: string): Promise<CountedCollection>;
-  list(projectId: string, query: CollectionListQuery): Promise<Page<Collection>>;
+  /** @param only the collections that the caller sees; null or absent for all */
+  list(projectId: string, query: CollectionListQuery, only?: ReadonlySet<string> | null): Promise<Page<Collection>>;
   update(projectId: string, collectionId: string, body: CollectionUpdate): Promise<Collection>;
   /**
    * Builds vectors of a model beside those in use, and puts them into use when every chunk has one. With `dry_run`, it
@@ -161,9 +162,9 @@ export function createCollections(deps: CollectionsDeps): Collections {
       return get(projectId, collection.id);
     },
     get,
-    async list(projectId, query) {
+    async list(projectId, query, only) {
       const toItem = describeCollections();
-      const page = await collections.list(projectId, checkCursors(query, 'collection'));
+      const page = await collections.list(projectId, checkCursors(query, 'collection'), only);
       return { ...page, items: page.items.map(toItem) };
     },
     async update(projectId, collectionId, body) {

@@ -17,11 +17,10 @@ const params = Type.Object({ collection_id: pathId });
 
 /** The failed texts of a collection over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function embeddingFailureRoutes(app: App, { guard, failures }: EmbeddingFailureRoutesDeps): void {
-  const onRequest = guard.requires('collections');
   app.get(
     url,
     {
-      onRequest,
+      onRequest: guard.requires('collections:read'),
       schema: {
         ...collectionOperations.listEmbeddingFailures,
         params,
@@ -37,7 +36,7 @@ export function embeddingFailureRoutes(app: App, { guard, failures }: EmbeddingF
   app.post(
     `${url}/retry`,
     {
-      onRequest,
+      onRequest: guard.requires('collections'),
       schema: { ...collectionOperations.retryEmbeddingFailures, params, response: { 200: Success(Collection) } },
     },
     async (request) => {

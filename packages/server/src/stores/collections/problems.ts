@@ -6,6 +6,14 @@ export function collectionNotFound(id: string): Problem {
   return objectNotFound('collection', id);
 }
 
+/** A key never gets more collections than it was created with. */
+export function creationNotPermitted(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'The API key is limited to some collections, so it cannot create others. Use a key without this limit.',
+  );
+}
+
 export function recordNotFound(id: string): Problem {
   return objectNotFound('record', id);
 }

@@ -22,6 +22,7 @@ import { embeddingFailureRoutes } from './embedding-failure-routes.ts';
 import type { EmbeddingFailures } from './embedding-failures.ts';
 import { pageRoutes } from './pages/page-routes.ts';
 import type { RecordPages } from './pages/record-pages.ts';
+import { creationNotPermitted } from './problems.ts';
 import type { DryRuns } from './records/dry-runs.ts';
 import { recordActionRoutes, rowRoutes, textRoutes } from './records/record-action-routes.ts';
 import type { RecordEvents } from './records/record-events.ts';
@@ -61,11 +62,10 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
 const CollectionParams = Type.Object({ collection_id: pathId });
 
 function collectionListRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
-  const onRequest = guard.requires('collections');
   app.post(
     '/v1/collections',
     {
-      onRequest,
+      onRequest: guard.requires('collections'),
       preValidation: dropNulls,
       schema: {
         ...collectionOperations.createCollection,
@@ -74,7 +74,8 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       },
     },
     async (request) => {
-      const { projectId } = guard.callerOf(request);
+      const { projectId, permissions } = guard.callerOf(request);
+      if (permissions.collections !== null) throw creationNotPermitted();
       const data = await collections.create(projectId, request.body);
       return { ...successEnvelope(data), ...warningsOf(CollectionCreate, request.body) };
     },
@@ -82,7 +83,7 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
   app.get(
     '/v1/collections',
     {
-      onRequest,
+      onRequest: guard.requires('collections:read'),
       schema: {
         ...collectionOperations.listCollections,
         querystring: CollectionListQuery,
@@ -90,7 +91,8 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       },
     },
     async (request) => {
-      return listEnvelope(await collections.list(guard.callerOf(request).projectId, request.query));
+      const { projectId, permissions } = guard.callerOf(request);
+      return listEnvelope(await collections.list(projectId, request.query, permissions.collections));
     },
   );
 }
@@ -99,11 +101,10 @@ const url = '/v1/collections/:collection_id';
 const response = { 200: Success(Collection) };
 
 function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
-  const onRequest = guard.requires('collections');
   app.get(
     url,
     {
-      onRequest,
+      onRequest: guard.requires('collections:read'),
       schema: { ...collectionOperations.getCollection, params: CollectionParams, response },
     },
     async (request) => {
@@ -114,7 +115,7 @@ function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutes
   app.delete(
     url,
     {
-      onRequest,
+      onRequest: guard.requires('collections'),
       schema: {
         ...collectionOperations.deleteCollection,
         params: CollectionParams,

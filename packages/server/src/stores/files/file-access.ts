@@ -1,10 +1,14 @@
 import type { Extension, Purpose } from '@quartermaster/contract';
+import type { FileReach } from '../../platform/permissions.ts';
 import { Problem } from '../../platform/problem.ts';
 
 /** The interface of files for other modules. */
 export interface FileAccess {
-  /** Returns the file of this project, or undefined. */
-  findFile(projectId: string, fileId: string): Promise<AccessibleFile | undefined>;
+  /**
+   * Returns the file of this project, or undefined.
+   * @param reach the part of the files that the caller sees; null for all, also for work that a caller has begun before
+   */
+  findFile(projectId: string, fileId: string, reach: FileReach | null): Promise<AccessibleFile | undefined>;
   /**
    * Reads the bytes from the start.
    * @throws StoredContentDamaged, and BlobUnreadable when the disk cannot read them

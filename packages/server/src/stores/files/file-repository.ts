@@ -1,12 +1,15 @@
 import type { FileListQuery, Purpose } from '@quartermaster/contract';
 import type { CompletedClaim } from '../../platform/idempotency/idempotency-repository.ts';
 import type { Page } from '../../platform/page.ts';
+import type { FileReach } from '../../platform/permissions.ts';
 import type { BlobDamage } from './blob-repository.ts';
 import type { AccessibleFile } from './file-access.ts';
 
 /** A file as stored in its row. */
 export interface StoredFile extends AccessibleFile {
   readonly createdAt: number;
+  /** The key that uploaded it, if the key is limited to collections. */
+  readonly uploaderId?: string | null;
 }
 
 /** An output of a plugin that is stored like a file until it expires. Queries for files do not return it. ADR 0097. */
@@ -95,14 +98,15 @@ export interface FileRepository {
    * @throws CommitInDoubt when the files may have been added; after any other error they were not
    */
   add(files: readonly NewFile[], limits: FileLimits, isStored: IsStored): Promise<readonly AddOutcome[]>;
-  find(projectId: string, fileId: string): Promise<StoredFile | undefined>;
+  /** @param reach the part of the files that the caller sees; null or absent for all */
+  find(projectId: string, fileId: string, reach?: FileReach | null): Promise<StoredFile | undefined>;
   /** Returns the newest first by default. The cursors must be ids. */
-  list(projectId: string, query: FileQuery): Promise<Page<StoredFile>>;
-  /** Returns records created from the file, newest first. */
+  list(projectId: string, query: FileQuery, reach?: FileReach | null): Promise<Page<StoredFile>>;
+  /** Returns records created from the file that the caller sees, newest first. */
   references(
     projectId: string,
     fileId: string,
-    limit: number,
+    options: { readonly limit: number; readonly reach: FileReach | null },
   ): Promise<ReadonlyArray<{ readonly collectionId: string; readonly recordId: string }>>;
   /** Returns the bytes of the project's files and of what is stored for its records, from stored sums. */
   bytesKept(projectId: string): Promise<number>;

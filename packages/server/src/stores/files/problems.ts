@@ -130,6 +130,14 @@ export function fileInUse(fileId: string): Problem {
   );
 }
 
+/** A key that is limited to collections sees files that other keys use too. */
+export function fileOfOthers(fileId: string): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The API key is limited to collections and did not upload file ${fileId}, so it cannot delete it. Use the key that uploaded it, or a key without this limit.`,
+  );
+}
+
 /** The database did not answer the COMMIT. */
 export function uploadInDoubt(cause: unknown): Problem {
   return new Problem(

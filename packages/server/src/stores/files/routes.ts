@@ -20,6 +20,7 @@ import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/e
 import type { App } from '../../platform/http/app.ts';
 import type { Guard } from '../../platform/http/guard.ts';
 import { readIdempotencyKey } from '../../platform/idempotency/idempotency.ts';
+import { fileReachOf } from '../../platform/permissions.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { warningsOfNames } from '../../platform/validation/ignored-members.ts';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
@@ -29,7 +30,7 @@ import { answerContent } from './file-content.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
 import { listFiles } from './list-files.ts';
 import type { ReportDamage } from './maintenance/report-damage.ts';
-import { bodyCutShort } from './problems.ts';
+import { bodyCutShort, fileOfOthers } from './problems.ts';
 import type { Admission, Admissions } from './upload/admission.ts';
 import { toWire, type Uploads } from './upload/upload.ts';
 
@@ -84,6 +85,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
     const admission = await deps.admissions.admit({
       projectId: caller.projectId,
       callerId: caller.keyId,
+      uploaderId: fileReachOf(caller)?.keyId ?? null,
       contentType: request.headers['content-type'],
       contentEncoding: request.headers['content-encoding'],
       contentLength: readLength(request.headers['content-length']),
@@ -135,7 +137,7 @@ function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
   app.get(
     '/v1/files',
     {
-      onRequest: guard.requires('files'),
+      onRequest: guard.requires('files:read'),
       schema: {
         ...fileOperations.listFiles,
         querystring: FileListQuery,
@@ -143,24 +145,26 @@ function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
       },
     },
     async (request) => {
-      const page = await listFiles(files, guard.callerOf(request).projectId, request.query);
+      const caller = guard.callerOf(request);
+      const place = { projectId: caller.projectId, reach: fileReachOf(caller) };
+      const page = await listFiles(files, place, request.query);
       return listEnvelope({ ...page, items: page.items.map(toWire) });
     },
   );
 }
 
 async function getFile(deps: FileRoutesDeps, request: FastifyRequest, fileId: string): Promise<StoredFile> {
-  const file = await deps.files.find(deps.guard.callerOf(request).projectId, fileId);
+  const caller = deps.guard.callerOf(request);
+  const file = await deps.files.find(caller.projectId, fileId, fileReachOf(caller));
   if (file === undefined) throw objectNotFound('file', fileId);
   return file;
 }
 
 function fileRoute(app: App, deps: FileRoutesDeps): void {
-  const onRequest = deps.guard.requires('files');
   app.get(
     '/v1/files/:file_id',
     {
-      onRequest,
+      onRequest: deps.guard.requires('files:read'),
       schema: {
         ...fileOperations.getFile,
         params: FileParams,
@@ -169,7 +173,8 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
     },
     async (request) => {
       const file = await getFile(deps, request, request.params.file_id);
-      const found = await deps.files.references(file.projectId, file.id, mostReferences);
+      const reach = fileReachOf(deps.guard.callerOf(request));
+      const found = await deps.files.references(file.projectId, file.id, { limit: mostReferences, reach });
       const references = found.map((record) => ({ collection_id: record.collectionId, record_id: record.recordId }));
       return successEnvelope({ ...toWire(file), references });
     },
@@ -177,7 +182,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
   app.delete(
     '/v1/files/:file_id',
     {
-      onRequest,
+      onRequest: deps.guard.requires('files'),
       schema: {
         ...fileOperations.deleteFile,
         params: FileParams,
@@ -185,7 +190,12 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
       },
     },
     async (request) => {
-      await deleteFile(deps, deps.guard.callerOf(request).projectId, request.params.file_id);
+      const caller = deps.guard.callerOf(request);
+      if (fileReachOf(caller) !== null) {
+        const { id, uploaderId } = await getFile(deps, request, request.params.file_id);
+        if (uploaderId !== caller.keyId) throw fileOfOthers(id);
+      }
+      await deleteFile(deps, caller.projectId, request.params.file_id);
       return acknowledgement;
     },
   );
@@ -209,7 +219,7 @@ function contentRoute(app: App, deps: FileRoutesDeps): void {
     return reply.send(answer.body ?? undefined);
   }
   const url = '/v1/files/:file_id/content';
-  const onRequest = deps.guard.requires('files');
+  const onRequest = deps.guard.requires('files:read');
   app.head(url, { onRequest, schema: { params: FileParams, hide: true } }, (request, reply) =>
     send(request, reply, request.params.file_id),
   );
@@ -236,15 +246,18 @@ function limitsRoute(app: App, { guard, admissions, files, limits, listedLimits 
   app.get(
     '/v1/limits',
     {
-      onRequest: guard.requires('files'),
+      onRequest: guard.requires('files:read'),
       schema: {
         ...fileOperations.getLimits,
         response: { 200: Success(Limits) },
       },
     },
     async (request) => {
-      const { projectId } = guard.callerOf(request);
-      const used = await files.bytesKept(projectId);
+      const caller = guard.callerOf(request);
+      const { projectId } = caller;
+      // These sums are about all files of the project.
+      const isLimited = fileReachOf(caller) !== null;
+      const used = isLimited ? null : await files.bytesKept(projectId);
       const max = limits.maxProjectBytes;
       const data = {
         purposes: Object.fromEntries(
@@ -254,10 +267,14 @@ function limitsRoute(app: App, { guard, admissions, files, limits, listedLimits 
           ]),
         ),
         rate: {
-          uploads_in_flight: admissions.inFlight(projectId),
+          uploads_in_flight: isLimited ? null : admissions.inFlight(projectId),
           max_uploads_in_flight: limits.maxUploadsInFlight,
         },
-        quota: { bytes_used: used, max_bytes: max, bytes_left: max === null ? null : Math.max(0, max - used) },
+        quota: {
+          bytes_used: used,
+          max_bytes: max,
+          bytes_left: max === null || used === null ? null : Math.max(0, max - used),
+        },
         limits: [...listedLimits],
       };
       return successEnvelope(data);

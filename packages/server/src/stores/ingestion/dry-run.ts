@@ -34,7 +34,8 @@ export function createDryRuns(deps: DryRunDeps): DryRuns {
         capacity,
         chunking,
       } = await deps.collections.find(place.projectId, place.collectionId);
-      const source = await readSource(body, { files: deps.files, projectId: place.projectId, collectionType });
+      const { projectId, reach } = place;
+      const source = await readSource(body, { files: deps.files, projectId, reach, collectionType });
       const password = readPassword(body, source.type);
       const secret = password === null ? null : new Secret(password);
       const request = { ...place, source, password: secret, capacity, chunking };

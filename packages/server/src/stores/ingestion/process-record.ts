@@ -140,7 +140,7 @@ export async function openSource(
 ): Promise<ExtractionSource | Failure> {
   if (job.type === 'text') return { kind: 'text', text: job.content };
   if (job.type === 'web') return openPage(deps.pages, job.url ?? '', work);
-  const file = job.fileId === null ? undefined : await deps.files.findFile(job.projectId, job.fileId);
+  const file = job.fileId === null ? undefined : await deps.files.findFile(job.projectId, job.fileId, null);
   if (file === undefined) {
     return { kind: 'failed', code: 'file_missing', message: recordFailureCodes.file_missing };
   }

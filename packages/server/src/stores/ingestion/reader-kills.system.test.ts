@@ -239,7 +239,7 @@ async function openKills(t: TestContext, database: Database) {
   async function create(source: KillPoint['source']) {
     const collectionId = source === 'sheet' ? pairs.id : texts.id;
     const { record_id: recordId } = await services.records.create(
-      { projectId, keyId: null },
+      { projectId, keyId: null, reach: null },
       collectionId,
       sources[source],
     );
@@ -257,7 +257,7 @@ async function openKills(t: TestContext, database: Database) {
     const before = point.again === true ? await undisturbed(point.source) : undefined;
     hooks.aim(point);
     const key = before?.key ?? (await create(point.source));
-    if (before !== undefined) await services.records.retry({ ...key, keyId: null });
+    if (before !== undefined) await services.records.retry({ ...key, keyId: null, reach: null });
     await settle(services, key);
     return { key, tries: hooks.counts.tries, kills: hooks.counts.kills };
   }

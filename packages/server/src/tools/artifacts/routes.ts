@@ -11,6 +11,7 @@ import { objectNotFound } from '../../platform/problem.ts';
 import { readProject } from '../../platform/project-text.ts';
 import { BlobMissing } from '../../stores/files/blob-store.ts';
 import { answerContent, type ServedContentDeps } from '../../stores/files/file-content.ts';
+import type { StoredArtifact } from '../../stores/files/file-repository.ts';
 import type { ArtifactStore } from './artifact-store.ts';
 import type { ArtifactUrls } from './artifact-urls.ts';
 
@@ -38,24 +39,30 @@ const Signature = Type.Object({
  */
 export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
   const { store, guard } = deps;
-  const onRequest = guard.requires('plugins');
-  const projectIdOf = (request: FastifyRequest) => guard.callerOf(request).projectId;
+  /** A key that is limited to tools sees the artifacts of its own runs. */
+  async function find(request: FastifyRequest, artifactId: string): Promise<StoredArtifact> {
+    const { projectId, keyId, permissions } = guard.callerOf(request);
+    const artifact = await store.get(projectId, artifactId);
+    if (permissions.tools !== null && artifact.keyId !== keyId) throw objectNotFound('artifact', artifactId);
+    return artifact;
+  }
   app.get(
     '/v1/artifacts/:artifact_id',
     {
-      onRequest,
+      onRequest: guard.requires('plugins:read'),
       schema: { ...artifactOperations.getArtifact, params: ArtifactParams, response: { 200: Success(Artifact) } },
     },
-    async (request) => successEnvelope(store.toWire(await store.get(projectIdOf(request), request.params.artifact_id))),
+    async (request) => successEnvelope(store.toWire(await find(request, request.params.artifact_id))),
   );
   app.delete(
     '/v1/artifacts/:artifact_id',
     {
-      onRequest,
+      onRequest: guard.requires('plugins'),
       schema: { ...artifactOperations.deleteArtifact, params: ArtifactParams, response: { 200: Acknowledgement } },
     },
     async (request) => {
-      await store.remove(projectIdOf(request), request.params.artifact_id);
+      const { id } = await find(request, request.params.artifact_id);
+      await store.remove(guard.callerOf(request).projectId, id);
       return acknowledgement;
     },
   );

@@ -1,6 +1,7 @@
 import type { Bundle, DefinitionFormat, DefinitionLoss, ErrorDetail, Isolation, Plugin } from '@quartermaster/contract';
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
 import type { CachedJson } from '../../platform/json/json-cache.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 
 /**
  * Validates a value. Returns an error for each broken rule: the place as a JSON pointer (empty for the value itself), what was
@@ -118,4 +119,6 @@ export interface Catalogue {
   pluginDetail(bundleId: string, pluginId: string, language: string): Promise<CachedJson | undefined>;
   /** The same for callers who cannot name stored files, so that no input offers it. Source: ADR 0102. */
   readonly withoutFiles: PluginLists;
+  /** Returns the catalogue as a caller sees it. */
+  visibleTo(permissions: Permissions): Catalogue;
 }

@@ -33,7 +33,7 @@ export async function answerCall(
   const running = new AbortController();
   const cancel = () => running.abort();
   const run = async () => {
-    const call = await resolveRequest(resolveCredentials, caller.projectId, request);
+    const call = await resolveRequest(resolveCredentials, caller, request);
     return await executor.execute(call, running.signal, { ...caller, cancel });
   };
   if (key !== undefined) return await once.runOnce({ ...caller, key }, request, run);

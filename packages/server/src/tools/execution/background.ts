@@ -1,5 +1,6 @@
 import type { PluginCall, Run } from '@quartermaster/contract';
 import type { CompletedClaim } from '../../platform/idempotency/idempotency-repository.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import type { RunCaller } from './run.ts';
 
 /** Runs that continue after their request has been answered. */
@@ -10,11 +11,18 @@ export interface BackgroundRuns {
    * @returns the id of the run
    */
   accept(request: PluginCall, caller: BackgroundCaller): Promise<string>;
-  /** Returns the current state of an accepted run. @throws OBJECT_NOT_FOUND when it is no longer stored */
-  get(projectId: string | null, runId: string): Promise<Run>;
+  /** Returns the current state of a run. @throws OBJECT_NOT_FOUND when it is not stored, or the reader does not see its plugin */
+  get(reader: RunReader, runId: string): Promise<Run>;
 }
 
-export interface BackgroundCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'scopes'> {
+/** Who reads runs of a project. */
+export interface RunReader {
+  /** null for the runs that were started without a key. */
+  readonly projectId: string | null;
+  readonly permissions: Permissions;
+}
+
+export interface BackgroundCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'permissions'> {
   /** Returns the claim of the `Idempotency-Key` on this run; it is stored with the run in one transaction. */
   readonly claim?: (runId: string) => Promise<CompletedClaim>;
 }

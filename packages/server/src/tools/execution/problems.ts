@@ -1,4 +1,5 @@
 import { Problem } from '../../platform/problem.ts';
+import { quoteText } from '../../platform/quote-text.ts';
 import { anyValue, missing, validationFailed } from '../../platform/validation/validation-error.ts';
 import type { KeptAnswer, Outcome } from './outcome.ts';
 import { upstreamProblem } from './upstream-answers/problems.ts';
@@ -83,6 +84,14 @@ function describeAnswer({ artifact, isComplete, isEarlier }: KeptAnswer): string
   const what = isComplete ? 'Its answer' : `The beginning of its answer`;
   const advice = isEarlier === true ? 'A further run asks the third party again.' : 'Do not run the plugin again.';
   return `The third party had answered${request}. ${what} is stored as ${nameOf(id)} (${type}, ${bytes} bytes). ${advice}`;
+}
+
+/** @param tool `bundle_id/plugin_id` */
+export function effectsNotPermitted(tool: string, effects: string): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The API key lacks the scope "plugins". Its scope "plugins:read" runs only plugins whose effects are "read"; those of ${quoteText(tool, 140)} are "${effects}". Use a key with the scope "plugins".`,
+  );
 }
 
 /** A caller without a key has no id, but the signed URL. */

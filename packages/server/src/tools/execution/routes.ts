@@ -15,27 +15,28 @@ import { executionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
-import type { Caller } from '../../platform/caller.ts';
 import { abortedWhenGone } from '../../platform/client-gone.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import { readIdempotencyKey } from '../../platform/idempotency/idempotency.ts';
 import { isJsonObject } from '../../platform/json/json-object.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import { warningsOf } from '../../platform/validation/ignored-members.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
+import { getBundle, pluginNotFound } from '../catalogue/problems.ts';
 import { getPluginOfTool } from '../catalogue/tool-names.ts';
 import { answerCall, hasAnswer } from './answer-call.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Executor } from './executor.ts';
-import { idsMissing } from './problems.ts';
+import { effectsNotPermitted, idsMissing } from './problems.ts';
 import type { RunOnce } from './run-once.ts';
 
 export interface ExecutionRoutesDeps {
   /** Returns the active catalogue, which resolves the names of tools. */
-  readonly catalogue: () => Pick<Catalogue, 'bundles' | 'loading'>;
+  readonly catalogue: () => Catalogue;
   readonly executor: Executor;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
@@ -45,13 +46,9 @@ export interface ExecutionRoutesDeps {
   readonly resolveCredentials: ResolveCredentials;
   /** The id of the key that was sent, null without one. */
   readonly keyOf: (request: FastifyRequest) => string | null;
-  /** The caller whose key was sent. */
-  readonly findCaller: (request: FastifyRequest) => Caller | undefined;
-  /**
-   * Checks that the key may run a plugin, or verify the credentials of a bundle.
-   * @throws Problem PERMISSION_DENIED
-   */
-  readonly checkTool: (request: FastifyRequest, bundleId: string, pluginId?: string) => void;
+  /** Authentication for a caller that runs plugins of any effects. */
+  readonly onAnyRun: onRequestHookHandler;
+  readonly permissionsOf: (request: FastifyRequest) => Permissions;
   readonly background: BackgroundRuns;
   /** The path below which the client of a request reaches `/v1`; empty when there is none. */
   readonly basePathOf: (request: FastifyRequest) => string;
@@ -88,8 +85,10 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
     async (request, reply) => {
       if (request.validationError !== undefined) throw withMissingIds(request.validationError, request.body);
       checkCredentialBounds(request.body.credentials);
-      const wanted = toPluginCall(deps.catalogue(), request.body);
-      deps.checkTool(request, wanted.bundle_id, wanted.plugin_id);
+      const permissions = deps.permissionsOf(request);
+      const catalogue = deps.catalogue().visibleTo(permissions);
+      const wanted = toPluginCall(catalogue, request.body);
+      checkPlugin(catalogue, permissions, wanted);
       if (wantsBackground(request.headers.prefer)) {
         const run = await acceptFor(deps, request, wanted);
         const location = `${deps.basePathOf(request)}/v1/runs/${run.run_id}`;
@@ -165,7 +164,8 @@ function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
     async (request, reply) => {
       const credentials = readCredentialsHeaders((name) => request.headers[name]);
       const wanted = { ...request.params, input_params: request.body, credentials };
-      deps.checkTool(request, wanted.bundle_id, wanted.plugin_id);
+      const permissions = deps.permissionsOf(request);
+      checkPlugin(deps.catalogue().visibleTo(permissions), permissions, wanted);
       try {
         checkCredentialBounds(credentials);
         const result = await runFor({ request, reply, deps, origin: 'direct' }, wanted);
@@ -195,8 +195,21 @@ async function runFor({ request, reply, deps, origin }: RunContext, wanted: Plug
   return await answerCall(deps, { request: wanted, key, caller, gone: abortedWhenGone(reply).signal });
 }
 
-function callerOf({ projectOf, keyOf, findCaller }: ExecutionRoutesDeps, request: FastifyRequest) {
-  return { projectId: projectOf(request), keyId: keyOf(request), scopes: findCaller(request)?.scopes };
+function callerOf({ projectOf, keyOf, permissionsOf }: ExecutionRoutesDeps, request: FastifyRequest) {
+  return { projectId: projectOf(request), keyId: keyOf(request), permissions: permissionsOf(request) };
+}
+
+/**
+ * Checks that the caller may run a plugin.
+ * @param catalogue what the caller sees
+ * @throws Problem OBJECT_NOT_FOUND, and PERMISSION_DENIED for effects that the caller may not cause
+ */
+function checkPlugin(catalogue: Catalogue, permissions: Permissions, { bundle_id, plugin_id }: PluginCall): void {
+  const plugin = getBundle(catalogue, bundle_id).plugins.get(plugin_id);
+  if (plugin === undefined) throw pluginNotFound(bundle_id, plugin_id);
+  if (permissions.has('plugins')) return;
+  const { effects } = plugin.manifest;
+  if (!permissions.mayCause(effects)) throw effectsNotPermitted(`${bundle_id}/${plugin_id}`, effects);
 }
 
 /** Accepts an asynchronous run, once for an `Idempotency-Key`. */
@@ -208,11 +221,11 @@ async function acceptFor(deps: ExecutionRoutesDeps, request: FastifyRequest, wan
     key === undefined
       ? await background.accept(wanted, caller)
       : await once.acceptOnce({ ...caller, key }, wanted, (claim) => background.accept(wanted, { ...caller, claim }));
-  return await background.get(caller.projectId, runId);
+  return await background.get(caller, runId);
 }
 
 function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
-  const { executor, onRequest, checkTool, resolveCredentials } = deps;
+  const { catalogue, executor, onAnyRun: onRequest, permissionsOf, resolveCredentials } = deps;
   app.post(
     '/v1/verify_credentials',
     {
@@ -225,10 +238,10 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
     },
     async (request, reply) => {
       checkCredentialBounds(request.body.credentials);
-      checkTool(request, request.body.bundle_id);
+      getBundle(catalogue().visibleTo(permissionsOf(request)), request.body.bundle_id);
       const running = abortedWhenGone(reply);
       const caller = { ...callerOf(deps, request), origin: 'verify', cancel: () => running.abort() } as const;
-      const wanted = await resolveRequest(resolveCredentials, caller.projectId, request.body);
+      const wanted = await resolveRequest(resolveCredentials, caller, request.body);
       const execution = await executor.verifyCredentials(wanted, running.signal, caller);
       if (!hasAnswer(execution, running.signal)) return reply.hijack();
       return { ...acknowledgement, ...ignoredOf(VerifyCredentialsRequest, request.body) };

@@ -1,5 +1,6 @@
-import type { Isolation, RunOrigin, Scope } from '@quartermaster/contract';
+import type { Isolation, RunOrigin } from '@quartermaster/contract';
 import { keyless, type Owner } from '../../platform/admission/owner.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Execution, Outcome } from './outcome.ts';
 import type { SplitOutput } from './output-parts/split-output.ts';
@@ -30,8 +31,8 @@ export interface Run {
 /** The caller of a run. */
 export interface RunCaller extends Owner {
   readonly origin: RunOrigin;
-  /** The scopes of the key. Absent without a key. */
-  readonly scopes?: ReadonlySet<Scope> | undefined;
+  /** What the caller may do. Absent for a run that was accepted earlier. */
+  readonly permissions?: Permissions | undefined;
   /** Cancels the run. Set when clients other than the caller may cancel it. */
   readonly cancel?: () => void;
   /** Set when the run was accepted earlier and this execution continues it. */

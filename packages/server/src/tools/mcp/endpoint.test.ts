@@ -4,6 +4,7 @@ import { before, test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createStreamShares } from '../../platform/admission/stream-shares.ts';
 import { createLogger } from '../../platform/log/logger.ts';
+import { permissionsWithoutKey } from '../../platform/permissions.ts';
 import { Problem } from '../../platform/problem.ts';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
@@ -43,7 +44,6 @@ const callTool: CallTool = async ({ input, meta, headerOf, caller: { projectId, 
   return await resultOfRun({ ...run, data }, noMedia);
 };
 
-const scopes = new Set(['plugins'] as const);
 const revisions = ['2026-07-28', '2025-11-25', '2025-06-18'] as const;
 
 /** Returns a valid request of a revision. */
@@ -78,7 +78,7 @@ const deps = { version: '1.2.3', knowledge: null, offers: plainOffers, streams, 
 async function ask(one: Case, toolbox = few) {
   const endpoint = createEndpoint({ ...deps, callTool });
   const request = { headers: new Headers(one.headers), signal: new AbortController().signal };
-  const caller = { projectId: 'p1', keyId: 'k1', scopes };
+  const caller = { projectId: 'p1', keyId: 'k1', permissions: permissionsWithoutKey };
   const tools = { toolbox, listing: 'full' } as const;
   const { status, headers, body } = await endpoint.answer(request, one.message, caller, tools);
   const isWhole = Buffer.isBuffer(body);
@@ -192,7 +192,7 @@ test('a subscription counts as an event stream of its key until its client leave
     notifications: { toolsListChanged: true },
   });
   const subscribe = (signal: AbortSignal, keyId: string | null, sent: unknown = message) => {
-    const caller = { projectId: keyId === null ? null : 'p1', keyId, scopes };
+    const caller = { projectId: keyId === null ? null : 'p1', keyId, permissions: permissionsWithoutKey };
     return endpoint.answer({ headers: new Headers(headers), signal }, sent, caller, { toolbox: few, listing: 'full' });
   };
   const [leaving, staying] = [new AbortController(), new AbortController()];

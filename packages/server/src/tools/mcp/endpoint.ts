@@ -7,9 +7,9 @@ import {
   specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Scope } from '@quartermaster/contract';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
 import type { CachedJson } from '../../platform/json/json-cache.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import type { RunCaller } from '../execution/run.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import type { KnowledgeKey } from './knowledge/knowledge.ts';
@@ -40,8 +40,7 @@ export interface McpRequest {
 }
 
 export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId'> {
-  /** The scopes of the key. Without a key, `plugins` alone. */
-  readonly scopes: ReadonlySet<Scope>;
+  readonly permissions: Permissions;
   /** The collection of the endpoint. Undefined for an endpoint of every collection. */
   readonly collectionId?: string | undefined;
   /** The form of the knowledge tools that the URL requests. */
@@ -70,8 +69,8 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
   const newServer = (authInfo: AuthInfo | undefined, tellsChanges: boolean) => {
-    const { offer, projectId, keyId } = extraOf(authInfo);
-    const owner = { projectId, keyId };
+    const { offer, projectId, keyId, permissions } = extraOf(authInfo);
+    const owner = { projectId, keyId, permissions };
     return createProtocolServer(offer, { ...deps, owner, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
   };
   const bus = new InMemoryServerEventBus();
@@ -94,13 +93,13 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   }
 
   return {
-    async answer(asked, message, { projectId, keyId, scopes, collectionId, view }, tools) {
+    async answer(asked, message, { projectId, keyId, permissions, collectionId, view }, tools) {
       const request = toWebRequest(asked);
       const headerOf = (name: string) => asked.headers.get(name) ?? undefined;
-      const chosen = scopes.has('plugins') ? tools : noTools;
+      const chosen = permissions.has('plugins:read') ? tools : noTools;
       const offer = createToolOffer(chosen, { headerOf, projectId }, deps.offers);
-      const extra: Extra = { projectId, keyId, collectionId, view, offer };
-      const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...scopes], extra: { ...extra } };
+      const extra: Extra = { projectId, keyId, permissions, collectionId, view, offer };
+      const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...permissions.scopes], extra: { ...extra } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, offer.listed);
       const isLegacy = await isLegacyRequest(request, message);
@@ -125,7 +124,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
 }
 
 /** Extra information that `answer` passes to the MCP server of a request. */
-interface Extra extends Pick<McpCaller, 'projectId' | 'keyId' | 'collectionId'> {
+interface Extra extends Pick<McpCaller, 'projectId' | 'keyId' | 'permissions' | 'collectionId'> {
   readonly view: KnowledgeView | undefined;
   readonly offer: ToolOffer;
 }
@@ -134,11 +133,12 @@ function extraOf(authInfo: AuthInfo | undefined): Extra {
   return authInfo?.extra as unknown as Extra; // written by `answer`
 }
 
-/** Returns null without a key and for a key without the scope `collections`. */
+/** Returns null without a key and for a key without the scope `collections:read`. */
 function readKnowledgeKey(authInfo: AuthInfo | undefined): KnowledgeKey | null {
-  const { projectId, keyId, collectionId, view = plainView } = extraOf(authInfo);
-  if (projectId === null || keyId === null || authInfo?.scopes.includes('collections') !== true) return null;
-  return { projectId, keyId, collectionId, ...view };
+  if (authInfo === undefined) return null;
+  const { projectId, keyId, permissions, collectionId, view = plainView } = extraOf(authInfo);
+  if (projectId === null || keyId === null || !permissions.has('collections:read')) return null;
+  return { projectId, keyId, permissions, collectionId, ...view };
 }
 
 const plainView: KnowledgeView = { wantsLinks: false, isChatGpt: false };

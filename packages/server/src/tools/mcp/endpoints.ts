@@ -1,6 +1,7 @@
-import { type KeyTools, mayRun } from '../../platform/key-tools.ts';
+import { memoize } from '../../platform/memoize.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import { pathNotFound } from '../../platform/problem.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { createEndpoint, type Endpoint, type EndpointDeps, type McpCaller, type McpRequest } from './endpoint.ts';
 import type { McpAnswer } from './mcp-answer.ts';
 import { createToolboxes, type Toolbox, type Toolboxes, type ToolCatalogue } from './toolbox.ts';
@@ -13,12 +14,10 @@ export interface EndpointsDeps extends EndpointDeps {
   readonly toolsets: Toolsets;
 }
 
-/** The tools that a URL names, and those that the key of the caller may run. */
+/** The tools that a URL names, and what the caller may do. */
 export interface AskedTools {
   readonly choice: Choice;
-  readonly tools: KeyTools;
-  /** Whether the key of the caller can name stored files in arguments. */
-  readonly namesFiles: boolean;
+  readonly permissions: Permissions;
 }
 
 /** Answers a request at the URL for which it was opened. */
@@ -56,12 +55,13 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
   }
 
   return {
-    openPlugins(bundleId, { choice, tools: allowed, namesFiles }) {
+    openPlugins(bundleId, { choice, permissions }) {
       const catalogue = deps.catalogue();
       if (catalogue !== listed) toolboxes = createBoth(catalogue, deps.logger);
       listed = catalogue;
-      const isLimited = allowed !== null;
-      const tools = chooseTools(permittedTo(allowed, toolboxes(namesFiles)), bundleId, { choice, toolsets, isLimited });
+      const isLimited = permissions.tools !== null;
+      const permitted = permittedTo(permissions, toolboxes(permissions.has('files:read')));
+      const tools = chooseTools(permitted, bundleId, { choice, toolsets, isLimited });
       // An endpoint of one bundle has no knowledge tools.
       const own = bundleId === undefined ? deps : { ...deps, knowledge: null };
       const endpoint = endpointOf(bundleId ?? everything, own);
@@ -103,11 +103,21 @@ const everything = '';
 /** The key of the endpoint for collections. No bundle has this id. */
 const collections = ':collections';
 
-/** Leaves only what the key of the caller may run. To this caller, nothing else exists. */
-function permittedTo(tools: KeyTools, { all, ofBundle }: Toolboxes): Toolboxes {
-  if (tools === null) return { all, ofBundle };
+/** Leaves only what the caller may run. To this caller, nothing else exists. */
+function permittedTo(permissions: Permissions, toolboxes: Toolboxes): Toolboxes {
+  const runnable = permissions.has('plugins') ? toolboxes : thatOnlyRead(toolboxes);
+  if (permissions.tools === null) return runnable;
+  return pickFrom(runnable, ({ bundle, id }) => permissions.seesPlugin(bundle.id, id));
+}
+
+/** Kept with the toolboxes, because it unpacks every manifest. */
+const thatOnlyRead = memoize((toolboxes: Toolboxes) =>
+  pickFrom(toolboxes, (plugin) => plugin.manifest.effects === 'read'),
+);
+
+function pickFrom({ all, ofBundle }: Toolboxes, isPermitted: (plugin: CompiledPlugin) => boolean): Toolboxes {
   const pick = (toolbox: Toolbox) => {
-    const names = [...toolbox.plugins].filter(([, { bundle, id }]) => mayRun(tools, bundle.id, id));
+    const names = [...toolbox.plugins].filter(([, plugin]) => isPermitted(plugin));
     return toolbox.pick(new Set(names.map(([name]) => name)));
   };
   const bundles = [...ofBundle].map(([id, toolbox]) => [id, pick(toolbox)] as const);

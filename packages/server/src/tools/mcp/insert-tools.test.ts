@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createStreamShares } from '../../platform/admission/stream-shares.ts';
 import { createLogger } from '../../platform/log/logger.ts';
+import { permissionsWithoutKey } from '../../platform/permissions.ts';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import { loadFolder } from '../catalogue/load/load-folder.ts';
 import { createEndpoint } from './endpoint.ts';
@@ -55,7 +56,7 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     const request = { headers: new Headers(headers), signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
       const listRequest = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: message };
-      const caller = { projectId: null, keyId: null, scopes: new Set(['plugins'] as const) };
+      const caller = { projectId: null, keyId: null, permissions: permissionsWithoutKey };
       const tools = { toolbox: all, listing: 'full' } as const;
       const { status, body } = await endpoint.answer(request, listRequest, caller, tools);
       const text = await new Response(body).text();

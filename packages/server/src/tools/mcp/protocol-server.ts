@@ -5,10 +5,10 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Scope } from '@quartermaster/contract';
 import type { Owner } from '../../platform/admission/owner.ts';
 import { convertBigInts } from '../../platform/json/exact-json.ts';
 import type { Logger } from '../../platform/log/logger.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import type { RunCaller } from '../execution/run.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
 import { allTools } from './insert-tools.ts';
@@ -27,10 +27,10 @@ export interface ProtocolServerDeps {
 
 export interface ProtocolServerOptions extends ProtocolServerDeps {
   /** The caller of the tools. */
-  readonly owner: Owner;
+  readonly owner: Owner & { readonly permissions: Permissions };
   /** Whether clients can subscribe to changes without a session, as this revision allows. */
   readonly tellsChanges: boolean;
-  /** Null when the caller has no key, or a key without the scope `collections`. */
+  /** Null when the caller has no key, or a key without the scope `collections:read`. */
   readonly knowledgeKey: KnowledgeKey | null;
 }
 
@@ -119,7 +119,6 @@ export function createProtocolServer(offer: ToolOffer, deps: ProtocolServerOptio
       caller: {
         ...deps.owner,
         origin: 'mcp',
-        scopes: new Set(context.http?.authInfo?.scopes as Scope[] | undefined), // of `McpCaller`
         onProgress: reporterFor(context),
       },
       signal,

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import type { Scope } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../platform/caller.ts';
 import type { App } from '../../platform/http/app.ts';
+import { permissionsWithoutKey } from '../../platform/permissions.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { McpRequest } from './endpoint.ts';
 import type { AnswerRequest, AskedTools, Endpoints } from './endpoints.ts';
@@ -27,11 +27,11 @@ export interface McpRoutesDeps {
 
 /** Authentication of one address. */
 export interface McpGuard {
-  /** Requires what the address requires; a key may have either scope. */
+  /** Requires what the address requires; a key may have `plugins:read` or `collections:read`. */
   readonly check: onRequestHookHandler;
-  /** Requires what the address requires; a key has the scope `plugins`. */
+  /** Requires what the address requires; a key has the scope `plugins:read`. */
   readonly checkPlugins: onRequestHookHandler;
-  /** Always requires a key of scope `collections`. */
+  /** Always requires a key of scope `collections:read`, which sees the collection of the path. */
   readonly checkCollections: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** The caller whose key was sent. */
   findCaller(request: FastifyRequest): Caller | undefined;
@@ -66,10 +66,10 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
     if (id !== null && typeof id !== 'string' && !Number.isSafeInteger(id)) {
       return reply.code(400).send(rpcError(-32600, 'Invalid Request: `id` must be a text or an integer below 2^53'));
     }
-    const { projectId = null, keyId = null, scopes = withoutKey } = known ?? {};
+    const { projectId = null, keyId = null, permissions = permissionsWithoutKey } = known ?? {};
     const { links, profile } = request.query as McpQuery; // validated against the schema
     const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
-    const caller = { projectId, keyId, scopes, collectionId, view };
+    const caller = { projectId, keyId, permissions, collectionId, view };
     const accepted = readAccept(request.headers.accept);
     const message = readMessage(request.body, accepted);
     return send(reply, await answerRequest(toMcpRequest(request, reply, accepted), message, caller));
@@ -129,8 +129,7 @@ function choiceOf({ query }: { readonly query: unknown }): Choice {
 }
 
 function askedBy(request: { readonly query: unknown }, caller: Caller | undefined): AskedTools {
-  const namesFiles = caller?.scopes.has('files') === true;
-  return { choice: choiceOf(request), tools: caller?.tools ?? null, namesFiles };
+  return { choice: choiceOf(request), permissions: caller?.permissions ?? permissionsWithoutKey };
 }
 
 interface McpExchange {
@@ -138,9 +137,6 @@ interface McpExchange {
   readonly reply: FastifyReply;
   readonly collectionId?: string;
 }
-
-/** The scopes of a caller without a key, if the address requires no key. */
-const withoutKey: ReadonlySet<Scope> = new Set(['plugins']);
 
 function rpcError(code: number, message: string) {
   return { jsonrpc: '2.0', error: { code, message }, id: null };

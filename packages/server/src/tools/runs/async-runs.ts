@@ -113,7 +113,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
 
   async function accept(request: PluginCall, caller: BackgroundCaller): Promise<RunKey> {
     if (stopping.signal.aborted) throw serviceStopping();
-    const resolved = await resolveRequest(deps.resolveCredentials, caller.projectId, request);
+    const resolved = await resolveRequest(deps.resolveCredentials, caller, request);
     const { projectId, keyId } = caller;
     const run = prepare({ request: resolved, projectId, keyId });
     return await executor.readFiles(resolved, caller, (files) => {

@@ -53,7 +53,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
 
   async function enqueue({ run: stored, keyId }: OrphanedRun, request: PluginCall): Promise<void> {
     const { projectId, id: runId, createdAt } = stored;
-    const resolved = await resolveRequest(deps.resolveCredentials, projectId, request);
+    const resolved = await resolveRequest(deps.resolveCredentials, { projectId }, request);
     const resumes = { runId, createdAt };
     const run = deps.prepare({ request: resolved, projectId, keyId, resumes });
     // Without a place, reading the files would be in vain.

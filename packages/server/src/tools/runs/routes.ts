@@ -5,6 +5,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
+import type { RunReader } from '../execution/background.ts';
 import type { RunEvents } from './run-events.ts';
 import type { Runs } from './runs.ts';
 
@@ -13,8 +14,7 @@ export interface RunRoutesDeps {
   readonly events: RunEvents;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
-  /** The project of the key that was sent, null without one. */
-  readonly projectOf: (request: FastifyRequest) => string | null;
+  readonly readerOf: (request: FastifyRequest) => RunReader;
   /** The id of the key that was sent, null without one. */
   readonly keyOf: (request: FastifyRequest) => string | null;
 }
@@ -31,7 +31,7 @@ export function runRoutes(app: App, deps: RunRoutesDeps): void {
   eventsRoute(app, deps);
 }
 
-function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
+function readRoutes(app: App, { runs, onRequest, readerOf }: RunRoutesDeps): void {
   app.get(
     '/v1/runs',
     {
@@ -43,7 +43,7 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
       },
     },
     async (request) => {
-      return listEnvelope(await runs.list(projectOf(request), request.query));
+      return listEnvelope(await runs.list(readerOf(request), request.query));
     },
   );
   app.get(
@@ -57,13 +57,13 @@ function readRoutes(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): vo
       },
     },
     async (request) => {
-      const data = await runs.get(projectOf(request), request.params.run_id);
+      const data = await runs.get(readerOf(request), request.params.run_id);
       return successEnvelope(data);
     },
   );
 }
 
-function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): void {
+function cancelRoute(app: App, { runs, onRequest, readerOf }: RunRoutesDeps): void {
   app.post(
     '/v1/runs/:run_id/cancel',
     {
@@ -75,13 +75,13 @@ function cancelRoute(app: App, { runs, onRequest, projectOf }: RunRoutesDeps): v
       },
     },
     async (request) => {
-      const data = await runs.cancel(projectOf(request), request.params.run_id);
+      const data = await runs.cancel(readerOf(request), request.params.run_id);
       return successEnvelope(data);
     },
   );
 }
 
-function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoutesDeps): void {
+function eventsRoute(app: App, { events, onRequest, readerOf, keyOf }: RunRoutesDeps): void {
   app.get(
     '/v1/runs/:run_id/events',
     {
@@ -104,7 +104,7 @@ function eventsRoute(app: App, { events, onRequest, projectOf, keyOf }: RunRoute
     async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const selection = { projectId: projectOf(request), keyId: keyOf(request), runId: request.params.run_id };
+      const selection = { ...readerOf(request), keyId: keyOf(request), runId: request.params.run_id };
       const lastEventId = request.headers['last-event-id'];
       const stream = await events.follow({ ...selection, lastEventId }, gone.signal);
       if (stream === null) return reply.code(204).send(null);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Run } from '@quartermaster/contract';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createStreamShares } from '../../platform/admission/stream-shares.ts';
+import { everyPermission } from '../../platform/permissions.ts';
 import { Problem } from '../../platform/problem.ts';
 import { createRunEvents } from './run-events.ts';
 
@@ -20,7 +21,7 @@ test('an event stream sends a comment at intervals, and the number of streams is
   const store = { watch: () => ({ stop: () => {} }) };
   const bounds = { shares: onePlace(), pollMs: 5, heartbeatMs: 1 };
   const events = createRunEvents({ ...bounds, runs: { get: async () => run }, store });
-  const selection = { projectId: null, keyId: null, runId: 'xrun' };
+  const selection = { projectId: null, permissions: everyPermission, keyId: null, runId: 'xrun' };
   const gone = new AbortController();
   const stream = await events.follow(selection, gone.signal);
   assert.ok(stream !== null);
@@ -47,7 +48,7 @@ test('a client that disconnects before its stream begins uses no place', async (
     ...{ shares: onePlace(), pollMs: 5, heartbeatMs: 1, store },
     runs: { get: async () => run },
   });
-  const selection = { projectId: null, keyId: null, runId: 'xrun' };
+  const selection = { projectId: null, permissions: everyPermission, keyId: null, runId: 'xrun' };
   const gone = new AbortController();
   const following = events.follow(selection, gone.signal);
   gone.abort();

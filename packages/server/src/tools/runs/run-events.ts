@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Run, RunItem } from '@quartermaster/contract';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
 import { createWakeEvent } from '../../platform/concurrency/wake-event.ts';
+import type { RunReader } from '../execution/background.ts';
 import type { RunStore } from './run-store.ts';
 import type { Runs } from './runs.ts';
 
@@ -28,8 +29,7 @@ export interface RunEvents {
   close(): void;
 }
 
-export interface FollowOptions {
-  readonly projectId: string | null;
+export interface FollowOptions extends RunReader {
   /** null when the caller has no API key. */
   readonly keyId: string | null;
   readonly runId: string;
@@ -53,7 +53,7 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
       let [state, progress] = [undefined as string | undefined, undefined as string | undefined];
       let sentAt = performance.now();
       while (!signal.aborted) {
-        const run = await deps.runs.get(options.projectId, options.runId);
+        const run = await deps.runs.get(options, options.runId);
         const now = eventsOf(run);
         const news: RunEvent[] = [];
         // A client that received the progress of this state has received the state before it.
@@ -78,7 +78,7 @@ export function createRunEvents(deps: RunEventsDeps): RunEvents {
 
   return {
     follow: async (options, signal) => {
-      const run = await deps.runs.get(options.projectId, options.runId);
+      const run = await deps.runs.get(options, options.runId);
       // A client that was disconnected just before the end reconnects. null makes it stop.
       if (run.status === 'ended' && options.lastEventId === eventsOf(run).state.id) return null;
       const ended = AbortSignal.any([signal, closing.signal]);

@@ -12,6 +12,7 @@ import type {
 import type { Owner } from '../../platform/admission/owner.ts';
 import type { CompletedClaim } from '../../platform/idempotency/idempotency-repository.ts';
 import type { Page } from '../../platform/page.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 
 /** A run as it is stored. It contains no credentials and no unredacted text. */
 export interface StoredRun {
@@ -127,6 +128,13 @@ export interface RunBounds {
   readonly most: number;
 }
 
+/** What a reader sees of the runs of a project. */
+export interface SeenRuns {
+  /** Runs that may not be stored yet. */
+  readonly recent: readonly StoredRun[];
+  readonly permissions: Pick<Permissions, 'tools' | 'bundles'>;
+}
+
 export interface RunKey {
   readonly projectId: string | null;
   readonly id: string;
@@ -157,8 +165,8 @@ export interface RunRepository {
   requeue(runs: readonly RunKey[], owner: string): Promise<void>;
   find(projectId: string | null, runId: string): Promise<StoredRun | undefined>;
   findResult(projectId: string | null, runId: string, now: number): Promise<StoredResult | undefined>;
-  /** Returns a page in the order of ids. It merges `recent`: runs of the project that may not be stored yet. */
-  list(projectId: string | null, query: RunQuery, recent: readonly StoredRun[]): Promise<Page<StoredRun>>;
+  /** Returns a page in the order of ids, with the runs whose plugins the reader sees. */
+  list(projectId: string | null, query: RunQuery, seen: SeenRuns): Promise<Page<StoredRun>>;
   /** Requests a cancellation. The process of the run learns of it at its next heartbeat. @returns whether the run is in progress */
   askToCancel(projectId: string | null, runId: string): Promise<boolean>;
   /** Writes the heartbeat of a process. @returns its runs */

@@ -1,21 +1,25 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
+import type { Plugin, Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
 import type { Clock } from '../../platform/clock.ts';
 import { checkCursor } from '../../platform/list-cursors.ts';
 import type { Page } from '../../platform/page.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import { objectNotFound } from '../../platform/problem.ts';
-import type { BackgroundRuns } from '../execution/background.ts';
+import type { BackgroundRuns, RunReader } from '../execution/background.ts';
+import { effectsNotPermitted } from '../execution/problems.ts';
 import type { AsyncRuns } from './async-runs.ts';
 import type { RunRepository, StoredResult, StoredRun } from './run-repository.ts';
 import type { RunStore } from './run-store.ts';
 
-/** Lists, reads and cancels the runs of a project. */
+/** Lists, reads and cancels the runs of a project, as far as the reader sees their plugins. */
 export interface Runs extends BackgroundRuns {
-  list(projectId: string | null, query: RunQuery): Promise<Page<RunItem>>;
-  /** @throws OBJECT_NOT_FOUND */
-  get(projectId: string | null, runId: string): Promise<Run>;
-  /** Cancels a run in progress. A run that has ended stays unchanged. @returns the run after that. @throws OBJECT_NOT_FOUND */
-  cancel(projectId: string | null, runId: string): Promise<Run>;
+  list(reader: RunReader, query: RunQuery): Promise<Page<RunItem>>;
+  /**
+   * Cancels a run in progress. A run that has ended stays unchanged.
+   * @returns the run after that
+   * @throws OBJECT_NOT_FOUND, and PERMISSION_DENIED for a run of a plugin that the reader may not run
+   */
+  cancel(reader: RunReader, runId: string): Promise<Run>;
 }
 
 export interface RunsDeps {
@@ -23,21 +27,24 @@ export interface RunsDeps {
   readonly store: RunStore;
   readonly asyncRuns: Pick<AsyncRuns, 'accept' | 'find'>;
   readonly clock: Clock;
+  /** Undefined for a plugin that is not installed. */
+  readonly effectsOf: (bundleId: string, pluginId: string) => Plugin['effects'] | undefined;
 }
 
 /** Milliseconds that a cancellation request waits for the end of the run, which usually comes immediately. */
 const cancelWaitMs = 5_000;
 
-export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {
-  async function find(projectId: string | null, runId: string): Promise<StoredRun> {
+export function createRuns({ repository, store, asyncRuns, clock, effectsOf }: RunsDeps): Runs {
+  async function find({ projectId, permissions }: RunReader, runId: string): Promise<StoredRun> {
     const recent = store.findRecent(projectId, runId);
     const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
-    if (run === undefined) throw objectNotFound('run', runId);
+    if (run === undefined || !seesRun(permissions, run)) throw objectNotFound('run', runId);
     return run;
   }
 
-  async function get(projectId: string | null, runId: string): Promise<Run> {
-    const run = await find(projectId, runId);
+  async function get(reader: RunReader, runId: string): Promise<Run> {
+    const run = await find(reader, runId);
+    const { projectId } = reader;
     const hasResult = run.asynchronous && run.end !== null;
     const result = hasResult ? await repository.findResult(projectId, runId, clock.now()) : undefined;
     const progress = run.end === null ? toProgress(store.progressOf(runId)) : null;
@@ -65,19 +72,28 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
   return {
     accept: async (request, caller) => (await asyncRuns.accept(request, caller)).id,
     get,
-    list: async (projectId, query) => {
+    list: async ({ projectId, permissions }, query) => {
       checkCursor(query, 'run');
       // Read before the database, so that a run that is stored in between is found there.
-      const recent = store.recent(projectId);
-      const page = await repository.list(projectId, query, recent);
+      const recent = store.recent(projectId).filter((run) => seesRun(permissions, run));
+      const page = await repository.list(projectId, query, { recent, permissions });
       return { ...page, items: page.items.map((run) => toRunItem(run)) };
     },
-    cancel: async (projectId, runId) => {
+    cancel: async (reader, runId) => {
+      const { projectId, permissions } = reader;
+      const { bundleId, pluginId } = await find(reader, runId);
+      const effects = effectsOf(bundleId, pluginId ?? '') ?? 'destructive';
+      if (!permissions.mayCause(effects))
+        throw effectsNotPermitted(pluginId === null ? bundleId : `${bundleId}/${pluginId}`, effects);
       // Otherwise its process learns of the cancellation at its next heartbeat.
       if (!(await cancelHere(projectId, runId))) await repository.askToCancel(projectId, runId);
-      return await get(projectId, runId);
+      return await get(reader, runId);
     },
   };
+}
+
+function seesRun(permissions: Permissions, { bundleId, pluginId }: StoredRun): boolean {
+  return pluginId === null ? permissions.seesBundle(bundleId) : permissions.seesPlugin(bundleId, pluginId);
 }
 
 async function withTimeout(done: Promise<void>): Promise<void> {

@@ -10,10 +10,12 @@ import {
 } from '@quartermaster/contract';
 import { dialectOperations } from '@quartermaster/contract/operations';
 import type { ProjectOwner } from '../../../platform/admission/owner.ts';
+import type { Caller } from '../../../platform/caller.ts';
 import { whileConnected } from '../../../platform/client-gone.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { CreateErrorWriter, ErrorResponse } from '../../../platform/http/error-writer.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
+import { checkCollection } from '../../../platform/permissions.ts';
 import { plainName } from '../../../platform/plain-name.ts';
 import type { Problem } from '../../../platform/problem.ts';
 import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
@@ -37,7 +39,7 @@ export function difyRoutes(
   scope.post(
     '/retrieval',
     {
-      onRequest: guard.requires('collections'),
+      onRequest: guard.requires('collections:read'),
       schema: {
         ...dialectOperations.retrieveForDify,
         body: DifyRetrieval,
@@ -98,10 +100,11 @@ const proposedThreshold = 0.5;
  */
 async function retrieveForDify(
   { chunks, records }: DifyKnowledge,
-  { projectId, keyId }: ProjectOwner,
+  { projectId, keyId, permissions }: Caller,
   { knowledge_id: collectionId, query, retrieval_setting: setting, metadata_condition: condition }: DifyRetrieval,
   signal?: AbortSignal,
 ): Promise<DifyRecords> {
+  checkCollection(permissions, collectionId);
   const filters = toFilter(condition);
   const body = {
     query_text: query,

@@ -32,8 +32,9 @@ import { sweepCollection } from './lock-collection.ts';
 export function createCollectionRepository(database: Database, quota: number | null = null): CollectionRepository {
   const { read, write, dialect } = database;
 
-  async function list(projectId: string, query: CollectionListQuery) {
-    const ofProject = read.selectFrom('collection').where('project_id', '=', projectId);
+  async function list(projectId: string, query: CollectionListQuery, only: ReadonlySet<string> | null = null) {
+    let ofProject = read.selectFrom('collection').where('project_id', '=', projectId);
+    if (only !== null) ofProject = ofProject.where('id', 'in', [...only]);
     const filters = [sql<boolean>`collection.status = 'ready'`];
     if (query.name !== undefined) filters.push(containsText(sql`collection.name`, query.name, dialect));
     const readPage = (window: KeysetWindow) => {

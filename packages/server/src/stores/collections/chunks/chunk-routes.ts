@@ -25,6 +25,7 @@ import { acknowledgement, listEnvelope, successEnvelope } from '../../../platfor
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
 import type { Page } from '../../../platform/page.ts';
+import { checkCollection } from '../../../platform/permissions.ts';
 import { warningsOf } from '../../../platform/validation/ignored-members.ts';
 import { dropNulls, pathId } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
@@ -88,7 +89,7 @@ function keyOf(guard: Guard, request: FastifyRequest, params: { collection_id: s
 }
 
 function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
-  const onRequest = guard.requires('collections');
+  const onRequest = guard.requires('collections:read');
   const response = { 200: ChunkList };
   app.get(
     ofCollection,
@@ -150,7 +151,7 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     `${ofCollection}/query`,
     {
-      onRequest: guard.requires('collections'),
+      onRequest: guard.requires('collections:read'),
       preValidation: dropNulls,
       schema: {
         ...chunkOperations.queryChunks,
@@ -179,7 +180,7 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
   app.post(
     '/v1/chunks/query',
     {
-      onRequest: guard.requires('collections'),
+      onRequest: guard.requires('collections:read'),
       preValidation: dropNulls,
       schema: {
         ...chunkOperations.queryCollections,
@@ -190,7 +191,8 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_ids: collectionIds, ...question } = request.body;
-        const { projectId, keyId } = guard.callerOf(request);
+        const { projectId, keyId, permissions } = guard.callerOf(request);
+        for (const id of collectionIds) checkCollection(permissions, id);
         const found = await chunks.query({ projectId, keyId, collectionIds }, question, signal);
         const rankings = found.rankings.map(({ collectionId, ranking, reason }) => ({
           collection_id: collectionId,
@@ -205,11 +207,13 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
 }
 
 function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
-  const onRequest = guard.requires('collections');
   const response = { 200: Success(Chunk) };
   app.get(
     ofChunk,
-    { onRequest, schema: { ...chunkOperations.getChunk, params: ChunkParams, response } },
+    {
+      onRequest: guard.requires('collections:read'),
+      schema: { ...chunkOperations.getChunk, params: ChunkParams, response },
+    },
     async (request) => {
       return successEnvelope(await chunks.get(keyOf(guard, request, request.params)));
     },
@@ -217,7 +221,7 @@ function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     ofChunk,
     {
-      onRequest,
+      onRequest: guard.requires('collections'),
       preValidation: dropNulls,
       schema: {
         ...chunkOperations.updateChunk,

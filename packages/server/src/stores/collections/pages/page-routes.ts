@@ -29,7 +29,7 @@ const pictureHeaders = {
 
 /** Passages on the pages of PDF documents. Source: docs/contract.md "Collections, records, chunks". */
 export function pageRoutes(app: App, { guard, pages }: { readonly guard: Guard; readonly pages: RecordPages }): void {
-  const onRequest = guard.requires('collections');
+  const onRequest = guard.requires('collections:read');
   const ownerOf = (request: FastifyRequest) => {
     const { projectId, keyId } = guard.callerOf(request);
     return { projectId, keyId };

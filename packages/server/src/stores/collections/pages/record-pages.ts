@@ -55,7 +55,7 @@ const pictureVersion = 2;
 export function createRecordPages({ records, chunks, files, pageReader }: RecordPagesDeps): RecordPages {
   async function findSource(projectId: string, recordId: string, fileId: string | null): Promise<Source> {
     if (fileId === null) throw noPages(recordId);
-    const file = await files.findFile(projectId, fileId);
+    const file = await files.findFile(projectId, fileId, null);
     if (file === undefined) throw fileNotFound(fileId);
     const { extension } = file;
     if (!isPageFormat(extension)) throw noPages(recordId);

@@ -1,9 +1,12 @@
 import type { RecordCreate, RecordPreview } from '@quartermaster/contract';
+import type { FileReach } from '../../../platform/permissions.ts';
 
 export interface DryRunPlace {
   readonly projectId: string;
   readonly keyId: string;
   readonly collectionId: string;
+  /** The files that the caller sees. */
+  readonly reach: FileReach | null;
 }
 
 /** Reports what a record would contain, without creating it. */

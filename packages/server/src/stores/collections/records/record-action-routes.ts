@@ -57,7 +57,7 @@ export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; re
   app.get(
     `${ofRecord}/rows`,
     {
-      onRequest: guard.requires('collections'),
+      onRequest: guard.requires('collections:read'),
       schema: {
         ...recordOperations.listRecordRows,
         params: RecordParams,
@@ -101,7 +101,7 @@ export function textRoutes(app: App, { guard, texts }: { readonly guard: Guard; 
   app.get(
     `${ofRecord}/text`,
     {
-      onRequest: guard.requires('collections'),
+      onRequest: guard.requires('collections:read'),
       schema: {
         ...recordOperations.getRecordText,
         params: RecordParams,

@@ -68,7 +68,7 @@ test('the limit waiting_dry_runs accepts exactly as many waiting dry runs, and o
   const { projectId, collection } = createProject();
   const collectionId = await collection();
   const run = (keyId: string) =>
-    services.dryRuns.run({ projectId, keyId, collectionId }, { content: 'text' }, end.signal).then(
+    services.dryRuns.run({ projectId, keyId, reach: null, collectionId }, { content: 'text' }, end.signal).then(
       () => 'it ended',
       (error) => error.code ?? error.message,
     );

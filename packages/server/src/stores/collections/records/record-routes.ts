@@ -14,16 +14,16 @@ import {
 import { recordOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
+import { fileReachOf } from '../../../platform/permissions.ts';
 import { warningsOf } from '../../../platform/validation/ignored-members.ts';
 import { dropNulls, pathId } from '../route-parts.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { RecordEvents } from './record-events.ts';
 import type { RecordKey } from './record-repository.ts';
-import type { Records } from './records.ts';
+import type { RecordCaller, Records } from './records.ts';
 
 export interface RecordRoutesDeps {
   readonly guard: Guard;
@@ -49,17 +49,21 @@ export function keyOf(
   guard: Guard,
   request: FastifyRequest,
   params: { collection_id: string; record_id: string },
-): RecordKey & ProjectOwner {
-  const { projectId, keyId } = guard.callerOf(request);
-  return { projectId, keyId, collectionId: params.collection_id, recordId: params.record_id };
+): RecordKey & RecordCaller {
+  const { projectId, keyId, reach } = callerOf(guard, request);
+  return { projectId, keyId, reach, collectionId: params.collection_id, recordId: params.record_id };
+}
+
+function callerOf(guard: Guard, request: FastifyRequest) {
+  const { projectId, keyId, permissions } = guard.callerOf(request);
+  return { projectId, keyId, reach: fileReachOf({ keyId, permissions }) };
 }
 
 function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): void {
-  const onRequest = guard.requires('collections');
   app.post(
     ofCollection,
     {
-      onRequest,
+      onRequest: guard.requires('collections'),
       preValidation: dropNulls,
       schema: {
         ...recordOperations.createRecord,
@@ -70,23 +74,23 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
       },
     },
     async (request, reply) => {
-      const { projectId, keyId } = guard.callerOf(request);
+      const caller = callerOf(guard, request);
       const { collection_id: collectionId } = request.params;
       const warnings = warningsOf(RecordCreate, request.body);
       if (request.query.dry_run === true) {
         const gone = new AbortController();
         reply.raw.once('close', () => gone.abort());
-        const data = await dryRuns.run({ projectId, keyId, collectionId }, request.body, gone.signal);
+        const data = await dryRuns.run({ ...caller, collectionId }, request.body, gone.signal);
         return { ...successEnvelope(data), ...warnings };
       }
-      const data = await records.create({ projectId, keyId }, collectionId, request.body);
+      const data = await records.create(caller, collectionId, request.body);
       return { ...successEnvelope(data), ...warnings };
     },
   );
   app.get(
     ofCollection,
     {
-      onRequest,
+      onRequest: guard.requires('collections:read'),
       schema: {
         ...recordOperations.listRecords,
         params: CollectionParams,
@@ -102,12 +106,11 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
 }
 
 function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
-  const onRequest = guard.requires('collections');
   const response = { 200: Success(RecordItem) };
   app.get(
     ofRecord,
     {
-      onRequest,
+      onRequest: guard.requires('collections:read'),
       schema: { ...recordOperations.getRecord, params: RecordParams, response },
     },
     async (request) => {
@@ -117,7 +120,7 @@ function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
   app.post(
     ofRecord,
     {
-      onRequest,
+      onRequest: guard.requires('collections'),
       preValidation: dropNulls,
       schema: {
         ...recordOperations.updateRecord,
@@ -155,7 +158,7 @@ function eventsRoute(app: App, { guard, records, events }: RecordRoutesDeps): vo
   app.get(
     `${ofRecord}/events`,
     {
-      onRequest: guard.requires('collections'),
+      onRequest: guard.requires('collections:read'),
       exposeHeadRoute: false,
       schema: {
         ...recordOperations.followRecord,

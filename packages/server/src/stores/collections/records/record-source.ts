@@ -8,6 +8,7 @@ import {
   type TextSplitter,
 } from '@quartermaster/contract';
 import { isId } from '../../../platform/identifier.ts';
+import type { FileReach } from '../../../platform/permissions.ts';
 import { quoteText } from '../../../platform/quote-text.ts';
 import { fieldInvalid, fieldMissing } from '../../../platform/validation/validation-error.ts';
 import { checkSplitter } from '../../extraction/chunking/check-splitter.ts';
@@ -21,6 +22,8 @@ export type SourceFields = Omit<RecordCreate, 'metadata'>;
 
 export interface SourceContext {
   readonly files: FileAccess;
+  /** The files that the caller sees. */
+  readonly reach: FileReach | null;
   readonly projectId: string;
   readonly collectionType: CollectionType;
 }
@@ -121,7 +124,7 @@ async function readFile(type: RecordType, fileId: string | undefined, context: S
   const { names, collectionType: needed } = purposesOf(type);
   if (context.collectionType !== needed) throw collectionTypeMismatch(type, needed, context.collectionType);
   if (fileId === undefined) throw fieldMissing('body/file_id', `the id of a file with the purpose ${names}`);
-  const file = isId(fileId) ? await context.files.findFile(context.projectId, fileId) : undefined;
+  const file = isId(fileId) ? await context.files.findFile(context.projectId, fileId, context.reach) : undefined;
   if (file === undefined) throw fileNotFound(fileId);
   if (purposes[file.purpose].recordType !== type) throw purposeMismatch(type, names, file.purpose);
   // file_size comes last, because the official client's tests cut the text there.

@@ -6,6 +6,7 @@ import type { DiskSpace } from '../../../platform/disk/disk-space.ts';
 import { isId, type NewId } from '../../../platform/identifier.ts';
 import { checkCursors } from '../../../platform/list-cursors.ts';
 import type { Page } from '../../../platform/page.ts';
+import type { FileReach } from '../../../platform/permissions.ts';
 import type { FileAccess } from '../../files/file-access.ts';
 import type { CollectionLimits, Collections } from '../collections.ts';
 import { collectionNotFound, recordBusy, recordNotFound, tooManyRecords, tooManyWaiting } from '../problems.ts';
@@ -33,18 +34,23 @@ export interface RecordsDeps extends RecordLimitsDeps {
   readonly onChanged: (recordId: string) => void;
 }
 
+/** Who creates or changes a record, and the files that it sees. */
+export interface RecordCaller extends ProjectOwner {
+  readonly reach: FileReach | null;
+}
+
 export interface Records {
-  create(owner: ProjectOwner, collectionId: string, body: RecordCreate): Promise<RecordItem>;
+  create(caller: RecordCaller, collectionId: string, body: RecordCreate): Promise<RecordItem>;
   get(key: RecordKey): Promise<RecordItem>;
   /** Names records of the project with one query. Records that do not exist are omitted. */
   name(projectId: string, recordIds: readonly string[]): Promise<ReadonlyMap<string, NamedRecord>>;
   list(projectId: string, collectionId: string, query: RecordListQuery): Promise<Page<RecordItem>>;
-  update(key: RecordKey & ProjectOwner, body: RecordUpdate): Promise<RecordItem>;
+  update(key: RecordKey & RecordCaller, body: RecordUpdate): Promise<RecordItem>;
   /**
    * Creates the chunks again from the same source. A record that is being processed continues, without waiting for its
    * next attempt.
    */
-  retry(key: RecordKey & ProjectOwner): Promise<RecordItem>;
+  retry(key: RecordKey & RecordCaller): Promise<RecordItem>;
   /** Cancels the processing of a record. A processed record stays unchanged. */
   cancel(key: RecordKey): Promise<RecordItem>;
   remove(key: RecordKey): Promise<void>;
@@ -69,13 +75,13 @@ export function createRecords(deps: RecordsDeps): Records {
    * Queues the record to be processed again, with the sent fields in place of the stored ones. Other fields keep their
    * stored values. If the source changes concurrently, the fields are applied to the new source.
    */
-  async function remake(key: RecordKey & ProjectOwner, { fields, sent }: SourceChange): Promise<RecordItem> {
+  async function remake(key: RecordKey & RecordCaller, { fields, sent }: SourceChange): Promise<RecordItem> {
     const { type: collectionType } = await collections.find(key.projectId, key.collectionId);
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const from = await find(key);
       if (from.status !== 'creating') await checkWaiting(key.projectId);
       const given = { ...storedFields(from, fields.type), ...fields };
-      const source = await readSource(given, { files, projectId: key.projectId, collectionType });
+      const source = await readSource(given, { files, projectId: key.projectId, reach: key.reach, collectionType });
       const encryptedPassword = passwords.encrypt(key, readPassword(fields, source.type));
       const now = clock.now();
       const remake = { source, from, encryptedPassword, keyId: key.keyId, deadlineAt: now + deps.maxWaitMs };
@@ -87,11 +93,11 @@ export function createRecords(deps: RecordsDeps): Records {
   }
 
   return {
-    async create({ projectId, keyId }, collectionId, body) {
+    async create({ projectId, keyId, reach }, collectionId, body) {
       const { type: collectionType, numRecords } = await collections.findCounted(projectId, collectionId);
       checkNumber(numRecords);
       await checkWaiting(projectId);
-      const source = await readSource(body, { files, projectId, collectionType });
+      const source = await readSource(body, { files, projectId, reach, collectionType });
       const now = clock.now();
       const key = { projectId, collectionId, recordId: newId('record') };
       const record = {

@@ -12,6 +12,7 @@ import { createRequestMetrics } from '../../../platform/http/request-metrics.ts'
 import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
+import { everyPermission } from '../../../platform/permissions.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { closeAll } from '../../../platform/server-process/fatal-error.ts';
 import type { Database } from '../../../storage/database/database.ts';
@@ -130,7 +131,7 @@ const guard: Guard = {
   },
   callerOf: (request) => {
     const [projectId = '', keyId = 'apik'] = String(request.headers.authorization).slice('Bearer '.length).split('.');
-    return { projectId, keyId, scopes: new Set(['collections']), tools: null };
+    return { projectId, keyId, permissions: everyPermission };
   },
 };
 

@@ -42,6 +42,7 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
         bytes: 10,
         sha256,
         createdAt: 1_800_000_000_000,
+        uploaderId: null,
         ...change,
       };
       return { file, claim: null };
@@ -155,13 +156,29 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
       const first = await opened.addRecord(project, file.id, 'ready');
       const second = await opened.addRecord(project, file.id, 'error');
       await opened.addRecord(project, file.id, 'deleting');
-      const found = await files.references(project, file.id, 10);
+      const found = await files.references(project, file.id, { limit: 10, reach: null });
       assert.deepEqual(
         found.map((record) => record.recordId),
         [second, first],
       );
-      assert.equal((await files.references(project, file.id, 1)).length, 1);
-      assert.equal((await files.references('other', file.id, 10)).length, 0);
+      assert.equal((await files.references(project, file.id, { limit: 1, reach: null })).length, 1);
+      assert.equal((await files.references('other', file.id, { limit: 10, reach: null })).length, 0);
+    });
+
+    test('a caller limited to collections sees and counts the files of their records and its own uploads', async () => {
+      const [seen, other] = [await add('aa'), await add('bb')];
+      const own = await add('cc', { uploaderId: 'key' });
+      await add('dd', { uploaderId: 'another' });
+      for (const { id } of [seen, other]) await opened.addRecord(project, id, 'ready');
+      await opened.addRecord(project, seen.id, 'error');
+      const [first] = await files.references(project, seen.id, { limit: 1, reach: null });
+      const reach = { keyId: 'key', collections: new Set([first?.collectionId ?? '']) };
+      const { items, total } = await files.list(project, { count: true }, reach);
+      assert.deepEqual([items.map(({ id }) => id), total], [[own.id, seen.id], { count: 2, isExact: true }]);
+      assert.deepEqual(await files.find(project, own.id, reach), own);
+      assert.deepEqual(await files.find(project, seen.id, reach), seen);
+      assert.equal(await files.find(project, other.id, reach), undefined);
+      assert.equal((await files.references(project, seen.id, { limit: 9, reach })).length, 1);
     });
 
     test('a file is not deleted while a record is being created from it', async () => {

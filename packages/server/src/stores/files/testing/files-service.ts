@@ -14,6 +14,7 @@ import { createIdempotency } from '../../../platform/idempotency/idempotency.ts'
 import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
+import { everyPermission } from '../../../platform/permissions.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { checkDatabase, repairIndex } from '../../../storage/check/check-database.ts';
 import { openDiskBlobStore } from '../../../storage/disk/disk-blob-store.ts';
@@ -168,7 +169,7 @@ function createFixedGuard(): Guard {
     requires: () => async (request) => {
       const [, project, keyId = 'key'] = /^Bearer (\w+)(?:\.(\w+))?$/.exec(request.headers.authorization ?? '') ?? [];
       if (project === undefined) throw new Problem('APIKEY_VALIDATION_FAILED', 'The API key is not valid.');
-      callers.set(request, { projectId: project, keyId, scopes: new Set(['files'] as const), tools: null });
+      callers.set(request, { projectId: project, keyId, permissions: everyPermission });
     },
     callerOf: (request) => {
       const caller = callers.get(request);

@@ -9,6 +9,7 @@ import { longestOtherField } from './read-upload.ts';
 /** The permission to send one upload: its place among the running uploads and its claim of an idempotency key. */
 export interface Admission {
   readonly projectId: string;
+  readonly uploaderId: string | null;
   readonly boundary: string;
   readonly claim: RunningRequest | AnsweredRequest | null;
   /** Releases the place and the claim. May be called more than once. */
@@ -24,6 +25,8 @@ export interface UploadHead {
   readonly contentLength: number | undefined;
   /** The API key, or the administrator of a session. */
   readonly callerId: string;
+  /** The key, if it is limited to collections. */
+  readonly uploaderId: string | null;
   readonly idempotencyKey: string | undefined;
 }
 
@@ -76,6 +79,7 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
         const claim = await claimKey(head);
         return {
           projectId: head.projectId,
+          uploaderId: head.uploaderId,
           boundary,
           claim,
           release: async () => {

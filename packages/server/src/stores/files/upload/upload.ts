@@ -160,6 +160,7 @@ function toStoredFile(
     bytes: upload.digest.bytes,
     sha256: upload.digest.sha256,
     createdAt: deps.clock.now(),
+    uploaderId: upload.admission.uploaderId,
   };
 }
 

@@ -170,12 +170,16 @@ await settleAll();
 if (plan.chunkSize !== undefined) {
   await services.collections.update(projectId, collectionId, { chunking: { chunk_size: plan.chunkSize } });
 } else if (plan.again) {
-  const { record_id: recordId } = await services.records.create({ projectId, keyId: null }, collectionId, plan.record);
+  const { record_id: recordId } = await services.records.create(
+    { projectId, keyId: null, reach: null },
+    collectionId,
+    plan.record,
+  );
   await settle(recordId);
   await settleAll();
-  await services.records.retry({ projectId, keyId: null, collectionId, recordId });
+  await services.records.retry({ projectId, keyId: null, reach: null, collectionId, recordId });
 } else {
-  await services.records.create({ projectId, keyId: null }, collectionId, plan.record);
+  await services.records.create({ projectId, keyId: null, reach: null }, collectionId, plan.record);
 }
 await settleAll();
 await services.close();

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createRequestMetrics } from '../../../platform/http/request-metrics.ts';
 import { createTestApp } from '../../../platform/http/testing/test-app.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
+import { everyPermission, permissionsWithoutKey } from '../../../platform/permissions.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { registerCatalogueMetrics } from '../load/metrics.ts';
 import { createFolder, type Files, goodFiles, iconSvg, load } from '../load/testing/bundle-folder.suite.ts';
@@ -24,7 +25,7 @@ async function openApp(t: TestContext, files: Files = goodFiles) {
           .flatMap(({ plugins }) => [...plugins.values()])
           .filter(({ id }) => id.includes(question)),
     },
-    namesFiles: ({ headers: sent }) => sent['x-scope'] === 'files',
+    permissionsOf: ({ headers: sent }) => (sent['x-scope'] === 'files' ? everyPermission : permissionsWithoutKey),
     onRequest: async (request) => {
       if (request.headers.authorization !== headers.authorization) {
         throw new Problem('APIKEY_VALIDATION_FAILED', 'The key is missing.');

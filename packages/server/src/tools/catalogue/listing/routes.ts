@@ -14,6 +14,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { Type } from 'typebox';
 import type { App } from '../../../platform/http/app.ts';
 import type { CachedJson } from '../../../platform/json/json-cache.ts';
+import type { Permissions } from '../../../platform/permissions.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
 import { fallbackLanguage } from '../manifest/languages.ts';
 import type { PluginSearch } from '../plugin-search.ts';
@@ -27,13 +28,17 @@ export interface CatalogueRoutesDeps {
   readonly search: PluginSearch;
   /** Authentication of the plugins address. */
   readonly onRequest: onRequestHookHandler;
-  /** Whether the key of a request can name stored files. */
-  readonly namesFiles: (request: FastifyRequest) => boolean;
+  readonly permissionsOf: (request: FastifyRequest) => Permissions;
 }
 
-/** Describes plugins as the caller of a request can use them. */
-function listsFor(request: FastifyRequest, { catalogue, namesFiles }: CatalogueRoutesDeps): PluginLists {
-  return namesFiles(request) ? catalogue() : catalogue().withoutFiles;
+/** Returns the catalogue as the caller of a request sees it, and its plugins as the caller can use them. */
+function viewFor(
+  request: FastifyRequest,
+  { catalogue, permissionsOf }: CatalogueRoutesDeps,
+): { readonly seen: Catalogue; readonly lists: PluginLists } {
+  const permissions = permissionsOf(request);
+  const seen = catalogue().visibleTo(permissions);
+  return { seen, lists: permissions.has('files:read') ? seen : seen.withoutFiles };
 }
 
 /** The forms a list of plugins can have. */
@@ -68,7 +73,7 @@ export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
 }
 
 function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
-  const { catalogue, search, onRequest } = deps;
+  const { search, onRequest } = deps;
   app.get(
     '/v1/bundles',
     {
@@ -82,9 +87,10 @@ function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
     async (request, reply) => {
       const { lang: language = fallbackLanguage, q, ...page } = request.query;
       checkQuestion(q);
-      if (!wantsPage(request.query)) return sendJson(request, reply, await catalogue().bundleList(language));
-      const { bundles, describeBundle } = catalogue();
-      const items = q === undefined ? [...bundles.values()] : bundlesOf(await search.find(q));
+      const { bundles, describeBundle, bundleList } = viewFor(request, deps).seen;
+      if (!wantsPage(request.query)) return sendJson(request, reply, await bundleList(language));
+      const found = q === undefined ? [] : bundlesOf(seenOf(await search.find(q), bundles));
+      const items = q === undefined ? [...bundles.values()] : found.flatMap(({ id }) => bundles.get(id) ?? []);
       const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
       return sendJson(
         request,
@@ -106,15 +112,16 @@ function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
     },
     async (request, reply) => {
       const { bundle_id } = request.params;
-      const prepared = await listsFor(request, deps).bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
-      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      const { seen, lists } = viewFor(request, deps);
+      const prepared = await lists.bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(seen, bundle_id);
       return sendJson(request, reply, prepared);
     },
   );
 }
 
 function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
-  const { catalogue, search, onRequest } = deps;
+  const { search, onRequest } = deps;
   app.get(
     '/v1/plugins',
     {
@@ -130,12 +137,12 @@ function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
       checkQuestion(q);
       const isDefinition = isDefinitionFormat(format);
       if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
-      const lists = listsFor(request, deps);
+      const { seen, lists } = viewFor(request, deps);
       if (wantsPage(request.query)) {
         const { describePlugin, definePlugin } = lists;
         const describe = (plugin: CompiledPlugin) =>
           isDefinition ? definePlugin(plugin, format, language) : describePlugin(plugin, language);
-        const items = await findPlugins({ catalogue: catalogue(), search }, { q, bundle_id });
+        const items = await findPlugins({ catalogue: seen, search }, { q, bundle_id });
         return sendJson(
           request,
           reply,
@@ -146,7 +153,7 @@ function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
         ? await lists.definitionList(format, bundle_id, language)
         : await lists.pluginList(bundle_id, language);
       // Only a bundle id can be unknown.
-      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id ?? '');
+      if (prepared === undefined) throw bundleMissing(seen, bundle_id ?? '');
       return sendJson(request, reply, prepared);
     },
   );
@@ -163,7 +170,7 @@ function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
     },
     async (request, reply) => {
       const { bundle_id, plugin_id } = request.params;
-      const prepared = await listsFor(request, deps).pluginDetail(
+      const prepared = await viewFor(request, deps).lists.pluginDetail(
         bundle_id,
         plugin_id,
         request.query.lang ?? fallbackLanguage,
@@ -185,8 +192,13 @@ async function findPlugins(
   const bundle = bundleId === undefined ? undefined : getBundle(catalogue, bundleId);
   const bundles = bundle === undefined ? [...catalogue.bundles.values()] : [bundle];
   if (q === undefined) return bundles.flatMap(({ plugins }) => [...plugins.values()]);
-  const found = await search.find(q);
+  const found = seenOf(await search.find(q), catalogue.bundles);
   return bundle === undefined ? found : found.filter((plugin) => plugin.bundle.id === bundle.id);
+}
+
+/** Leaves only the plugins that a caller sees. */
+function seenOf(found: readonly CompiledPlugin[], bundles: Catalogue['bundles']): readonly CompiledPlugin[] {
+  return found.filter(({ bundle, id: pluginId }) => bundles.get(bundle.id)?.plugins.has(pluginId));
 }
 
 function isDefinitionFormat(format: string): format is DefinitionFormat {
@@ -194,7 +206,7 @@ function isDefinitionFormat(format: string): format is DefinitionFormat {
 }
 
 function openApiRoute(app: App, deps: CatalogueRoutesDeps): void {
-  const { catalogue, onRequest } = deps;
+  const { onRequest } = deps;
   app.get(
     '/v1/bundles/:bundle_id/openapi.json',
     {
@@ -208,14 +220,16 @@ function openApiRoute(app: App, deps: CatalogueRoutesDeps): void {
     },
     async (request, reply) => {
       const { bundle_id } = request.params;
-      const prepared = await listsFor(request, deps).bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
-      if (prepared === undefined) throw bundleMissing(catalogue(), bundle_id);
+      const { seen, lists } = viewFor(request, deps);
+      const prepared = await lists.bundleOpenApi(bundle_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw bundleMissing(seen, bundle_id);
       return sendJson(request, reply, prepared);
     },
   );
 }
 
-function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): void {
+function iconRoute(app: App, deps: CatalogueRoutesDeps): void {
+  const { onRequest } = deps;
   app.get(
     '/v1/bundles/:bundle_id/icon',
     {
@@ -227,7 +241,7 @@ function iconRoute(app: App, { catalogue, onRequest }: CatalogueRoutesDeps): voi
       },
     },
     (request, reply) => {
-      const icon = catalogue().findIcon(request.params.bundle_id);
+      const icon = viewFor(request, deps).seen.findIcon(request.params.bundle_id);
       if (icon === undefined) throw iconNotFound(request.params.bundle_id);
       // A drawing may contain scripts, which must not run with this origin when the drawing is opened directly.
       reply

@@ -1,5 +1,6 @@
 import { withoutTrailingSlashes } from '@quartermaster/contract';
 import type { Logger } from '../../../platform/log/logger.ts';
+import type { Permissions } from '../../../platform/permissions.ts';
 import type { BundleFailure, Catalogue, CompiledBundle, Icon } from '../catalogue.ts';
 import { etagOf } from '../listing/etag.ts';
 import { createListing } from '../listing/list-catalogue.ts';
@@ -196,17 +197,36 @@ function createCatalogue({ sources, bundles, publicUrl, ...facts }: CataloguePar
     ...plugins.flatMap((plugin) => plugin.languages),
   ]);
   const base = withoutTrailingSlashes(publicUrl);
-  return {
-    ...facts,
-    bundles,
-    findBundle: (bundleId) => bundles.get(bundleId),
-    findPlugin: (bundleId, pluginId) => bundles.get(bundleId)?.plugins.get(pluginId),
-    findIcon: (bundleId) => icons.get(bundleId),
-    ...createListing({
-      bundles,
-      publicUrl: base,
-      resolveLanguage: createResolveLanguage(languages),
-      iconUrl: (bundleId) => (icons.has(bundleId) ? `${base}/v1/bundles/${bundleId}/icon` : null),
-    }),
+  const resolveLanguage = createResolveLanguage(languages);
+  const iconUrl = (bundleId: string) => (icons.has(bundleId) ? `${base}/v1/bundles/${bundleId}/icon` : null);
+  const viewOf = (seen: CatalogueParts['bundles'], loading: readonly string[]): Catalogue => {
+    const view: Catalogue = {
+      ...facts,
+      loading,
+      bundles: seen,
+      findBundle: (bundleId) => seen.get(bundleId),
+      findPlugin: (bundleId, pluginId) => seen.get(bundleId)?.plugins.get(pluginId),
+      findIcon: (bundleId) => (seen.has(bundleId) ? icons.get(bundleId) : undefined),
+      ...createListing({ bundles: seen, publicUrl: base, resolveLanguage, iconUrl }),
+      visibleTo: (permissions) =>
+        permissions.tools === null
+          ? view
+          : viewOf(
+              visibleBundles(seen, permissions),
+              loading.filter((id) => permissions.seesBundle(id)),
+            ),
+    };
+    return view;
   };
+  return viewOf(bundles, facts.loading);
+}
+
+function visibleBundles(bundles: CatalogueParts['bundles'], permissions: Permissions): CatalogueParts['bundles'] {
+  const seen = [...bundles].filter(([id]) => permissions.seesBundle(id));
+  return new Map(
+    seen.map(([id, bundle]) => {
+      const plugins = [...bundle.plugins].filter(([pluginId]) => permissions.seesPlugin(id, pluginId));
+      return [id, { ...bundle, plugins: new Map(plugins) }] as const;
+    }),
+  );
 }

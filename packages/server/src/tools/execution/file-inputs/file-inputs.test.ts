@@ -4,8 +4,11 @@ import type { Scope } from '@quartermaster/contract';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
+import { createPermissions } from '../../../platform/permissions.ts';
 import { BlobMissing } from '../../../stores/files/blob-store.ts';
 import { createFileInputs, type FileSources, fileInputLimits } from './file-inputs.ts';
+
+const permitting = (scopes: readonly Scope[]) => createPermissions({ scopes, collections: null, tools: null });
 
 const id = 'file0mwq7qe92rz5d1vkc40m';
 const { inputBytes, processBytes } = fileInputLimits;
@@ -30,7 +33,7 @@ function open(bytes: number, sources: Partial<FileSources['artifacts']> & Partia
     ...{ schemaOf: () => () => schema, logger: createLogger('silent'), metrics: createMetrics() },
     sources: { files: all, artifacts: all },
   });
-  const caller = { projectId: 'p', keyId: 'k', scopes: new Set<Scope>(['files']) };
+  const caller = { projectId: 'p', keyId: 'k', permissions: permitting(['files']) };
   const request = (file: string) => ({ bundle_id: 'b', plugin_id: 'p', input_params: { file }, credentials: {} });
   return {
     fill: async <T>(work: (input: object) => Promise<T>, reference = `file:${id}`, from: object = caller) =>
@@ -51,7 +54,7 @@ test('the limit input_file_bytes_of_process applies to the files of all runs in 
       resolve();
       return ended;
     };
-    return fill(work, `file:${id}`, { projectId: `p${n}`, keyId: 'k', scopes: new Set<Scope>(['files']) });
+    return fill(work, `file:${id}`, { projectId: `p${n}`, keyId: 'k', permissions: permitting(['files']) });
   });
   await Promise.all(begun);
   await assert.rejects(fill(unreachable), { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
@@ -78,6 +81,20 @@ test('a run that was accepted earlier can read its files without a key, but anot
   const resumes = { runId: 'r', createdAt: 0 };
   assert.ok(await fill(async (input) => input, `file:${id}`, { resumes }));
   await assert.rejects(fill(unreachable, `file:${id}`, {}), { code: 'APIKEY_VALIDATION_FAILED' });
-  const scopes = new Set(['plugins', 'collections']);
-  await assert.rejects(fill(unreachable, `file:${id}`, { keyId: 'k', scopes }), { code: 'PERMISSION_DENIED' });
+  const permissions = permitting(['plugins', 'collections']);
+  await assert.rejects(fill(unreachable, `file:${id}`, { keyId: 'k', permissions }), { code: 'PERMISSION_DENIED' });
+});
+
+test('a caller that is limited to collections and tools names only files and artifacts that it sees', async () => {
+  const asked: unknown[] = [];
+  const artifact = { keyId: 'another', bytes: 5 } as never;
+  const { fill } = open(5, {
+    findFile: async (_project, _file, reach) => void asked.push(reach),
+    findStored: async () => artifact,
+  });
+  const permissions = createPermissions({ scopes: ['files:read'], collections: ['c'], tools: ['b'] });
+  for (const reference of [`file:${id}`, `artifact:${id}`]) {
+    await assert.rejects(fill(unreachable, reference, { keyId: 'k', permissions }), { code: 'OBJECT_NOT_FOUND' });
+  }
+  assert.deepEqual(asked, [{ keyId: 'k', collections: new Set(['c']) }]);
 });

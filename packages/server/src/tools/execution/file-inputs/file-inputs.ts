@@ -3,6 +3,7 @@ import type { Admission } from '../../../platform/admission/admission.ts';
 import { isId } from '../../../platform/identifier.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
 import { Counter, type Registry } from '../../../platform/metrics.ts';
+import { fileReachOf } from '../../../platform/permissions.ts';
 import { objectNotFound, Problem } from '../../../platform/problem.ts';
 import { BlobMissing } from '../../../stores/files/blob-store.ts';
 import type { FileAccess } from '../../../stores/files/file-access.ts';
@@ -34,7 +35,7 @@ export const fileInputLimits = {
   processBytes: 64 * 1024 * 1024,
 } as const;
 
-export type FileCaller = Pick<RunCaller, 'projectId' | 'keyId' | 'scopes' | 'resumes'>;
+export type FileCaller = Pick<RunCaller, 'projectId' | 'keyId' | 'permissions' | 'resumes'>;
 
 /** The base64 that replaces the references of an input, by their JSON Pointers. */
 export type InputFiles = ReadonlyMap<string, string>;
@@ -90,16 +91,22 @@ export function createFileInputs({ schemaOf, sources, logger, metrics, admission
     refuse: fileInputsBusy,
   });
 
-  async function findContent(place: ReferencePlace, projectId: string | null): Promise<Content> {
+  async function findContent(place: ReferencePlace, caller: FileCaller): Promise<Content> {
     const { kind, id } = place.reference;
+    const { projectId, keyId } = caller;
+    // A run that was accepted earlier names what its key saw then.
+    const permissions = caller.resumes === undefined ? caller.permissions : undefined;
     if (sources === null) throw filesNotReachable(place.path);
     if (kind === 'artifact') {
       const artifact = isId(id) ? await sources.artifacts.findStored(projectId, id) : undefined;
       if (artifact === undefined) throw objectNotFound(kind, id);
+      const isHidden = artifact !== 'expired' && permissions?.tools != null && artifact.keyId !== keyId;
+      if (isHidden) throw objectNotFound(kind, id);
       if (artifact === 'expired') throw artifactExpired(place.path);
       return { bytes: artifact.bytes, open: () => sources.artifacts.open(artifact) };
     }
-    const file = isId(id) && projectId !== null ? await sources.files.findFile(projectId, id) : undefined;
+    const reach = permissions === undefined || keyId === null ? null : fileReachOf({ keyId, permissions });
+    const file = isId(id) && projectId !== null ? await sources.files.findFile(projectId, id, reach) : undefined;
     if (file === undefined) throw objectNotFound(kind, id);
     return { bytes: file.bytes, open: () => sources.files.open(file) };
   }
@@ -110,7 +117,7 @@ export function createFileInputs({ schemaOf, sources, logger, metrics, admission
   ): Promise<T> {
     checkPermission(places, caller);
     const contents: Content[] = [];
-    for (const place of places) contents.push(await findContent(place, caller.projectId));
+    for (const place of places) contents.push(await findContent(place, caller));
     const bytes = sumOf(places, contents);
     const leave = inputs.enter(caller, bytes);
     try {
@@ -161,7 +168,7 @@ function checkPermission([first, ...others]: readonly ReferencePlace[], caller: 
   // The key of a run that was accepted earlier had the scope then.
   if (caller.resumes === undefined) {
     if (caller.keyId === null) throw keyNeededForFile(first.path);
-    if (caller.scopes?.has('files') !== true) throw scopeNeededForFile(first.path);
+    if (caller.permissions?.has('files:read') !== true) throw scopeNeededForFile(first.path);
   }
   const { references } = fileInputLimits;
   const excess = others[references - 1];

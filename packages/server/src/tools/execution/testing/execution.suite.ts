@@ -10,6 +10,7 @@ import { createIdempotency } from '../../../platform/idempotency/idempotency.ts'
 import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger, type Logger } from '../../../platform/log/logger.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
+import { permissionsWithoutKey } from '../../../platform/permissions.ts';
 import { openTemporaryDatabase } from '../../../storage/database/testing/open-temporary-database.ts';
 import { createIdempotencyRepository } from '../../../storage/repositories/idempotency-repository.ts';
 import { createFolder, type Files, load } from '../../catalogue/load/testing/bundle-folder.suite.ts';
@@ -178,12 +179,17 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
   const requestMetrics = createRequestMetrics(metrics);
   const app = createApp({ logger, address: 'plugins', requestMetrics, drain: createDrain() });
   executionRoutes(app, {
-    ...{ catalogue: () => catalogue, executor, onRequest: async () => {}, projectOf: () => null },
+    ...{
+      catalogue: () => catalogue,
+      executor,
+      onRequest: async () => {},
+      onAnyRun: async () => {},
+      projectOf: () => null,
+    },
     resolveCredentials: (_projectId, _bundleId, credentials) => ({ credentials }),
     keyOf: () => null,
-    findCaller: () => undefined,
+    permissionsOf: () => permissionsWithoutKey,
     basePathOf: () => '',
-    checkTool: () => {},
     once: {
       runOnce: async (...call) => (await once()).runOnce(...call),
       acceptOnce: async (...call) => (await once()).acceptOnce(...call),

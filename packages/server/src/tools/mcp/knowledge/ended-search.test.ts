@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createStreamShares } from '../../../platform/admission/stream-shares.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
+import { everyPermission } from '../../../platform/permissions.ts';
 import { createEndpoint } from '../endpoint.ts';
 import { plainOffers } from '../testing/plain-offers.ts';
 import { createKnowledge } from './knowledge.ts';
@@ -55,7 +56,7 @@ for (const revision of ['2026-07-28', '2025-11-25']) {
     const answer = endpoint.answer(
       { headers, signal: client.signal },
       { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-      { projectId: 'p', keyId: 'k', collectionId, scopes: new Set(['collections'] as const) },
+      { projectId: 'p', keyId: 'k', collectionId, permissions: everyPermission },
       tools,
     );
     const signal = await asked;

@@ -48,7 +48,8 @@ export interface FoundChunks {
 export interface KnowledgeStore {
   readonly collections: {
     get(projectId: string, collectionId: string): Promise<Collection>;
-    list(projectId: string, query: ListQuery): Promise<Page<Collection>>;
+    /** @param only ids of the collections to list; null or absent for all */
+    list(projectId: string, query: ListQuery, only?: ReadonlySet<string> | null): Promise<Page<Collection>>;
   };
   readonly records: {
     get(key: RecordKey): Promise<RecordItem>;

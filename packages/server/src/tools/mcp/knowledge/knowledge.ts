@@ -8,6 +8,7 @@ import type {
 import type { Collection } from '@quartermaster/contract';
 import type { Static, TSchema } from 'typebox';
 import type { Logger } from '../../../platform/log/logger.ts';
+import type { Permissions } from '../../../platform/permissions.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { resultOfProblem } from '../call-result.ts';
 import { ignoredArguments } from '../ignored-arguments.ts';
@@ -15,15 +16,17 @@ import { metaKeys } from '../meta-keys.ts';
 import { answerTokens, boundTokens, envelopeTokens } from './answer-size.ts';
 import { fetchDocument } from './fetch-document.ts';
 import type { KnowledgeStore } from './knowledge-store.ts';
+import { limitStore } from './limited-store.ts';
 import { listResources } from './list-resources.ts';
 import { linksTo, resourceType } from './resource-links.ts';
 import { type KnowledgeCaller, searchDocuments } from './search-documents.ts';
 import { CollectionSearchArguments, CollectionsArguments, FetchArguments, SearchArguments } from './tool-arguments.ts';
 import { definitionsFor, knowledgeTools } from './tool-definitions.ts';
 
-/** The caller of a knowledge tool. It always has a key of scope `collections`. */
+/** The caller of a knowledge tool. It always has a key of scope `collections:read`. */
 export interface KnowledgeKey extends KnowledgeCaller {
   readonly keyId: string;
+  readonly permissions: Permissions;
   /** Whether the definitions of `search` and `fetch` have only the arguments that ChatGPT allows. */
   readonly isChatGpt: boolean;
 }
@@ -63,12 +66,14 @@ export interface Knowledge {
   checkCollection(projectId: string, collectionId: string): Promise<void>;
 }
 
-export function createKnowledge({ store, check, countCall, logger }: KnowledgeDeps): Knowledge {
+export function createKnowledge({ store: whole, check, countCall, logger }: KnowledgeDeps): Knowledge {
+  const storeOf = ({ permissions }: KnowledgeKey) => limitStore(whole, permissions);
   const names = new Set(knowledgeTools.map(({ name }) => name));
 
   async function run(tool: string, sent: Arguments, caller: KnowledgeKey): Promise<Answered> {
     // Some models send null for an argument that they leave out.
     const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
+    const store = storeOf(caller);
     if (tool === 'fetch') return { answer: await fetchDocument(store, caller, check(FetchArguments, given)) };
     if (tool === 'list_collections') {
       return { answer: await listCollections(store, caller, check(CollectionsArguments, given)) };
@@ -110,10 +115,11 @@ export function createKnowledge({ store, check, countCall, logger }: KnowledgeDe
         return resultOfProblem(error, null);
       }
     },
-    listResources: (cursor, caller) => record('resources/list', caller, () => listResources(store, caller, cursor)),
-    readResource: (uri, caller) => record('resources/read', caller, () => readResource(store, caller, uri)),
+    listResources: (cursor, caller) =>
+      record('resources/list', caller, () => listResources(storeOf(caller), caller, cursor)),
+    readResource: (uri, caller) => record('resources/read', caller, () => readResource(storeOf(caller), caller, uri)),
     checkCollection: async (projectId, collectionId) => {
-      await store.collections.get(projectId, collectionId);
+      await whole.collections.get(projectId, collectionId);
     },
   };
 }

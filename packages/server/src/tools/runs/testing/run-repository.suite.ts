@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { RunQuery } from '@quartermaster/contract';
 import type { CompletedClaim } from '../../../platform/idempotency/idempotency-repository.ts';
 import { createNewId, lowestIdAt } from '../../../platform/identifier.ts';
+import { createPermissions, everyPermission } from '../../../platform/permissions.ts';
 import { interruptedEnd } from '../run-outcome.ts';
 import type { RunEnd, RunRepository, StoredRequest, StoredRun } from '../run-repository.ts';
 import { describeOrphanedRuns } from './orphaned-runs.suite.ts';
@@ -101,7 +102,7 @@ function testKeeping(repository: () => RunRepository): void {
     const runs = Array.from({ length: 1000 }, () => newRun(project));
     await add(repository(), runs);
     await add(repository(), [...runs.slice(0, 3).map((run) => ({ ...run, end: failed })), newRun(project)]);
-    const { items } = await repository().list(project, { limit: 100, outcome: 'failed' }, []);
+    const { items } = await repository().list(project, { limit: 100, outcome: 'failed' }, seen());
     assert.deepEqual(items, []);
     assert.deepEqual(await repository().find(project, runs[0]?.id ?? ''), runs[0]);
   });
@@ -123,14 +124,16 @@ function testKeeping(repository: () => RunRepository): void {
   });
 }
 
+const seen = (recent: readonly StoredRun[] = [], permissions = everyPermission) => ({ recent, permissions });
+
 function testLists(repository: () => RunRepository): void {
   const idsOf = async (project: string, query: RunQuery, recent: readonly StoredRun[] = []) => {
-    const { items, hasMore } = await repository().list(project, query, recent);
+    const { items, hasMore } = await repository().list(project, query, seen(recent));
     return [items.map((run) => run.id), hasMore];
   };
   const countOf = async (project: string, query: RunQuery, recent: readonly StoredRun[] = []) => {
     const [all] = await idsOf(project, { ...query, limit: 100 }, recent);
-    const { total } = await repository().list(project, { ...query, limit: 1, count: true }, recent);
+    const { total } = await repository().list(project, { ...query, limit: 1, count: true }, seen(recent));
     assert.deepEqual(total, { count: (all as string[]).length, isExact: true });
     return total.count;
   };
@@ -161,6 +164,30 @@ function testLists(repository: () => RunRepository): void {
     assert.equal(await countOf(project, { bundle_id: 'echo', outcome: 'succeeded' }), 2);
     for (const outcome of ['failed', 'succeeded', 'none'] as const) await countOf(project, { outcome });
     assert.equal(await countOf(project, { since: runs[2]?.createdAt ?? 0 }), 2);
+  });
+
+  test('a caller limited to tools sees and counts only their runs', async () => {
+    const project = newId('project');
+    const runs = [
+      ...[newRun(project), newRun(project, { pluginId: 'other' }), newRun(project, { pluginId: null })],
+      ...[newRun(project, { bundleId: 'second' }), newRun(project, { bundleId: 'third' })],
+    ];
+    await add(repository(), runs);
+    for (const [tools, expected] of [
+      [
+        ['echo/say', 'second'],
+        [3, 2, 0],
+      ],
+      [['third/other'], []],
+    ] as const) {
+      const permissions = createPermissions({ scopes: ['plugins'], collections: null, tools });
+      const { items, total } = await repository().list(project, { count: true }, seen([], permissions));
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        expected.map((index) => runs[index]?.id),
+      );
+      assert.deepEqual(total, { count: expected.length, isExact: true });
+    }
   });
 
   test('runs that are not stored yet are listed in order, each once', async () => {
@@ -281,7 +308,7 @@ function testSweeping(repository: () => RunRepository): void {
     const young = newRun(quiet);
     await add(repository(), [...old, ...runs, young]);
     const remainingRuns = async (project: string) =>
-      (await repository().list(project, {}, [])).items.map((run) => run.id);
+      (await repository().list(project, {}, seen())).items.map((run) => run.id);
     const sweep = async (most: number) => {
       // Other tests have left runs as well. Only the remaining ones of this test count.
       while ((await repository().sweep({ notBefore: runs[0]?.createdAt ?? 0, most }, 100)) > 0);
