@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
 import { runComparison } from './compare.ts';
 import { consoleBenches } from './console-bench.ts';
+import { measureDeletions } from './deletion-bench.ts';
 import { httpBenches } from './http-benches.ts';
 import { importedBenches } from './imported-bench.ts';
 import { queryBenches } from './query-benches.ts';
@@ -18,6 +19,10 @@ import { vectorBenches } from './vectors/vector-benches.ts';
 
 const args = process.argv.slice(2);
 if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
+if (args[0] === 'deletion') {
+  await measureDeletions();
+  process.exit();
+}
 const wanted = args[0] ?? '';
 if (args.includes('--compare') && wanted !== 'search') process.exit((await runComparison(args)) ? 0 : 1);
 // Uses a folder in the checkout, because the temporary folder of the system may be in memory and these benches measure

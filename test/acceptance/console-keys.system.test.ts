@@ -92,3 +92,29 @@ test('[console] a key can be limited to bundles and plugins, and the list of key
   await dialog.getByRole('checkbox', { name: '(qr_code_generator/generate_qr_code)' }).waitFor();
   assert.deepEqual(pageErrors, []);
 });
+
+test('[console] a project is deleted after its name is typed, and the settings show the report', async (t) => {
+  const opened = await openConsole(t);
+  const { page, pageErrors } = opened;
+  await openPage(opened, 'Project settings');
+  const erase = page.getByRole('button', { name: 'Delete project' });
+  assert.equal(await erase.count(), 0, 'the only project stays');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New project' }).click();
+  await dialog.getByLabel('Project name').fill('short-lived');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('short-lived ·').waitFor();
+
+  await erase.click();
+  const confirm = dialog.getByRole('button', { name: 'Delete project' });
+  await dialog.getByLabel('Type the name').fill('short');
+  assert.ok(await confirm.isDisabled());
+  await dialog.getByLabel('Type the name').fill('short-lived');
+  await confirm.click();
+  const row = page.getByRole('region', { name: 'Deleted projects' }).locator('[data-name="short-lived"]');
+  await row.getByText('Deleted: 0 files').waitFor();
+  await row.getByText('being deleted').waitFor({ state: 'detached' });
+  await page.getByText('default ·').waitFor();
+  assert.equal(await erase.count(), 0);
+  assert.deepEqual(pageErrors, []);
+});

@@ -77,6 +77,16 @@ export const shell = {
   'settings.created': 'Created',
   'settings.currentPassword': 'Current password',
   'settings.days': 'In {days} days',
+  'settings.deleteAbout':
+    'This deletes all files, collections, runs, credential profiles and keys of the project. Its keys stop working at once. This cannot be undone.',
+  'settings.deleteName': 'Type the name of the project to confirm',
+  'settings.deleteProject': 'Delete project',
+  'settings.deleteTitle': 'Delete project “{name}”?',
+  'settings.deletionBegun': 'Deletion of the project “{name}” started.',
+  'settings.deletionReport':
+    'Deleted: {files} files ({bytes} with artifacts), {collections} collections, {records} records, {chunks} chunks, {artifacts} artifacts, {runs} runs, {credential_profiles} credential profiles, {keys} keys',
+  'settings.deletionRuns': 'being deleted',
+  'settings.deletions': 'Deleted projects',
   'settings.endSession': 'End session',
   'settings.everywhere': 'Sign out everywhere',
   'settings.expires': 'Expires',

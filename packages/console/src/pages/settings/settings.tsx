@@ -1,4 +1,4 @@
-import { Button, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
@@ -11,6 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { Account } from './account.tsx';
+import { DeleteProject, DeletionList } from './delete-project.tsx';
 import { KeyList } from './key-list.tsx';
 
 /** The project's keys, and the administrator's account. */
@@ -18,6 +19,7 @@ export function Settings() {
   const { t } = useLanguage();
   const { projects, projectId } = useProjectChoice();
   const [isCreating, setCreating] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
   const project = projects.find(({ project_id }) => project_id === projectId);
   return (
     <>
@@ -25,15 +27,27 @@ export function Settings() {
         title={t('settings.title')}
         about={`${project?.name ?? ''} · ${projectId}. ${t('settings.about')}`}
         actions={
-          <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
-            {t('settings.newProject')}
-          </Button>
+          <Group gap="xs">
+            {/* A console without a project has no pages. */}
+            {projects.length > 1 ? (
+              <Button variant="default" c="red.8" onClick={() => setDeleting(true)}>
+                {t('settings.deleteProject')}
+              </Button>
+            ) : null}
+            <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+              {t('settings.newProject')}
+            </Button>
+          </Group>
         }
       />
       <Stack gap={40}>
         <KeyList projectId={projectId} />
+        <DeletionList />
         <Account />
       </Stack>
+      {isDeleting && project !== undefined ? (
+        <DeleteProject project={project} onClose={() => setDeleting(false)} />
+      ) : null}
       {isCreating ? <NewProject onClose={() => setCreating(false)} /> : null}
     </>
   );
