@@ -37,7 +37,10 @@ export async function assertNotDeleted(
   if (deleted.size > 0) throw objectNotFound('project', projectId);
 }
 
-/** Adds to the counts of a deletion, in the transaction that deletes. Changes nothing for other projects. */
+/**
+ * Adds to the counts of a deletion, in the transaction that deletes. Changes nothing for other projects. It is called after the last
+ * other lock, because two processes may delete the same project.
+ */
 export async function countDeleted(
   transaction: Transaction<Tables>,
   projectId: string,

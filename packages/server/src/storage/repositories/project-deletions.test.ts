@@ -42,7 +42,9 @@ for (const name of ['SQLite', 'PostgreSQL'] as const) {
     const erased: string[] = [];
     await deletions.begin('gone', now());
     const eraseBlob = async (blobId: string) => void erased.push(blobId);
-    const { deleted, steps, endedAt } = await deletions.erase('gone', { ...untouched, eraseBlob });
+    // Two processes delete at the same time, such as a service and a command.
+    const erase = () => deletions.erase('gone', { ...untouched, eraseBlob });
+    const [{ deleted, steps, endedAt }] = await Promise.all([erase(), erase()]);
     assert.deepEqual(await readRows(database), before);
     assert.equal(new Set(erased).size, 1_100);
     assert.deepEqual(

@@ -223,6 +223,8 @@ async function finish(
   transaction: Transaction<Tables>,
   { projectId, options }: Finish,
 ): Promise<boolean> {
+  // Locks in the order of `begin`.
+  await nextChange(transaction);
   const project = transaction.selectFrom('project').select('id').where('id', '=', projectId);
   await (dialect === 'postgres' ? project.forUpdate() : project).execute();
   for (const step of steps) if (await take(step, transaction, projectId)) return false;

@@ -117,8 +117,8 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
         .execute();
       const bytes = records.reduce((sum, record) => sum + Number(record.bytes), 0);
       if (records[0] !== undefined) {
-        await countDeleted(transaction, records[0].project_id, { records: records.length });
         await changeUsage(transaction, records[0].project_id, { recordBytes: -bytes });
+        await countDeleted(transaction, records[0].project_id, { records: records.length });
       }
       return records.length;
     });
@@ -127,8 +127,8 @@ export async function sweepCollection(database: Database, sweep: CollectionSweep
     const row = transaction.deleteFrom('collection').where('id', '=', collectionId).where('status', '=', 'deleting');
     const removed = await row.returning(['project_id', bytesOfCollection.as('bytes')]).executeTakeFirst();
     if (removed === undefined) return;
-    await countDeleted(transaction, removed.project_id, { collections: 1 });
     await changeUsage(transaction, removed.project_id, { textBytes: -Number(removed.bytes) });
+    await countDeleted(transaction, removed.project_id, { collections: 1 });
   });
 }
 
@@ -148,13 +148,13 @@ async function removeChunks(
         .returning(['seq', 'collection_id', 'project_id', 'record_id', 'row_key', bytesOfChunk.as('bytes')])
         .execute();
       await removeKeys(transaction, dialect, chunks);
-      // A collection belongs to one project.
-      if (chunks[0] !== undefined) await countDeleted(transaction, chunks[0].project_id, { chunks: chunks.length });
       const direct = chunks.filter(({ record_id }) => record_id === null);
       const bytes = direct.reduce((sum, chunk) => sum + Number(chunk.bytes), 0);
       if (direct[0] !== undefined) {
         await changeChunkBytes(transaction, { projectId: direct[0].project_id, recordId: null }, -bytes);
       }
+      // A collection belongs to one project.
+      if (chunks[0] !== undefined) await countDeleted(transaction, chunks[0].project_id, { chunks: chunks.length });
       return chunks.length;
     });
   }
