@@ -244,7 +244,9 @@ async function createKeys({ filesUrl, key }: StartedService, projectId: string):
   const create = async (wanted: readonly Scope[]) =>
     (await ask<NewApiKey>(`/v1/projects/${projectId}/keys`, { name: wanted.join(), scopes: wanted })).key;
   const entries = scopes.map(async (scope) => {
-    const stronger: readonly Scope[] = scope === 'metrics' ? ['metrics', 'admin', 'plugins'] : [scope];
+    // A scope includes its `:read`.
+    const stronger: readonly string[] =
+      scope === 'metrics' ? ['metrics', 'admin', 'plugins'] : [scope, scope.replace(/:read$/, '')];
     const sufficient = await create(scope === 'admin' ? scopes : [scope]);
     return [
       scope,

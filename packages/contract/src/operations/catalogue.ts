@@ -82,7 +82,7 @@ export const mountedOperations = describeOperations('plugins', {
   deleteAtPluginsAddress: {
     summary: 'Delete at a path of the plugins address',
     description: `${mounted} Artifacts can be deleted. Credential profiles too, which also needs the scope \`admin\`.`,
-    scope: 'plugins:read',
+    scope: 'plugins',
     examples: { artifact: { summary: 'Delete an artifact', path: { '*': 'artifacts/$ARTIFACT_ID' } } },
   },
 });
