@@ -52,9 +52,10 @@ test('[console] a key can be limited to bundles and plugins, and the list of key
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('limited');
+  await dialog.getByLabel('What the key is for').selectOption('Something else');
   const limit = dialog.getByLabel('Plugins that the key runs');
   assert.equal(await limit.count(), 0, 'a key without the scope plugins runs none');
-  await dialog.getByRole('checkbox', { name: /^plugins:/ }).check();
+  await dialog.getByRole('checkbox', { name: /^plugins: / }).check();
   await limit.selectOption('Only these bundles and plugins');
   await dialog.getByRole('button', { name: 'Create key' }).click();
   await dialog.getByText('Select at least one bundle or plugin.').waitFor();
@@ -67,7 +68,8 @@ test('[console] a key can be limited to bundles and plugins, and the list of key
   assert.ok(await dialog.getByRole('checkbox', { name: '(calculator)' }).isChecked(), 'a chosen bundle stays');
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const key = (await page.getByTestId('created-key').textContent())?.trim() ?? '';
-  await dialog.getByText('Runs only: calculator · time/convert_time').waitFor();
+  const sentence = 'Runs only these plugins, also if they change or delete something: calculator, time/convert_time.';
+  await dialog.getByText(sentence).waitFor();
   await page.getByRole('button', { name: 'I copied the key' }).click();
 
   const run = async (bundle_id: string, plugin_id: string, input_params: object) => {
@@ -82,10 +84,11 @@ test('[console] a key can be limited to bundles and plugins, and the list of key
   assert.equal(await run('time', 'list_timezones', {}), 404);
 
   const row = page.locator('[data-name="limited"]');
-  await row.getByText('Runs only: calculator · time/convert_time').waitFor();
+  await row.getByText(sentence).waitFor();
   await page.getByRole('button', { name: '中文' }).click();
-  await row.getByText('只能运行：calculator · time/convert_time').waitFor();
+  await row.getByText('只能运行以下插件，包括会更改或删除内容的插件：calculator, time/convert_time。').waitFor();
   await page.getByRole('button', { name: '创建密钥' }).click();
+  await dialog.getByLabel('密钥的用途').selectOption('其他用途');
   await dialog.getByRole('checkbox', { name: /^plugins：/ }).check();
   await dialog.getByLabel('密钥可以运行的插件').selectOption('仅限以下插件包和插件');
   await dialog.getByLabel('查找插件包和插件').fill('二维码');
@@ -116,5 +119,37 @@ test('[console] a project is deleted after its name is typed, and the settings s
   await row.getByText('being deleted').waitFor({ state: 'detached' });
   await page.getByText('default ·').waitFor();
   assert.equal(await erase.count(), 0);
+  assert.deepEqual(pageErrors, []);
+});
+
+test('[console] a key for an agent reads the chosen collections and nothing else, and the form says so', async (t) => {
+  const opened = await openConsole(t);
+  const { page, service, pageErrors } = opened;
+  const { collection_id: handbook } = await service.client.collections.create({ name: 'handbook' });
+  await service.client.collections.create({ name: 'salaries' });
+  await openPage(opened, 'Project settings');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('agent');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByText('Select at least one collection.').waitFor();
+  await dialog.getByLabel('Find collections').fill('hand');
+  await dialog.getByRole('checkbox', { name: /^handbook/ }).check();
+  const sentence = 'Reads and searches only these collections: handbook.';
+  await dialog.getByText(sentence).waitFor();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const key = (await page.getByTestId('created-key').textContent())?.trim() ?? '';
+  await dialog.getByText(sentence).waitFor();
+  await page.getByRole('button', { name: 'I copied the key' }).click();
+  await page.locator('[data-name="agent"]').getByText(sentence).waitFor();
+  const ask = (path: string, method = 'GET') =>
+    fetch(service.filesUrl + path, { method, headers: { Authorization: `Bearer ${key}` } });
+  const { data } = (await (await ask('/v1/collections')).json()) as { data: Array<{ collection_id: string }> };
+  assert.deepEqual(
+    data.map((one) => one.collection_id),
+    [handbook],
+  );
+  assert.equal((await ask(`/v1/collections/${handbook}`, 'DELETE')).status, 403);
+  assert.equal((await ask('/plugins/v1/bundles')).status, 403);
   assert.deepEqual(pageErrors, []);
 });

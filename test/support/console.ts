@@ -38,8 +38,9 @@ export async function createKeyInConsole(opened: OpenedConsole, name: string): P
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
+  await dialog.getByLabel('What the key is for').selectOption('Something else');
   for (const scope of ['files', 'collections', 'plugins', 'admin']) {
-    await dialog.getByRole('checkbox', { name: new RegExp(`^${scope}:`) }).check();
+    await dialog.getByRole('checkbox', { name: new RegExp(`^${scope}: `) }).check();
   }
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const key = (await page.getByTestId('created-key').textContent())?.trim() ?? '';

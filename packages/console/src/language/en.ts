@@ -1,7 +1,8 @@
 import { documents } from './en-documents.ts';
+import { permissions } from './en-permissions.ts';
 import { shell } from './en-shell.ts';
 import { stores } from './en-stores.ts';
 import { tools } from './en-tools.ts';
 
 /** Every text of the console, in English. */
-export const en = { ...documents, ...shell, ...stores, ...tools } as const;
+export const en = { ...documents, ...permissions, ...shell, ...stores, ...tools } as const;

@@ -1,9 +1,10 @@
 import type { Words } from './language.tsx';
 import { codes, fields } from './zh-codes.ts';
 import { documents } from './zh-documents.ts';
+import { permissions } from './zh-permissions.ts';
 import { shell } from './zh-shell.ts';
 import { stores } from './zh-stores.ts';
 import { tools } from './zh-tools.ts';
 
 /** The same in Chinese. */
-export const zh: Words = { messages: { ...documents, ...shell, ...stores, ...tools }, codes, fields };
+export const zh: Words = { messages: { ...documents, ...permissions, ...shell, ...stores, ...tools }, codes, fields };

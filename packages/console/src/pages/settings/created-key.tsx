@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import type { NewApiKey } from '@quartermaster/contract';
+import { type NewApiKey, withIncluded } from '@quartermaster/contract';
 import { filesUrl } from '../../base-path.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { KeyTools } from './key-tools.tsx';
+import { KeyPermissions } from './key-permissions.tsx';
 import classes from './settings.module.css';
 
 /** Shows a new key, once, with an example command. */
@@ -23,7 +23,7 @@ export function CreatedKey({ created, onClose }: { created: NewApiKey; onClose: 
             <CopyButton text={created.key} what={`${t('action.copy')}: ${t('settings.createdKey')}`} />
           </Group>
         </div>
-        <KeyTools tools={created.tools} />
+        <KeyPermissions of={created} />
         <div>
           <Text size="sm" fw={600} mb={6}>
             {t('settings.createdTry')}
@@ -44,7 +44,9 @@ function exampleFor({ key, scopes, project_id: projectId }: NewApiKey): string {
   const authorization = `-H "Authorization: Bearer ${key}"`;
   if (scopes.includes('files'))
     return `curl ${url}/v1/files ${authorization} \\\n  -F purpose=record_file -F file=@document.pdf`;
-  if (scopes.includes('collections')) return `curl ${url}/v1/collections ${authorization}`;
-  if (scopes.includes('plugins')) return `curl ${url}/plugins/v1/bundles ${authorization}`;
+  if (withIncluded(scopes).has('collections:read')) return `curl ${url}/v1/collections ${authorization}`;
+  if (withIncluded(scopes).has('plugins:read')) return `curl ${url}/plugins/v1/bundles ${authorization}`;
+  if (scopes.includes('files:read')) return `curl ${url}/v1/files ${authorization}`;
+  if (scopes.includes('metrics')) return `curl ${url}/metrics ${authorization}`;
   return `curl ${url}/v1/projects/${projectId}/keys ${authorization}`;
 }

@@ -14,7 +14,7 @@ import { Loading } from '../../components/loading.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { CreatedKey } from './created-key.tsx';
-import { KeyTools } from './key-tools.tsx';
+import { KeyPermissions } from './key-permissions.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
@@ -115,7 +115,7 @@ function KeyRow({ item, onDo }: { item: ApiKey; onDo: (what: 'rotate' | 'revoke'
           <Text size="xs" c="dimmed" mt={4}>
             {item.scopes.join(' · ')}
           </Text>
-          <KeyTools tools={item.tools} />
+          <KeyPermissions of={item} />
           <Text size="xs" c="dimmed">
             {t('settings.created')} {formatTime(item.created_timestamp, code)} · {t('settings.lastUsed')}:{' '}
             {lastUsed === null ? t('settings.neverUsed') : formatAge(lastUsed, code)} · {t('settings.expires')}:{' '}

@@ -1,12 +1,13 @@
-import { Checkbox, NativeSelect, Stack } from '@mantine/core';
-import { type NewApiKey, type Scope, scopes } from '@quartermaster/contract';
+import { NativeSelect, Text } from '@mantine/core';
+import type { NewApiKey } from '@quartermaster/contract';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { ToolChoice } from './tool-choice.tsx';
+import { firstChoice, KeyChoiceFields, permissionsOf } from './key-choice.tsx';
+import { KeyPermissions } from './key-permissions.tsx';
 
 const dayMs = 86_400_000;
 const lifetimes = [7, 30, 90, 365];
@@ -20,17 +21,20 @@ export interface NewKeyProps {
 export function NewKey({ projectId, onCreated, onClose }: NewKeyProps) {
   const { t } = useLanguage();
   const [name, setName] = useState('');
-  const [wanted, setWanted] = useState<readonly Scope[]>(['files', 'collections']);
+  const [choice, setChoice] = useState(firstChoice);
   const [days, setDays] = useState('');
-  const [isLimited, setLimited] = useState(false);
-  const [chosen, setChosen] = useState<readonly string[]>([]);
-  const hasPlugins = wanted.includes('plugins');
-  const isMissing = hasPlugins && isLimited && chosen.length === 0;
+  const wanted = permissionsOf(choice);
+  const isMissing = [wanted.scopes, wanted.collections, wanted.tools].some((list) => list?.length === 0);
   const create = async () => {
-    if (wanted.length === 0 || isMissing) return;
-    const expires = days === '' ? null : Date.now() + Number(days) * dayMs;
-    const tools = hasPlugins && isLimited ? { tools: [...chosen] } : {};
-    const body = { name, scopes: [...wanted], expires_timestamp: expires, ...tools };
+    if (isMissing) return;
+    const { scopes, collections, tools } = wanted;
+    const body = {
+      name,
+      scopes: [...scopes],
+      collections: collections && [...collections],
+      tools: tools && [...tools],
+      expires_timestamp: days === '' ? null : Date.now() + Number(days) * dayMs,
+    };
     onCreated(await filesApi.data('POST /v1/projects/{project_id}/keys', { path: { project_id: projectId }, body }));
   };
   return (
@@ -45,30 +49,7 @@ export function NewKey({ projectId, onCreated, onClose }: NewKeyProps) {
               onChange={setName}
               failure={failure}
             />
-            <Checkbox.Group
-              label={t('settings.scopes')}
-              value={[...wanted]}
-              onChange={(values) => setWanted(values as Scope[])} // of the list below
-              error={wanted.length === 0 ? t('settings.scopeMissing') : null}
-            >
-              <Stack gap="xs" mt="xs">
-                {scopes.map((scope) => (
-                  <Checkbox key={scope} value={scope} label={t(`settings.scope.${scope}`)} />
-                ))}
-              </Stack>
-            </Checkbox.Group>
-            {hasPlugins ? (
-              <NativeSelect
-                label={t('settings.toolLimit')}
-                value={isLimited ? 'some' : 'all'}
-                onChange={(event) => setLimited(event.currentTarget.value === 'some')}
-                data={[
-                  { value: 'all', label: t('settings.toolsAll') },
-                  { value: 'some', label: t('settings.toolsSome') },
-                ]}
-              />
-            ) : null}
-            {hasPlugins && isLimited ? <ToolChoice chosen={chosen} onChange={setChosen} isMissing={isMissing} /> : null}
+            <KeyChoiceFields choice={choice} onChange={(change) => setChoice((known) => ({ ...known, ...change }))} />
             <NativeSelect
               label={t('settings.expiry')}
               value={days}
@@ -78,6 +59,14 @@ export function NewKey({ projectId, onCreated, onClose }: NewKeyProps) {
                 ...lifetimes.map((value) => ({ value: String(value), label: t('settings.days', { days: value }) })),
               ]}
             />
+            {isMissing ? null : (
+              <div>
+                <Text size="sm" fw={600}>
+                  {t('settings.keyMay')}
+                </Text>
+                <KeyPermissions of={wanted} names={choice.collections} />
+              </div>
+            )}
           </>
         )}
       </SubmitForm>

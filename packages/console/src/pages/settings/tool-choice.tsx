@@ -1,10 +1,8 @@
-import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useDeferredValue, useState } from 'react';
 import { useBundles, useFoundPlugins } from '../../api/catalogue.ts';
 import { Failure } from '../../components/failure.tsx';
-import { Icon } from '../../components/icons.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import classes from './settings.module.css';
+import { NameChoice } from './name-choice.tsx';
 
 export interface ToolChoiceProps {
   readonly chosen: readonly string[];
@@ -12,7 +10,7 @@ export interface ToolChoiceProps {
   readonly isMissing: boolean;
 }
 
-/** Bundles and plugins to check, filtered by words. Checked ones stay in the list. */
+/** Bundles and plugins to check. */
 export function ToolChoice({ chosen, onChange, isMissing }: ToolChoiceProps) {
   const { t } = useLanguage();
   const [text, setText] = useState('');
@@ -27,29 +25,18 @@ export function ToolChoice({ chosen, onChange, isMissing }: ToolChoiceProps) {
   for (const { bundle_id, plugin_id, name } of plugins.data ?? []) titles.set(`${bundle_id}/${plugin_id}`, name);
   const error = bundles.error ?? plugins.error;
   return (
-    <Checkbox.Group
+    <NameChoice
       label={t('settings.tools')}
-      description={t('settings.toolsHint')}
-      value={[...chosen]}
-      onChange={onChange}
+      hint={t('settings.toolsHint')}
+      searchLabel={t('settings.toolSearch')}
+      none={t('catalogue.none')}
       error={isMissing ? t('settings.toolMissing') : null}
-    >
-      <TextInput
-        mt="xs"
-        aria-label={t('settings.toolSearch')}
-        placeholder={t('settings.toolSearch')}
-        leftSection={<Icon name="search" size={16} />}
-        value={text}
-        maxLength={200}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
-      {error === null ? null : <Failure error={error} onRetry={() => void bundles.refetch()} />}
-      <Stack gap="xs" mt="xs" className={classes.choices} role="group" aria-label={t('settings.tools')} tabIndex={0}>
-        {[...titles].map(([name, title]) => (
-          <Checkbox key={name} value={name} label={title === name ? name : `${title} (${name})`} />
-        ))}
-        {titles.size === 0 ? <Text size="sm">{t('catalogue.none')}</Text> : null}
-      </Stack>
-    </Checkbox.Group>
+      failure={error === null ? null : <Failure error={error} onRetry={() => void bundles.refetch()} />}
+      text={text}
+      onSearch={setText}
+      chosen={chosen}
+      onChange={onChange}
+      titles={titles}
+    />
   );
 }

@@ -24,9 +24,10 @@ const methods = { GET: 'readPluginsAddress', POST: 'callPluginsAddress', DELETE:
  * session. The routes check what else they need. The console's pages then use only their own origin, and no address has to allow other origins.
  */
 export function mountPlugins(app: App, deps: PluginsMountDeps): void {
-  const requires = deps.guard.requires('plugins:read');
+  const reads = deps.guard.requires('plugins:read');
+  const deletes = deps.guard.requires('plugins');
   async function handOver(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await requires(request, reply);
+    await (request.method === 'DELETE' ? deletes : reads)(request, reply);
     const { raw } = request;
     deps.mounted.set(raw, deps.guard.callerOf(request));
     raw.url = (raw.url ?? '').slice(mountPath.length);
