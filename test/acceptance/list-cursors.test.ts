@@ -18,6 +18,7 @@ const cursors: Readonly<Record<string, readonly [string, string]>> = {
         listChunksOfRecord: 'chnk',
         listSessions: 'sess',
         listProjects: 'proj',
+        listProjectDeletions: 'proj',
         listKeys: 'apik',
       },
       ...{ listCredentialProfiles: 'prof', listRuns: 'xrun' },
