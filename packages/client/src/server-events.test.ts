@@ -43,3 +43,8 @@ test('an event without an end is refused instead of buffered', async () => {
   const line = `data: ${'a'.repeat(1024 * 1024)}\n`;
   await assert.rejects(read(...Array.from({ length: 17 }, () => line)), /longer than 16777216 characters/);
 });
+
+test('a stream may be longer than the longest event', async () => {
+  const text = `data: ${'a'.repeat(1024 * 1024)}\n\n`;
+  assert.equal((await read(...Array.from({ length: 17 }, () => text))).length, 17);
+});

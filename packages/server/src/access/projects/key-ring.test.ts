@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log/logger.ts';
+import { createLogger, type Logger } from '../../platform/log/logger.ts';
+import { createApiKey, hashApiKey } from './api-key.ts';
 import { openKeyRing } from './key-ring.ts';
-import type { ProjectRepository } from './project-repository.ts';
+import type { ProjectRepository, StoredKey } from './project-repository.ts';
 
 test('a failure of every refresh, such as a full disk causes, is logged once a minute', async () => {
   const lines: unknown[] = [];
@@ -22,4 +23,32 @@ test('a failure of every refresh, such as a full disk causes, is logged once a m
   await failedOften;
   await ring.close().catch(() => undefined);
   assert.deepEqual(lines, ['keys not refreshed']);
+});
+
+test('a load of all keys drops those that no longer exist', async () => {
+  const key = createApiKey();
+  const stored: StoredKey = {
+    ...{ id: 'key', projectId: 'project', name: 'key', hash: hashApiKey(key), hint: '', scopes: ['files'] },
+    ...{
+      createdAt: 0,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      makerId: null,
+      collections: null,
+      tools: null,
+    },
+  };
+  let keys = [stored];
+  // members that the ring uses
+  const repository = {
+    changedKeys: async () => ({ number: 1, isWhole: true, keys }),
+    touchKeys: async () => undefined,
+  } as unknown as ProjectRepository;
+  const ring = await openKeyRing({ repository, clock: systemClock, logger: createLogger('silent'), refreshMs: 60_000 });
+  assert.equal((await ring.authenticate(`Bearer ${key}`)).keyId, 'key');
+  keys = [];
+  await ring.refresh();
+  await assert.rejects(ring.authenticate(`Bearer ${key}`), { code: 'APIKEY_VALIDATION_FAILED' });
+  await ring.close();
 });

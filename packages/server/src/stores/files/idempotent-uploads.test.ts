@@ -30,6 +30,7 @@ describe('Idempotency-Key on POST /v1/files', () => {
     for (const form of [
       { content: 'b' },
       { content: 'a', name: 'b.txt' },
+      { content: 'a', purpose: 'document_file' },
       { content: 'a', name: 'a.csv', purpose: 'qa_record_file' },
     ]) {
       const answer = await upload(service, form, { key: 'key' });

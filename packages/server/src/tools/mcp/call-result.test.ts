@@ -207,7 +207,7 @@ test('links of an imported server are passed on; other blocks stay data', async 
   assert.match(noteOf(content)[0] ?? '', /not stored/);
 });
 
-test('an output that does not match its schema is returned as text only, marked so that clients accept it', async () => {
+test('an output that does not match its schema is returned as text, with its media, marked so that clients accept it', async () => {
   const violations = [{ path: '/a', found: 'a number (1)', expected: 'a string' }];
   for (const result of [
     await resultOfRun(run({ a: 1 }, { output_violations: violations }), nothing),
@@ -223,6 +223,11 @@ test('an output that does not match its schema is returned as text only, marked 
     'quartermaster/run': { run_id: 'run1', duration_ms: 1.5 },
     'quartermaster/output-violations': violations,
   });
+  const pictured = run({ a: png.toString('base64') }, { output_violations: violations, artifacts: [artifactAt('/a')] });
+  assert.deepEqual(
+    (await resultOfRun(pictured, nothing)).content.map(({ type }) => type),
+    ['text', 'text', 'image', 'resource_link'],
+  );
 });
 
 test('a failed result has a message for the model, the code, the details and the excerpt', () => {

@@ -7,24 +7,32 @@ import { createRecovery } from './recover-runs.ts';
 import { createRunQueue } from './run-queue.ts';
 import type { OrphanClaim, OrphanedRun, StoredRun } from './run-repository.ts';
 
+const orphan: OrphanedRun = {
+  run: { id: 'orphan', projectId: 'a', bundleId: 'b', createdAt: 0 } as StoredRun, // members that the recovery reads
+  keyId: 'busy',
+  request: { text: '{"bundle_id":"b","credentials":{}}', isEncrypted: false, isRepeatable: true },
+  attempts: 0,
+  isCancelAsked: false,
+};
+// members that the queue reads
+const runOf = (id: string) => ({ stored: { id, projectId: 'a' }, keyId: 'busy', size: 1 }) as AsyncRun;
+const bounds = { maxRunning: 1, maxAccepted: 4, maxSize: 1000, admission: createAdmission() };
+const common = {
+  prepare: ({ keyId }: { keyId: string | null }) => ({ ...runOf('orphan'), keyId }),
+  resolveCredentials: async () => ({ credentials: {} }),
+  encrypter: null,
+  lease: () => ({ owner: 'this', until: 1 }),
+  clock: { now: () => 0 },
+  logger: createLogger('silent'),
+  ...{ owner: 'this', hasBundle: () => true, maxOrphanedMs: 1000 },
+};
+
 test('the files of an orphaned run are not read while its key has no place, and its further runs are not claimed', async () => {
-  const bounds = { maxRunning: 1, maxAccepted: 4, maxSize: 1000, admission: createAdmission() };
   const queue = createRunQueue(bounds, () => Promise.resolve());
-  const run = (id: string) => {
-    // members that the queue reads
-    return { stored: { id, projectId: 'a' }, keyId: 'busy', size: 1 } as AsyncRun;
-  };
-  queue.reserve(run('running'));
+  queue.reserve(runOf('running'));
   const claims: OrphanClaim[] = [];
   const requeued: string[] = [];
   let reads = 0;
-  const orphan: OrphanedRun = {
-    run: { id: 'orphan', projectId: 'a', bundleId: 'b', createdAt: 0 } as StoredRun, // members that the recovery reads
-    keyId: 'busy',
-    request: { text: '{"bundle_id":"b","credentials":{}}', isEncrypted: false, isRepeatable: true },
-    attempts: 0,
-    isCancelAsked: false,
-  };
   const recover = createRecovery({
     repository: {
       claimOrphaned: async (_lease, claim) => {
@@ -34,23 +42,45 @@ test('the files of an orphaned run are not read while its key has no place, and 
       requeue: async (keys) => void requeued.push(...keys.map(({ id }) => id)),
       end: () => assert.fail('the run was ended'),
     },
+    ...common,
     queue,
-    prepare: ({ keyId }) => ({ ...run('orphan'), keyId }),
-    resolveCredentials: async () => ({ credentials: {} }),
     executor: {
       readFiles: (_request, _caller, work) => {
         reads += 1;
         return work(new Map());
       },
     },
-    encrypter: null,
-    lease: () => ({ owner: 'this', until: 1 }),
-    clock: { now: () => 0 },
-    logger: createLogger('silent'),
-    ...{ owner: 'this', hasBundle: () => true, maxOrphanedMs: 1000 },
   });
   await recover();
   assert.deepEqual(requeued, ['orphan']);
   assert.equal(reads, 0);
   assert.deepEqual(claims[0]?.except, [{ projectId: 'a', keyId: 'busy' }]);
+});
+
+test('a run is executed again after two processes that ended, and ends after three', async () => {
+  const outcomes: string[] = [];
+  for (const attempts of [2, 3]) {
+    const recover = createRecovery({
+      repository: {
+        claimOrphaned: async () => [{ ...orphan, attempts }],
+        requeue: () => assert.fail('the run was queued again'),
+        end: async (_run, { end }) => {
+          outcomes.push(`${end.error?.message}`);
+          return true;
+        },
+      },
+      ...common,
+      queue: createRunQueue({ ...bounds, admission: createAdmission() }, () => Promise.resolve()),
+      executor: {
+        readFiles: (_request, _caller, work) => {
+          outcomes.push('executed');
+          return work(new Map());
+        },
+      },
+    });
+    await recover();
+  }
+  assert.equal(outcomes.length, 2);
+  assert.equal(outcomes[0], 'executed');
+  assert.match(outcomes[1] ?? '', /stopped each time/);
 });

@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { createRedactor, redacted } from './redactor.ts';
 import { familiesOf, familiesOfBytes } from './secret-forms.ts';
 
-const secrets = ['sk-live_4f9A+b/c==Zq', 'p@ss "wörd" & <more>/x', 'c0ffee00-1234-5678-9abc-def012345678'];
+const secrets = [
+  'sk-live_4f9A+b/c==Zq',
+  'p@ss "wörd" & <more>/x',
+  "it's (a) pass phrase!",
+  'c0ffee00-1234-5678-9abc-def012345678',
+];
 const url = (text: string) => encodeURIComponent(text);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const hex = (text: string) => Buffer.from(text).toString('hex');

@@ -43,11 +43,13 @@ test('list items have the labels that a word processor shows', async () => {
     `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${label}"/></w:lvl>`;
   const numbering = `<w:abstractNum w:abstractNumId="0">${level(0, 'decimal', '%1.')}${level(1, 'lowerLetter', '%1.%2)')}</w:abstractNum>
     <w:abstractNum w:abstractNumId="1">${level(0, 'bullet', '•')}</w:abstractNum>
-    <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>`;
+    <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+    <w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride></w:num>`;
   const item = (name: string, list: number, at: number) =>
     paragraph(name, `<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${list}"/></w:numPr>`);
   const body = [item('a', 1, 0), item('b', 1, 1), item('c', 1, 1), item('d', 2, 0), item('e', 1, 0), item('f', 1, 1)];
-  assert.equal(await textOf(body.join(''), { numbering }), '1. a\n1.a) b\n1.b) c\n- d\n2. e\n2.a) f');
+  const restarted = item('g', 3, 0); // another list of the same definition
+  assert.equal(await textOf(body.join('') + restarted, { numbering }), '1. a\n1.a) b\n1.b) c\n- d\n2. e\n2.a) f\n5. g');
 });
 
 test('tracked changes count as accepted, and what was deleted is counted', async () => {
