@@ -10,7 +10,7 @@ import { runCommand } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 /** The name of the first migration in stores of unreleased versions. */
-const renameBaseline = "update schema_migration set name = '0001-first'";
+const renameBaseline = "update schema_migration set name = '0001-first' where name like '0001-%'";
 
 for (const database of ['SQLite', 'PostgreSQL'] as const) {
   test(`[upgrade] a store or backup of an unreleased version is refused with the remedy: ${database}`, async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../packages/server/src/platform/testing/until.ts';
 import { settledRecord } from '../support/client.ts';
-import { startEmbeddingService } from '../support/embedding-service.ts';
+import { type EmbeddingService, startEmbeddingService } from '../support/embedding-service.ts';
 import { repeatsKills } from '../support/kill-depth.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -14,7 +14,14 @@ const sheet = ['question,answer', ...Array.from({ length: rows }, (_, n) => `que
 
 test('[embeddings] after kills in the middle of embedding, every chunk has its vector, and few texts are paid twice', async (t) => {
   const folder = await temporaryFolder(t);
-  const embedding = await startEmbeddingService(t, { embed: (text) => [text.length, 1] });
+  let most = textsBetweenKills;
+  // It stops to answer until the kill, however late the test notices the number of texts.
+  const embedding: EmbeddingService = await startEmbeddingService(t, {
+    embed: (text) => {
+      if (embedding.texts.length >= most) embedding.setDown(true);
+      return [text.length, 1];
+    },
+  });
   const settings = { EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: embedding.url };
   const start = () => startService(t, { folder, settings });
   let service = await start();
@@ -27,6 +34,8 @@ test('[embeddings] after kills in the middle of embedding, every chunk has its v
     await until(async () => embedding.texts.length >= kill * textsBetweenKills);
     assert.ok(new Set(embedding.texts).size < rows, 'all texts were sent before the kill');
     await service.kill();
+    most = kill === kills ? Number.POSITIVE_INFINITY : most + textsBetweenKills;
+    embedding.setDown(false);
     service = await start();
   }
   await settledRecord(service.client, collection, created.record_id);
