@@ -81,8 +81,8 @@ async function runFiles(chosen) {
   try {
     const events = run({
       files: chosen.map((file) => resolve(file)),
-      // More files than there are processors, because many tests wait for other processes.
-      concurrency: availableParallelism() + (chosen.some(isOfRest) ? 2 : 1),
+      // One file more than there are processors, because many tests wait for other processes.
+      concurrency: availableParallelism() + 1,
       // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
       timeout: 3_600_000,
       execArgv: [`--import=${pathToFileURL(resolve('test/support/file-time-limit.ts')).href}`],
