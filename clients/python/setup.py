@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 OF_THE_CONSOLE = {"getSetUp", "setUp", "signIn"}
 """Operations that only the console calls: without a session they need the setup link or a password."""
-OF_OTHER_PROGRAMS = {"retrieveForDify", "loadForOpenWebUi"}
+OF_OTHER_PROGRAMS = {"retrieveForDify", "loadForOpenWebUi", "listApplications", "revokeApplication"}
 """Operations in the form of another program, which calls them itself."""
 REPEATABLE_POSTS = {"queryChunks", "queryCollections", "cancelRecord", "cancelRun"}
 """Requests with the method POST that change nothing when they are repeated."""

@@ -50,7 +50,8 @@ export function cookieOf(answer: Response): string {
     .join('; ');
 }
 
-async function signedIn(
+/** Returns a browser with a session that exists. */
+export async function signedIn(
   service: StartedService,
   { cookie, consoleToken }: Pick<SignedIn, 'cookie' | 'consoleToken'>,
 ): Promise<SignedIn> {

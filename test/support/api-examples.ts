@@ -9,6 +9,7 @@ import { administrator, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
 import { settledRecord } from './client.ts';
 import { serve } from './http.ts';
+import { allowApplication } from './oauth.ts';
 import { textPdf } from './sample-pdf.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
 
@@ -126,7 +127,10 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
         variables.OTHER_PROJECT_ID = /"project_id":"([^"]+)"/.exec(output)?.[1] ?? '';
       }
       if (operationId === 'deleteArtifact') variables.ARTIFACT_ID = (await createArtifact(service)).artifact_id;
-      if (operationId === 'setUp') variables.SESSION_ID = await beginSession(service);
+      if (operationId === 'setUp') {
+        variables.SESSION_ID = await beginSession(service);
+        variables.APPLICATION_ID = await allowApplication(service);
+      }
       if (operationId === 'changePassword') variables.ADMIN_PASSWORD = variables.NEW_PASSWORD ?? '';
     },
   };

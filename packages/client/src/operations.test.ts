@@ -109,6 +109,8 @@ const internal: Readonly<Record<string, string>> = {
   deleteAtPluginsAddress: 'the default of `pluginsUrl`',
   retrieveForDify: 'Dify calls it',
   loadForOpenWebUi: 'Open WebUI calls it',
+  listApplications: 'the page of applications in the console calls it',
+  revokeApplication: 'the page of applications in the console calls it',
   'plugins:getArtifactContent': 'artifacts.download reads the signature of the artifact first',
 };
 

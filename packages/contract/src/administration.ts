@@ -6,6 +6,8 @@ import {
   keyToolPattern,
   maxKeyCollections,
   maxKeyTools,
+  type OauthScope,
+  oauthScopes,
   type Scope,
   scopes,
 } from './scopes.ts';
@@ -201,3 +203,66 @@ export const ApiKeyRotate = Type.Object({
   ),
 });
 export type ApiKeyRotate = Static<typeof ApiKeyRotate>;
+
+const OauthScopes = Type.Array(Type.Unsafe<OauthScope>(Type.Enum([...oauthScopes])), {
+  minItems: 1,
+  maxItems: oauthScopes.length,
+});
+const Ids = (description: string) =>
+  Type.Union([Type.Array(Type.String({ minLength: 1, maxLength: 129 }), { maxItems: 200 }), Type.Null()], {
+    description,
+  });
+
+/** What an application asks for, for the page of consent. */
+export const ConsentRequest = Type.Object({
+  client_id: Type.String(),
+  host: Type.Union([Type.String(), Type.Null()]),
+  name: Type.Union([Type.String(), Type.Null()]),
+  redirect_host: Type.String(),
+  is_loopback: Type.Boolean(),
+  resource: Type.String(),
+  scopes: OauthScopes,
+});
+export type ConsentRequest = Static<typeof ConsentRequest>;
+
+export const ConsentDecision = Type.Union([
+  Type.Object({ decision: Type.Literal('deny') }),
+  Type.Object({
+    decision: Type.Literal('allow'),
+    project_id: Type.String({ minLength: 1, maxLength: 256 }),
+    scopes: OauthScopes,
+    collections: Ids('The only collections that exist for the application; null: every collection.'),
+    tools: Ids('The only bundles and plugins that exist for the application; null: every plugin.'),
+  }),
+]);
+export type ConsentDecision = Static<typeof ConsentDecision>;
+
+export const ContinueUrl = Type.Object({ continue_url: Type.String() });
+export type ContinueUrl = Static<typeof ContinueUrl>;
+
+/** What a person has allowed an application to do. */
+export const Application = Type.Object({
+  object: Type.Literal('Application'),
+  application_id: Type.String(),
+  client_id: Type.String({
+    description: 'URL of the metadata document of the application, or the id of its registration.',
+  }),
+  host: Type.Union([Type.String(), Type.Null()], {
+    description: 'Host of the metadata document; null for a registered application, whose name anybody can choose.',
+  }),
+  name: Type.Union([Type.String(), Type.Null()], { description: 'The name that the application gives itself.' }),
+  project_id: Type.String(),
+  administrator_id: Type.String({ description: 'Id of the person who allowed it.' }),
+  resource: Type.String({ description: 'URL of the only MCP server that accepts its tokens.' }),
+  scopes: Type.Array(Type.Unsafe<OauthScope>(Type.Enum([...oauthScopes]))),
+  collections: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'The only collections that exist for the application; null: every collection.',
+  }),
+  tools: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'The only bundles and plugins that exist for the application; null: every plugin.',
+  }),
+  created_timestamp: Timestamp,
+  last_used_timestamp: Type.Union([Timestamp, Type.Null()]),
+  expires_timestamp: Timestamp,
+});
+export type Application = Static<typeof Application>;

@@ -87,3 +87,14 @@ export function describePermissions(
     ...(held.has('admin') ? [words.admin] : []),
   ];
 }
+
+/** The scopes that an application can get. `admin` and `metrics` are never given to one. */
+export const oauthScopes = [
+  'files:read',
+  'files',
+  'collections:read',
+  'collections',
+  'plugins:read',
+  'plugins',
+] as const;
+export type OauthScope = (typeof oauthScopes)[number];

@@ -1,4 +1,5 @@
 /** The texts and examples of every operation of the API. */
+export * from './applications.ts';
 export * from './artifacts.ts';
 export * from './catalogue.ts';
 export * from './chunks.ts';

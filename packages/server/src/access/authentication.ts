@@ -5,6 +5,7 @@ import type { Caller } from '../platform/caller.ts';
 import type { Guard } from '../platform/http/guard.ts';
 import { identify } from '../platform/log/request-identity.ts';
 import { checkCollection, type Permissions, permissionsWithoutKey } from '../platform/permissions.ts';
+import type { AccessTokens } from './oauth/access-tokens.ts';
 import type { KeyRing } from './projects/key-ring.ts';
 import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
@@ -60,20 +61,27 @@ export interface PluginsGuard extends Guard {
   keyOf(request: FastifyRequest): string | null;
 }
 
-/** @param mounted callers of requests that arrived at the files address, which has authenticated them */
-export function createPluginsGuard(
-  keyRing: KeyRing,
-  keyRequired: boolean,
-  mounted: WeakMap<IncomingMessage, Caller>,
-): PluginsGuard {
+export interface PluginsGuardDeps {
+  readonly keyRing: KeyRing;
+  /** Authenticates applications. Their tokens are valid for MCP servers only. */
+  readonly tokens: AccessTokens;
+  readonly keyRequired: boolean;
+  /** The callers of requests that arrived at the files address, which has authenticated them. */
+  readonly mounted: WeakMap<IncomingMessage, Caller>;
+}
+
+export function createPluginsGuard({ keyRing, tokens, keyRequired, mounted }: PluginsGuardDeps): PluginsGuard {
   const callers = createAuthenticatedRequests<Caller>();
+
+  const authenticateSender = (request: FastifyRequest) =>
+    tokens.isMeant(request) ? tokens.callerOf(request) : authenticateKey(keyRing, request);
 
   /**
    * @param scope the required scope of the key
    * @param other a scope that is accepted instead
    */
   async function authenticate(request: FastifyRequest, scope: Scope, other = scope): Promise<void> {
-    const caller = mounted.get(request.raw) ?? (await authenticateKey(keyRing, request));
+    const caller = mounted.get(request.raw) ?? (await authenticateSender(request));
     const { permissions } = caller;
     if (!permissions.has(scope) && !permissions.has(other)) throw scopeMissing(scope);
     checkPath(request, permissions);

@@ -16,6 +16,8 @@ export const idPrefixes = {
   credentialProfile: 'prof',
   administrator: 'admn',
   session: 'sess',
+  grant: 'gran',
+  client: 'clnt',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 export type NewId = (kind: IdKind) => string;

@@ -44,7 +44,7 @@ function readConsoleToken(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** @returns the only cookie with this name; undefined for several, because another site may have set one */
-function readCookie(header: string | undefined, name: string): string | undefined {
+export function readCookie(header: string | undefined, name: string): string | undefined {
   const values = (header ?? '')
     .split(';')
     .map((pair) => pair.trim())

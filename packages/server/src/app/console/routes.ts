@@ -17,6 +17,8 @@ const consolePaths = [
   '/runs/*',
   '/credentials',
   '/settings',
+  '/applications',
+  '/oauth/requests/:request_id',
 ];
 const hidden = { schema: { hide: true } } as const;
 

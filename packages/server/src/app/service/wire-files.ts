@@ -49,7 +49,8 @@ import type { ListenAddress, ServiceContext } from './context.ts';
 import { listLimits, recordBounds } from './list-limits.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
-import { openAccess } from './wire-node.ts';
+import { type Access, openAccess } from './wire-node.ts';
+import { serveOauth } from './wire-oauth.ts';
 
 /** The memory of the process that reads a document, and of OCR. */
 const extractionMemoryMb = 1536;
@@ -115,8 +116,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     loaderMetrics,
     logger,
   });
-  administratorRoutes(app, access);
-  projectRoutes(app, access.projectRoutes);
+  serveAccess(context, app, access);
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, { files: consoleFiles, basePath });
   referenceRoutes(app, { files: consoleFiles, basePath });
@@ -130,6 +130,12 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     consoleUrl: context.consoleUrl,
   };
   return { app, guard, knowledge, stored, port: config.filesPort, endStreams: () => collections.events.close() };
+}
+
+function serveAccess(context: ServiceContext, app: ListenAddress['app'], access: Access): void {
+  administratorRoutes(app, access);
+  projectRoutes(app, access.projectRoutes);
+  serveOauth(context, app, access);
 }
 
 interface FileParts extends StoredFiles {

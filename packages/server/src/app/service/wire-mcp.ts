@@ -1,5 +1,8 @@
 import type { Static, TSchema } from 'typebox';
 import { createPluginsGuard, type PluginsGuard } from '../../access/authentication.ts';
+import { createChallenge } from '../../access/oauth/challenge.ts';
+import { resourceMetadataRoutes } from '../../access/oauth/metadata-routes.ts';
+import type { AddressName, Resources } from '../../access/oauth/resources.ts';
 import { once } from '../../platform/concurrency/once.ts';
 import { type CheckSite, createCheckSite } from '../../platform/http/allowed-hosts.ts';
 import type { App } from '../../platform/http/app.ts';
@@ -14,6 +17,7 @@ import { type Mcp, mcpRoutes } from '../../tools/mcp/routes.ts';
 import type { FindProfiles } from '../../tools/mcp/toolsets/availability.ts';
 import { createPluginSearch } from '../../tools/mcp/toolsets/plugin-search.ts';
 import type { ServiceContext } from './context.ts';
+import { openTokens } from './wire-oauth.ts';
 
 /** The MCP endpoints, which both addresses share. They are created when the first client connects. */
 export interface SharedMcp {
@@ -109,11 +113,15 @@ export interface ServedMcp {
   readonly mcp: SharedMcp;
   readonly guard: PluginsGuard;
   readonly checkSite: CheckSite;
+  readonly resources: Resources;
+  readonly address: AddressName;
 }
 
 /** Serves the endpoints at one address. */
-export function serveMcp(app: App, { mcp, guard, checkSite }: ServedMcp): void {
+export function serveMcp(app: App, { mcp, guard, checkSite, resources, address }: ServedMcp): void {
+  resourceMetadataRoutes(app, { resources, address });
   mcpRoutes(app, {
+    addChallenge: createChallenge(resources, address),
     open: mcp.open,
     checkSite,
     guard: {
@@ -126,8 +134,11 @@ export function serveMcp(app: App, { mcp, guard, checkSite }: ServedMcp): void {
 }
 
 /** Serves the endpoints at the files address, which always requires a key. */
-export function serveMcpOfFiles({ config, keyRing, mounted }: ServiceContext, app: App, mcp: SharedMcp): void {
+export function serveMcpOfFiles(context: ServiceContext, app: App, mcp: SharedMcp): void {
+  const { config, keyRing, mounted } = context;
   const { host, publicFilesUrl: publicUrl, mcpHosts: names, corsOrigins } = config;
   const checkSite = createCheckSite({ host, publicUrl, names, keyRequired: true, corsOrigins });
-  serveMcp(app, { mcp, guard: createPluginsGuard(keyRing, true, mounted), checkSite });
+  const { tokens, ...challenge } = openTokens(context, 'files');
+  const guard = createPluginsGuard({ keyRing, tokens, keyRequired: true, mounted });
+  serveMcp(app, { mcp, guard, checkSite, ...challenge });
 }

@@ -13,7 +13,7 @@ import { createManagerGuard } from '../../access/manager-guard.ts';
 import { createDeletionTask, type EraseOptions } from '../../access/projects/project-deletions.ts';
 import { createProjects } from '../../access/projects/projects.ts';
 import type { ProjectRoutesDeps } from '../../access/projects/routes.ts';
-import { createSessionCallers } from '../../access/session-callers.ts';
+import { createSessionCallers, type SessionCallers } from '../../access/session-callers.ts';
 import { startPeriodicTask, startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import type { Guard } from '../../platform/http/guard.ts';
@@ -29,6 +29,7 @@ import { openDatabase } from '../../storage/open-database.ts';
 import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
 import { createNodeRepository } from '../../storage/repositories/blob-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
+import { createOauthRepository } from '../../storage/repositories/oauth-repository.ts';
 import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
@@ -146,8 +147,10 @@ function verifyTables(
 }
 
 /** Authentication at the files address, and the management of administrators, projects and keys. */
-interface Access extends AdministratorRoutesDeps {
+export interface Access extends AdministratorRoutesDeps {
   readonly guard: Guard;
+  readonly callers: SessionCallers;
+  readonly hasProject: (projectId: string) => Promise<boolean>;
   readonly projectRoutes: ProjectRoutesDeps;
 }
 
@@ -156,10 +159,12 @@ export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'dat
   const { clock } = database;
   const projects = createProjectRepository(database);
   const repository = createAdministratorRepository(database);
+  const grants = createOauthRepository(database);
   return createStreamAccess({
     findUsable: async ({ keys, sessions }) =>
       new Set([
         ...(await projects.findUsable(keys, clock.now())),
+        ...(await grants.findUsableGrants(keys, clock.now())),
         ...(await repository.findUsableSessions(sessions, timesAt(clock.now()))),
       ]),
     logger,
@@ -213,6 +218,8 @@ export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['era
     ownsOrigin: basePath === '',
     addressOf: clientAddress,
     guard: createGuard(keyRing, callers),
+    callers,
+    hasProject,
     projectRoutes: {
       projects: createProjects({ repository: projectRepository, clock, newId, countExceeded }),
       ...openDeletions(context, eraseBlob),

@@ -52,6 +52,7 @@ import { openSharedContent, type StoredFiles } from './wire-blobs.ts';
 import { openExecution, type Secrets } from './wire-execution.ts';
 import type { FilesAddress } from './wire-files.ts';
 import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
+import { openTokens } from './wire-oauth.ts';
 
 /** The stored outputs of one project. */
 const maxArtifacts = 10_000;
@@ -119,7 +120,7 @@ export async function openPluginsAddress(
   const knowledge = ofFiles?.knowledge ?? null;
   const shared = shareMcp(context, { store: knowledge, catalogue, callTool, search, findProfiles });
   mcp = shared;
-  serveMcp(app, { mcp: shared, guard, checkSite });
+  serveMcp(app, { mcp: shared, guard, checkSite, ...openTokens(context, 'plugins') });
   referenceRoutes(app, { files: createConsoleFiles(), basePath: own });
   const endStreams = () => {
     asyncRuns.stop(config.stopSeconds * 1000);
@@ -162,7 +163,9 @@ async function openPluginsApp(
 ) {
   const { config, registry } = context;
   const keyRequired = requiresKey(config);
-  const guard = createPluginsGuard(context.keyRing, keyRequired, context.mounted);
+  const { keyRing, mounted } = context;
+  const { tokens } = openTokens(context, 'plugins');
+  const guard = createPluginsGuard({ keyRing, tokens, keyRequired, mounted });
   const app = context.newApp('plugins');
   const checkSite = guardPlugins(context, app, keyRequired);
   await collectOpenApi(app, {

@@ -4,6 +4,7 @@ import type { Database } from './database.ts';
 import { createBaseline } from './migrations/0001-baseline.ts';
 import { createProjectDeletionTable } from './migrations/0002-project-deletion.ts';
 import { createLimitedKeys } from './migrations/0003-limited-keys.ts';
+import { createOauthTables } from './migrations/0004-oauth.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,6 +18,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     [baseline]: createBaseline(dialect),
     '0002-project-deletion': createProjectDeletionTable(dialect),
     '0003-limited-keys': createLimitedKeys(dialect),
+    '0004-oauth': createOauthTables(dialect),
   };
 }
 

@@ -41,6 +41,9 @@ const own: Readonly<Record<keyof Tables, true>> = {
   process: true,
   commit_check: true,
   node: true,
+  oauth_client: true,
+  oauth_grant: true,
+  oauth_record: true,
 };
 
 /**

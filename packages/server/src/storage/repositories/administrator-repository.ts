@@ -48,6 +48,7 @@ export function createAdministratorRepository({ read, write }: Database): Admini
       }),
     removeAdministrator: () =>
       write.transaction().execute(async (transaction) => {
+        await transaction.deleteFrom('oauth_grant').execute();
         for (const table of ['session', 'administrator', 'set_up_token', 'attempt_counter'] as const) {
           await transaction.deleteFrom(table).execute();
         }

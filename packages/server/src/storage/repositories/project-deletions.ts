@@ -40,6 +40,8 @@ interface RowsOfProject {
 /** The tables whose rows can be deleted in any order. A new table with a `project_id` becomes a line here. */
 const rowsOfProject: readonly RowsOfProject[] = [
   { table: 'credential_profile', key: ['id'], counted: 'credential_profiles' },
+  { table: 'oauth_record', key: ['model', 'hash'] },
+  { table: 'oauth_grant', key: ['id'] },
   { table: 'run_request', key: ['project_id', 'run_id'], limit: longRowsAtOnce },
   { table: 'run_result', key: ['project_id', 'run_id'], limit: longRowsAtOnce },
   { table: 'run', key: ['project_id', 'id'], counted: 'runs' },
@@ -90,6 +92,9 @@ async function begin(
   await transaction.updateTable('project').set({ name: projectId }).where('id', '=', projectId).execute();
   await sql`update api_key set revoked_at = ${now}, change = ${change} where project_id = ${projectId}
     and revoked_at is null and (expires_at is null or expires_at > ${now})`.execute(transaction);
+  await sql`update oauth_grant set revoked_at = ${now} where project_id = ${projectId} and revoked_at is null`.execute(
+    transaction,
+  );
   return await findDeletion(transaction, projectId);
 }
 

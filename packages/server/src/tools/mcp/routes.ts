@@ -23,6 +23,8 @@ export interface McpRoutesDeps {
   /** The error in the Host or Origin of a request; null when both are allowed. */
   readonly checkSite: (headers: FastifyRequest['headers']) => Error | null;
   readonly guard: McpGuard;
+  /** Adds to a refusal how an application can sign in. */
+  readonly addChallenge: (error: unknown, request: FastifyRequest) => unknown;
 }
 
 /** Authentication of one address. */
@@ -42,7 +44,7 @@ export interface McpGuard {
  * plugins of a bundle, `POST /mcp/collections/{collection_id}` with one collection. Errors of the HTTP request are
  * returned in the envelope; what is wrong with the message, as JSON-RPC.
  */
-export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): void {
+export function mcpRoutes(app: App, { open, checkSite, guard, addChallenge }: McpRoutesDeps): void {
   async function guardHosts(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const message = checkSite(request.headers)?.message ?? null;
     return message === null ? undefined : reply.code(403).send(rpcError(-32000, message));
@@ -77,9 +79,9 @@ export function mcpRoutes(app: App, { open, checkSite, guard }: McpRoutesDeps): 
 
   // A separate scope, so that its error handler applies to no other routes.
   app.register(async (scope) => {
-    scope.setErrorHandler((error: { statusCode?: number; validation?: unknown }, _request, reply) => {
+    scope.setErrorHandler((error: { statusCode?: number; validation?: unknown }, request, reply) => {
       const message = describeBodyError(error);
-      if (message === null) throw error;
+      if (message === null) throw addChallenge(error, request);
       return reply.code(400).send(rpcError(-32700, `Parse error: ${message}`));
     });
     // Some clients add a slash to the URL of a server.

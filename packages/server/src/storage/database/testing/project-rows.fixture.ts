@@ -7,6 +7,7 @@ import { tableNames } from '../table-names.ts';
 export const tablesOfStore: ReadonlySet<string> = new Set([
   ...['store', 'node', 'process', 'commit_check', 'verification', 'answer_key', 'key_change', 'project_deletion'],
   ...['administrator', 'session', 'set_up_token', 'attempt_counter', 'schema_migration', 'schema_migration_lock'],
+  'oauth_client',
 ]);
 
 /** Parents come before the rows that name them. */

@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../../platform/caller.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { identify, type ReceivedRequest } from '../../platform/log/request-identity.ts';
+import { createPermissions } from '../../platform/permissions.ts';
+import { apiKeyRejected } from '../projects/problems.ts';
+import { hashSecret } from './adapter.ts';
+import type { OauthRepository, StoredGrant } from './oauth-repository.ts';
+import { type AddressName, covers, type Resources } from './resources.ts';
+
+/** A token that was found is used for this time without a query, so a revocation is visible in every process within it. */
+const cachedMs = 1000;
+const mostCached = 10_000;
+const noteEveryMs = 60_000;
+
+/** The parts of a request that are read. */
+export interface SentRequest extends ReceivedRequest {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Authenticates requests with an access token instead of a key. */
+export interface AccessTokens {
+  /** Whether the request has an access token. */
+  isMeant(request: SentRequest): boolean;
+  /** @throws Problem APIKEY_VALIDATION_FAILED, the same for unknown, expired and revoked tokens, and for those of another server */
+  callerOf(request: SentRequest): Promise<Caller>;
+}
+
+export interface AccessTokensDeps {
+  readonly repository: OauthRepository;
+  readonly clock: Clock;
+  readonly resources: Resources;
+  readonly address: AddressName;
+}
+
+interface Entry {
+  readonly caller: Caller;
+  readonly resource: string;
+  readonly until: number;
+}
+
+export function createAccessTokens({ repository, clock, resources, address }: AccessTokensDeps): AccessTokens {
+  const entries = new Map<string, Entry>();
+  const notedAt = new Map<string, number>();
+
+  async function find(hash: string): Promise<Entry | undefined> {
+    const now = clock.now();
+    const known = entries.get(hash);
+    if (known !== undefined && now < known.until) return known;
+    entries.delete(hash);
+    const found = await repository.findRecord('AccessToken', hash, now);
+    if (found?.grant === undefined) return undefined;
+    const { grant, record } = found;
+    if (entries.size >= mostCached) entries.clear();
+    const entry = {
+      caller: callerOf(grant, String(record.payload.scope ?? '')),
+      resource: grant.resource,
+      until: now + cachedMs,
+    };
+    entries.set(hash, entry);
+    await noteUse(grant, now);
+    return entry;
+  }
+  async function noteUse({ id, lastUsedAt }: StoredGrant, now: number): Promise<void> {
+    if (now - Math.max(lastUsedAt ?? 0, notedAt.get(id) ?? 0) < noteEveryMs) return;
+    if (notedAt.size >= mostCached) notedAt.clear();
+    notedAt.set(id, now);
+    await repository.touchGrant(id, now);
+  }
+  return {
+    isMeant: ({ headers }) => tokenOf(headers.authorization) !== undefined,
+    callerOf: async (request) => {
+      const entry = await find(hashSecret(tokenOf(request.headers.authorization) ?? ''));
+      const [path = ''] = request.url.split('?', 1);
+      const requested = resources.baseOf(address, request.headers.host) + path.replace(/\/$/, '');
+      if (entry === undefined || !covers(entry.resource, requested)) throw apiKeyRejected();
+      const { caller } = entry;
+      identify(request, { project: caller.projectId, key: caller.keyId });
+      return caller;
+    },
+  };
+}
+
+function tokenOf(authorization: string | undefined): string | undefined {
+  return /^Bearer (qmt_[A-Za-z0-9_-]{43})$/i.exec(authorization ?? '')?.[1];
+}
+
+/** The id of the grant is in the place of the id of a key: in logs, in records of runs, and in fair shares. */
+function callerOf(grant: StoredGrant, scope: string): Caller {
+  const ofToken = new Set(scope.split(' '));
+  const scopes = grant.scopes.filter((name) => ofToken.has(name));
+  const { projectId, id: keyId, collections, tools } = grant;
+  return { projectId, keyId, permissions: createPermissions({ scopes, collections, tools }) };
+}

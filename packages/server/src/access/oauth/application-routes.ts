@@ -1,0 +1,89 @@
+import { Acknowledgement, Application, CountedList, ListQuery } from '@quartermaster/contract';
+import { applicationOperations } from '@quartermaster/contract/operations';
+import { Type } from 'typebox';
+import type { Clock } from '../../platform/clock.ts';
+import { acknowledgement } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { ManagerGuard } from '../../platform/http/guard.ts';
+import { pageOf } from '../../platform/list-cursors.ts';
+import { accessEvent } from '../../platform/log/request-identity.ts';
+import { objectNotFound } from '../../platform/problem.ts';
+import { isUsable } from './adapter.ts';
+import { isDocumentUrl } from './client-metadata.ts';
+import type { OauthEvent } from './oauth-metrics.ts';
+import type { OauthRepository, StoredClient, StoredGrant } from './oauth-repository.ts';
+
+export interface ApplicationRoutesDeps {
+  readonly repository: OauthRepository;
+  readonly clock: Clock;
+  readonly guard: ManagerGuard;
+  readonly countEvent: (event: OauthEvent) => void;
+}
+
+const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
+const params = Type.Object({
+  application_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }),
+});
+
+/** Lists the applications that people have allowed something, and ends what they may do. */
+export function applicationRoutes(app: App, { repository, clock, guard, countEvent }: ApplicationRoutesDeps): void {
+  const onRequest = guard.manages;
+  app.get(
+    '/v1/applications',
+    {
+      onRequest,
+      schema: {
+        ...applicationOperations.listApplications,
+        security,
+        querystring: ListQuery,
+        response: { 200: CountedList(Application) },
+      },
+    },
+    async (request) => {
+      const grants = await repository.listGrants(guard.managerOf(request).projectId, clock.now());
+      const clients = await repository.findClients([...new Set(grants.map(({ clientId }) => clientId))]);
+      const byId = new Map(clients.map((client) => [client.id, client]));
+      const toItem = (grant: StoredGrant) => toWire(grant, byId.get(grant.clientId));
+      return pageOf(grants, request.query, { kind: 'grant', toWire: toItem });
+    },
+  );
+  app.delete(
+    '/v1/applications/:application_id',
+    {
+      onRequest,
+      schema: { ...applicationOperations.revokeApplication, security, params, response: { 200: Acknowledgement } },
+    },
+    async (request) => {
+      const { application_id: id } = request.params;
+      const { projectId } = guard.managerOf(request);
+      const grant = await repository.findGrant(id);
+      const isOwn = grant !== undefined && (projectId === null || grant.projectId === projectId);
+      if (!isOwn || !isUsable(grant, clock.now())) throw objectNotFound('application', id);
+      await repository.revokeGrant(id, clock.now());
+      countEvent('revoked');
+      const fields = { ...accessEvent('grant_revoked', request), grant: id, application: grant.clientId };
+      request.log.info(fields, 'application signed out');
+      return acknowledgement;
+    },
+  );
+}
+
+function toWire(grant: StoredGrant, client: StoredClient | undefined) {
+  const { client_name: name } = client?.metadata ?? {};
+  return {
+    object: 'Application' as const,
+    application_id: grant.id,
+    client_id: grant.clientId,
+    host: isDocumentUrl(grant.clientId) ? new URL(grant.clientId).hostname : null,
+    name: typeof name === 'string' ? name : null,
+    project_id: grant.projectId,
+    administrator_id: grant.administratorId,
+    resource: grant.resource,
+    scopes: [...grant.scopes],
+    collections: grant.collections === null ? null : [...grant.collections],
+    tools: grant.tools === null ? null : [...grant.tools],
+    created_timestamp: grant.createdAt,
+    last_used_timestamp: grant.lastUsedAt,
+    expires_timestamp: grant.expiresAt,
+  };
+}

@@ -1,0 +1,143 @@
+import { ConsentDecision, ConsentRequest, ContinueUrl, Success } from '@quartermaster/contract';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Clock } from '../../platform/clock.ts';
+import { successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import { accessEvent, identify } from '../../platform/log/request-identity.ts';
+import { objectNotFound } from '../../platform/problem.ts';
+import { fieldInvalid } from '../../platform/validation/validation-error.ts';
+import { readCookie } from '../administrator/cookies.ts';
+import type { SessionCallers } from '../session-callers.ts';
+import { type AuthorizationServer, grantMs, type PendingRequest } from './authorization-server.ts';
+import { isDocumentUrl } from './client-metadata.ts';
+import type { OauthEvent } from './oauth-metrics.ts';
+import type { OauthRepository, StoredGrant } from './oauth-repository.ts';
+import { readScopes, withoutIncluded, withReads } from './protocol-parameters.ts';
+import { describeRedirect } from './redirect-uris.ts';
+import type { Resources } from './resources.ts';
+
+export interface ConsentRoutesDeps {
+  readonly repository: OauthRepository;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly resources: Resources;
+  readonly open: (issuer: string) => Promise<AuthorizationServer>;
+  readonly sessions: Pick<SessionCallers, 'sessionOf'>;
+  readonly hasProject: (projectId: string) => Promise<boolean>;
+  readonly countEvent: (event: OauthEvent) => void;
+}
+
+const params = Type.Object({ request_id: Type.String({ minLength: 1, maxLength: 64 }) });
+
+/**
+ * Serves the page of consent with what an application asks for, and stores the decision. Both calls need the session of the console,
+ * and the cookie of the browser in which the request began: a link to a request of somebody else finds nothing.
+ */
+export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
+  app.get(
+    '/oauth/requests/:request_id/details',
+    { schema: { hide: true, params, response: { 200: Success(ConsentRequest) } } },
+    async (request) => {
+      await sessionOf(deps, request);
+      const { pending, server } = await findPending(deps, request, request.params.request_id);
+      const { client_id: clientId = '', redirect_uri: redirectUri = '', resource = '', scope } = pending.params;
+      const client = await server.findClient(clientId);
+      if (client === undefined) throw objectNotFound('request', request.params.request_id);
+      const { client_name: name } = client.metadata();
+      const redirect = describeRedirect(redirectUri);
+      return successEnvelope({
+        client_id: clientId,
+        /** Only the document of a host says what it is. The name that an application gives itself says nothing. */
+        host: isDocumentUrl(clientId) ? new URL(clientId).hostname : null,
+        name: typeof name === 'string' ? name : null,
+        redirect_host: redirect.host,
+        is_loopback: redirect.isLoopback,
+        resource,
+        scopes: withoutIncluded(readScopes(scope)),
+      });
+    },
+  );
+  app.post(
+    '/oauth/requests/:request_id/decision',
+    { schema: { hide: true, params, body: ConsentDecision, response: { 200: Success(ContinueUrl) } } },
+    async (request) => {
+      const administratorId = await sessionOf(deps, request);
+      const { pending, server } = await findPending(deps, request, request.params.request_id);
+      const clientId = pending.params.client_id ?? '';
+      if (request.body.decision === 'deny') {
+        deps.countEvent('denied');
+        request.log.info({ ...accessEvent('grant_denied', request), application: clientId }, 'application denied');
+        return successEnvelope({ continue_url: await server.decide(pending, { error: 'access_denied' }) });
+      }
+      const grant = await grantOf(deps, { pending, administratorId, decision: request.body });
+      await deps.repository.addGrant(grant);
+      deps.countEvent('granted');
+      const { id, scopes, resource } = grant;
+      identify(request, { project: grant.projectId, administrator: administratorId });
+      request.log.info(
+        { ...accessEvent('grant_created', request), grant: id, application: clientId, scopes, resource },
+        'application allowed',
+      );
+      return successEnvelope({ continue_url: await server.decide(pending, { grantId: id, administratorId }) });
+    },
+  );
+}
+
+async function sessionOf({ sessions }: ConsentRoutesDeps, request: FastifyRequest): Promise<string> {
+  return (await sessions.sessionOf(request)).administrator.id;
+}
+
+/** @throws Problem OBJECT_NOT_FOUND for an expired request, one of another browser, and one that has a decision already */
+async function findPending(
+  { resources, open }: ConsentRoutesDeps,
+  request: FastifyRequest,
+  id: string,
+): Promise<{ pending: PendingRequest; server: AuthorizationServer }> {
+  const issuer = resources.issuer();
+  if (issuer !== null && readCookie(request.headers.cookie, 'qm_oauth_request') === id) {
+    const server = await open(issuer);
+    const pending = await server.findRequest(id);
+    if (pending !== undefined && pending.result === undefined) return { pending, server };
+  }
+  throw objectNotFound('request', id);
+}
+
+type Allowed = Extract<ConsentDecision, { decision: 'allow' }>;
+
+interface GrantRequest {
+  readonly pending: PendingRequest;
+  readonly administratorId: string;
+  readonly decision: Allowed;
+}
+
+/** @throws Problem REQUEST_VALIDATION_ERROR for more than the application asked for */
+async function grantOf(
+  { clock, newId, resources, hasProject }: ConsentRoutesDeps,
+  { pending, administratorId, decision }: GrantRequest,
+): Promise<StoredGrant> {
+  const { client_id: clientId = '', resource = '', scope } = pending.params;
+  const asked = withReads(readScopes(scope));
+  const beyond = decision.scopes.find((name) => !asked.includes(name));
+  if (beyond !== undefined) throw fieldInvalid('body/scopes', beyond, 'scopes that the application asks for');
+  if (resources.read(resource)?.id !== resource)
+    throw fieldInvalid('resource', resource, 'an MCP server of this service');
+  const projectId = decision.project_id;
+  if (!(await hasProject(projectId))) throw objectNotFound('project', projectId);
+  const now = clock.now();
+  return {
+    id: newId('grant'),
+    clientId,
+    administratorId,
+    projectId,
+    resource,
+    scopes: withoutIncluded(decision.scopes),
+    collections: decision.collections,
+    tools: decision.tools,
+    createdAt: now,
+    expiresAt: now + grantMs,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+}

@@ -1,0 +1,93 @@
+import type { OauthScope } from '@quartermaster/contract';
+
+/** What a person has allowed an application to do, and for which MCP server. Times are in milliseconds. */
+export interface StoredGrant {
+  readonly id: string;
+  readonly clientId: string;
+  readonly administratorId: string;
+  readonly projectId: string;
+  /** The identifier of the MCP server for which the tokens are valid. */
+  readonly resource: string;
+  readonly scopes: readonly OauthScope[];
+  /** Ids of collections; null: every collection of the project, later ones included. */
+  readonly collections: readonly string[] | null;
+  /** Ids of bundles, and `bundle_id/plugin_id`; null: every plugin. */
+  readonly tools: readonly string[] | null;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly lastUsedAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** An application. Its id is the URL of its metadata document, or the id of its registration. */
+export interface StoredClient {
+  readonly id: string;
+  readonly kind: 'document' | 'registered';
+  /** The metadata of RFC 7591. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+  /** A document is used without a request until this time. */
+  readonly freshUntil: number;
+}
+
+/** A code, a token or another object of the authorization server, without its secret. */
+export interface StoredRecord {
+  readonly model: string;
+  /** SHA-256 of the secret, hexadecimal. */
+  readonly hash: string;
+  readonly grantId: string | null;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly expiresAt: number;
+  readonly consumedAt: number | null;
+  /** The number of exchanges. */
+  readonly uses: number;
+}
+
+export type NewRecord = Omit<StoredRecord, 'consumedAt' | 'uses'>;
+
+export interface Use {
+  readonly now: number;
+  /** A record that was first used at this time or before cannot be used. */
+  readonly since: number;
+  /** The maximum number of uses. */
+  readonly most: number;
+}
+
+/** Stores grants, applications, and the codes and tokens of grants. */
+export interface OauthRepository {
+  /** Adds a record, or replaces the payload and the expiry of the one with the same hash. */
+  saveRecord(record: NewRecord): Promise<void>;
+  /** Returns a record that has not expired at `now`, with its grant. Without a usable grant it does not exist. */
+  findRecord(
+    model: string,
+    hash: string,
+    now: number,
+  ): Promise<{ readonly record: StoredRecord; readonly grant: StoredGrant | undefined } | undefined>;
+  /** Counts a use in one statement, so that only `most` of several concurrent calls succeed. @returns whether it did */
+  useRecord(model: string, hash: string, use: Use): Promise<boolean>;
+  removeRecord(model: string, hash: string): Promise<void>;
+  /** Counts an event in a time window of all processes. @returns false beyond `most` */
+  countEvent(hash: string, window: { readonly expiresAt: number; readonly most: number }): Promise<boolean>;
+
+  addGrant(grant: StoredGrant): Promise<void>;
+  findGrant(id: string): Promise<StoredGrant | undefined>;
+  /** Returns the usable grants of a project, or of all projects, in the order in which they were given. */
+  listGrants(projectId: string | null, now: number): Promise<StoredGrant[]>;
+  /** @returns false when the grant does not exist or was revoked before */
+  revokeGrant(id: string, at: number): Promise<boolean>;
+  /** Returns those of the grants that are usable at `now`. */
+  findUsableGrants(ids: readonly string[], now: number): Promise<string[]>;
+  touchGrant(id: string, at: number): Promise<void>;
+
+  saveClient(client: StoredClient): Promise<void>;
+  findClient(id: string): Promise<StoredClient | undefined>;
+  findClients(ids: readonly string[]): Promise<StoredClient[]>;
+  /** @returns false when there are `most` applications of the kind without a grant already */
+  addClient(client: StoredClient, most: number): Promise<boolean>;
+
+  /**
+   * Removes what expired, and applications without a grant that are older than a day. A used refresh token stays until it
+   * expires, so that a repeated use is recognised.
+   */
+  sweep(now: number): Promise<void>;
+}

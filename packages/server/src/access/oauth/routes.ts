@@ -1,0 +1,152 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../platform/clock.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { NewId } from '../../platform/identifier.ts';
+import { accessEvent } from '../../platform/log/request-identity.ts';
+import { pathNotFound } from '../../platform/problem.ts';
+import { hashSecret } from './adapter.ts';
+import type { AuthorizationServer, ProtocolRequest, ProtocolResponse } from './authorization-server.ts';
+import { type ClientMetadata, MetadataError, readRegistration } from './client-metadata.ts';
+import { openToPages } from './metadata-routes.ts';
+import type { OauthEvent } from './oauth-metrics.ts';
+import type { OauthRepository } from './oauth-repository.ts';
+import { normaliseAuthorization, normaliseToken } from './protocol-parameters.ts';
+import type { Resources } from './resources.ts';
+
+export interface OauthRoutesDeps {
+  readonly repository: OauthRepository;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly resources: Resources;
+  /** Creates the authorization server at the first call. */
+  readonly open: (issuer: string) => Promise<AuthorizationServer>;
+  readonly addressOf: (request: FastifyRequest) => string;
+  readonly countEvent: (event: OauthEvent) => void;
+}
+
+const hidden = { schema: { hide: true } } as const;
+const longestBody = 16 * 1024;
+/** Registrations of one address in an hour, and applications that nobody has allowed anything yet. */
+export const registrations = { ofAddress: 20, waiting: 5000 } as const;
+const hour = 3_600_000;
+
+/** Serves the endpoints of the authorization server. The library answers requests that were checked and normalised here. */
+export function oauthRoutes(app: App, deps: OauthRoutesDeps): void {
+  authorizationRoutes(app, deps);
+  // A separate scope, because no other route accepts forms.
+  app.register(async (scope) => {
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: longestBody },
+      (_request, body, done) => done(null, new URLSearchParams(String(body))),
+    );
+    formRoutes(scope as App, deps);
+  });
+  registrationRoute(app, deps);
+  app.get('/oauth/jwks', hidden, (_request, reply) => openToPages(reply).send({ keys: [] }));
+  for (const name of ['token', 'revoke', 'register', 'jwks']) {
+    app.options(`/oauth/${name}`, hidden, (_request, reply) => openToPages(reply).code(204).send());
+  }
+}
+
+/** @throws Problem OBJECT_NOT_FOUND while nobody can sign in */
+async function handle(deps: OauthRoutesDeps, request: (issuer: string) => ProtocolRequest): Promise<ProtocolResponse> {
+  const issuer = deps.resources.issuer();
+  if (issuer === null) throw pathNotFound();
+  return (await deps.open(issuer)).handle(request(issuer));
+}
+
+function authorizationRoutes(app: App, deps: OauthRoutesDeps): void {
+  app.get('/oauth/authorize', hidden, async (request, reply) => {
+    const sent = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+    const response = await handle(deps, (issuer) => {
+      const parameters = normaliseAuthorization(sent, deps.resources, issuer);
+      return { method: 'GET', url: `/oauth/authorize?${parameters}` };
+    });
+    if (String(response.headers.location ?? '').includes('/oauth/requests/')) deps.countEvent('requested');
+    return sendToBrowser(response, request, reply);
+  });
+  app.get<{ Params: { request_id: string } }>('/oauth/authorize/:request_id', hidden, async (request, reply) => {
+    const url = `/oauth/authorize/${encodeURIComponent(request.params.request_id)}`;
+    const { cookie } = request.headers;
+    return sendToBrowser(await handle(deps, () => ({ method: 'GET', url, cookie })), request, reply);
+  });
+}
+
+/** Sends a redirect with the cookies of the request, or a text for people. The library's own session is not used. */
+function sendToBrowser({ status, headers, body }: ProtocolResponse, request: FastifyRequest, reply: FastifyReply) {
+  const cookies = [headers['set-cookie'] ?? []].flat().filter((cookie) => !cookie.startsWith('qm_oauth_session'));
+  if (cookies.length > 0) reply.header('set-cookie', cookies);
+  const { location } = headers;
+  if (typeof location === 'string') return reply.code(303).header('location', location).send();
+  return reply
+    .code(status)
+    .type('text/plain; charset=utf-8')
+    .send(
+      `The application cannot sign in: ${errorOf(body)}. Begin again in the application. Request id: ${request.id}\n`,
+    );
+}
+
+function errorOf(body: Buffer): string {
+  try {
+    const { error } = JSON.parse(body.toString('utf8')) as { error?: unknown }; // checked below
+    return typeof error === 'string' && /^[a-z_]{1,60}$/.test(error) ? error : 'server_error';
+  } catch {
+    return 'server_error';
+  }
+}
+
+function formRoutes(app: App, deps: OauthRoutesDeps): void {
+  for (const name of ['token', 'revoke'] as const) {
+    app.post(`/oauth/${name}`, { ...hidden, bodyLimit: longestBody }, async (request, reply) => {
+      const sent = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+      const form = name === 'token' ? normaliseToken(sent, deps.resources) : sent;
+      const response = await handle(deps, () => ({ method: 'POST', url: `/oauth/${name}`, form }));
+      if (name === 'token') noteExchange(deps, request, response.status);
+      return openToPages(reply).code(response.status).type('application/json').send(response.body);
+    });
+  }
+}
+
+function noteExchange({ countEvent }: OauthRoutesDeps, request: FastifyRequest, status: number): void {
+  countEvent(status === 200 ? 'tokens_issued' : 'tokens_refused');
+  if (status !== 200) request.log.info({ ...accessEvent('tokens_refused', request), status }, 'code or token refused');
+}
+
+/** Registers an application (RFC 7591). It is a fallback for applications without a metadata document, and therefore limited. */
+function registrationRoute(
+  app: App,
+  { repository, clock, newId, resources, addressOf, countEvent }: OauthRoutesDeps,
+): void {
+  app.post('/oauth/register', { ...hidden, bodyLimit: longestBody }, async (request, reply) => {
+    if (resources.issuer() === null) throw pathNotFound();
+    openToPages(reply);
+    const now = clock.now();
+    const window = Math.floor(now / hour);
+    const ofAddress = hashSecret(`register ${addressOf(request)} ${window}`);
+    const limit = { expiresAt: (window + 1) * hour, most: registrations.ofAddress };
+    if (!(await repository.countEvent(ofAddress, limit)))
+      return tooMany(reply, Math.ceil((limit.expiresAt - now) / 1000));
+    let metadata: ClientMetadata;
+    try {
+      metadata = readRegistration(request.body);
+    } catch (error) {
+      if (!(error instanceof MetadataError)) throw error;
+      return reply.code(400).send({ error: error.code, error_description: error.message });
+    }
+    const id = newId('client');
+    const client = { id, kind: 'registered', metadata: { ...metadata }, createdAt: now, freshUntil: 0 } as const;
+    if (!(await repository.addClient(client, registrations.waiting))) return tooMany(reply, 3600);
+    countEvent('registered');
+    request.log.info({ ...accessEvent('client_registered', request), application: id }, 'application registered');
+    return reply.code(201).send({ client_id: id, client_id_issued_at: Math.floor(now / 1000), ...metadata });
+  });
+}
+
+function tooMany(reply: FastifyReply, seconds: number) {
+  const error_description = `There were too many registrations. Retry in ${seconds} seconds.`;
+  return reply
+    .code(429)
+    .header('retry-after', String(seconds))
+    .send({ error: 'temporarily_unavailable', error_description });
+}

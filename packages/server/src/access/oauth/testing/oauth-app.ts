@@ -1,0 +1,265 @@
+import type { TestContext } from 'node:test';
+import { consoleTokenHeader, csrfHeader } from '@quartermaster/contract';
+import { newPkce } from '../../../../../../test/support/oauth.ts';
+import { createTestApp } from '../../../platform/http/testing/test-app.ts';
+import { createNewId } from '../../../platform/identifier.ts';
+import { createLogger } from '../../../platform/log/logger.ts';
+import { clientAddress } from '../../../platform/log/request-identity.ts';
+import { createMetrics } from '../../../platform/metrics.ts';
+import type { EgressResult, Outbound } from '../../../platform/outbound.ts';
+import type { DatabaseKind } from '../../../storage/database/testing/temporary-databases.ts';
+import { temporaryDatabases } from '../../../storage/database/testing/temporary-databases.ts';
+import { createAdministratorRepository } from '../../../storage/repositories/administrator-repository.ts';
+import { createOauthRepository } from '../../../storage/repositories/oauth-repository.ts';
+import { createProjectRepository } from '../../../storage/repositories/project-repository.ts';
+import { createCookies } from '../../administrator/cookies.ts';
+import { createOriginCheck } from '../../administrator/same-origin.ts';
+import { createSessions } from '../../administrator/sessions.ts';
+import { createPluginsGuard } from '../../authentication.ts';
+import { createManagerGuard } from '../../manager-guard.ts';
+import { openKeyRing } from '../../projects/key-ring.ts';
+import { createSessionCallers } from '../../session-callers.ts';
+import { createAccessTokens } from '../access-tokens.ts';
+import { applicationRoutes } from '../application-routes.ts';
+import { createAuthorizationServer } from '../authorization-server.ts';
+import { createChallenge } from '../challenge.ts';
+import { createClientDocuments } from '../client-documents.ts';
+import { consentRoutes } from '../consent-routes.ts';
+import { resourceMetadataRoutes, serverMetadataRoutes } from '../metadata-routes.ts';
+import { createOauthMetrics } from '../oauth-metrics.ts';
+import { createResources } from '../resources.ts';
+import { oauthRoutes } from '../routes.ts';
+
+export const issuer = 'https://q.example';
+export const callback = 'https://app.example/callback';
+export const clientId = 'https://app.example/client.json';
+
+/** Answers for documents, instead of hosts of the internet. */
+export type Documents = Map<string, Partial<Extract<EgressResult, { kind: 'response' }>> & { readonly text?: string }>;
+
+/** The authorization server with an address that serves MCP, in this process and on a real database. */
+export async function openOauthApp(
+  t: Pick<TestContext, 'after'>,
+  options: { kind?: DatabaseKind; outbound?: Outbound } = {},
+) {
+  const { database, close } = await temporaryDatabases[options.kind ?? 'SQLite']();
+  const lines: string[] = [];
+  const logger = createLogger('trace', { write: (line: string) => void lines.push(line) });
+  const clock = { offset: 0, now: () => Date.now() + clock.offset };
+  const newId = createNewId();
+  const registry = createMetrics();
+  const repository = createOauthRepository(database);
+  const projects = createProjectRepository(database);
+  const project = { id: newId('project'), name: 'tea', createdAt: 1 };
+  await projects.addProject(project, { most: 10 });
+  const administrator = {
+    id: newId('administrator'),
+    name: 'Ada',
+    passwordHash: '',
+    browserSecret: 's',
+    createdAt: 0,
+    updatedAt: 0,
+  };
+  await database.write
+    .insertInto('administrator')
+    .values({ id: administrator.id, name: 'Ada', password_hash: '', browser_secret: 's', created_at: 0, updated_at: 0 })
+    .execute();
+  const administrators = createAdministratorRepository(database);
+  const sessions = createSessions({ repository: administrators, clock, newId });
+  const hasProject = async (id: string) => (await projects.findProject(id)) !== undefined;
+  const callers = createSessionCallers({
+    sessions,
+    cookies: createCookies(false),
+    origins: createOriginCheck(issuer),
+    hasProject,
+  });
+  const resources = createResources({
+    publicUrls: { files: issuer, plugins: 'https://p.example' },
+    consoleUrl: () => issuer,
+  });
+  const documents: Documents = new Map();
+  const asked: string[] = [];
+  const countEvent = createOauthMetrics(registry);
+  const client = createClientDocuments({
+    repository,
+    clock,
+    outbound: options.outbound ?? answering(documents, asked),
+    logger,
+    countEvent,
+  });
+  const hasAdministrator = async (id: string) => (await administrators.findAdministrator())?.id === id;
+  const creating = createAuthorizationServer({
+    issuer,
+    repository,
+    clock,
+    logger,
+    documents: client,
+    resources,
+    hasAdministrator,
+    countEvent,
+  });
+  const keyRing = await openKeyRing({ repository: projects, clock, logger });
+  const deps = { repository, clock, newId, resources, open: () => creating, countEvent };
+  const app = createTestApp({ logger });
+  oauthRoutes(app, { ...deps, addressOf: clientAddress });
+  consentRoutes(app, { ...deps, sessions: callers, hasProject });
+  applicationRoutes(app, { ...deps, guard: createManagerGuard(keyRing, callers) });
+  serverMetadataRoutes(app, deps);
+  resourceMetadataRoutes(app, { resources, address: 'files' });
+  const tokens = createAccessTokens({ repository, clock, resources, address: 'files' });
+  const guard = createPluginsGuard({ keyRing, tokens, keyRequired: true, mounted: new WeakMap() });
+  const addChallenge = createChallenge(resources, 'files');
+  app.register(async (scope) => {
+    scope.setErrorHandler((error, request) => {
+      throw addChallenge(error, request);
+    });
+    for (const path of ['/mcp', '/mcp/:bundle_id', '/mcp/collections/:collection_id', '/v1/execute']) {
+      scope.post(path, { onRequest: guard.checkEither }, async (request) => {
+        const { projectId, keyId, permissions } = guard.callerOf(request);
+        const list = (names: ReadonlySet<string> | null) => (names === null ? null : [...names]);
+        const { scopes, collections, tools } = permissions;
+        return { projectId, keyId, scopes: [...scopes], collections: list(collections), tools: list(tools) };
+      });
+    }
+  });
+  await app.ready();
+  t.after(async () => {
+    await app.close();
+    await keyRing.close();
+    await close();
+  });
+  const session = await sessions.begin(administrator, { address: '127.0.0.1' });
+  documents.set(clientId, {
+    text: JSON.stringify({
+      client_id: clientId,
+      client_name: 'Agent',
+      redirect_uris: [callback, 'http://localhost/cb'],
+    }),
+  });
+  const person = {
+    cookie: `quartermaster_session=${session.token.reveal()}`,
+    headers: { [consoleTokenHeader]: session.consoleToken.reveal(), [csrfHeader]: '1' },
+  };
+  return {
+    app,
+    database,
+    repository,
+    administrators,
+    clock,
+    documents,
+    asked,
+    lines,
+    registry,
+    project,
+    administrator,
+    person,
+  };
+}
+
+export type OauthApp = Awaited<ReturnType<typeof openOauthApp>>;
+
+function answering(documents: Documents, asked: string[]): Outbound {
+  return {
+    send: async ({ url }) => {
+      asked.push(url);
+      const found = documents.get(url);
+      if (found === undefined) return { kind: 'unreachable', message: 'no such host' };
+      const { text = '', status = 200, headers = { 'content-type': 'application/json' } } = found;
+      return { kind: 'response', status, headers, body: Buffer.from(text), finalUrl: url };
+    },
+    close: async () => {},
+  };
+}
+
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+const given = (fields: Fields) =>
+  Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
+
+/** Sends the requests of an application, and those of the browser of the administrator. */
+export function createFlow({ app, person, project }: OauthApp) {
+  const pkce = newPkce();
+  const request: Fields = {
+    ...{ response_type: 'code', client_id: clientId, redirect_uri: callback, state: 'abc' },
+    ...{ code_challenge: pkce.challenge, code_challenge_method: 'S256', resource: `${issuer}/mcp` },
+  };
+  const cookiesOf = (answer: { headers: Record<string, unknown> }) =>
+    [answer.headers['set-cookie'] ?? []]
+      .flat()
+      .map((cookie) => String(cookie).split(';', 1)[0])
+      .join('; ');
+  const authorize = (changes: Fields = {}, more = '') =>
+    app.inject({ url: `/oauth/authorize?${new URLSearchParams(given({ ...request, ...changes }))}${more}` });
+  const details = (id: string, cookie: string, headers: object = person.headers) =>
+    app.inject({
+      url: `/oauth/requests/${id}/details`,
+      headers: { cookie: `${person.cookie}; ${cookie}`, ...headers },
+    });
+  const decide = (id: string, cookie: string, payload: object, headers: object = person.headers) =>
+    app.inject({
+      method: 'POST',
+      url: `/oauth/requests/${id}/decision`,
+      payload,
+      headers: { cookie: `${person.cookie}; ${cookie}`, ...headers },
+    });
+  const allowed = {
+    decision: 'allow',
+    project_id: project.id,
+    scopes: ['collections:read', 'plugins'],
+    collections: null,
+    tools: null,
+  };
+
+  async function begin(changes: Fields = {}) {
+    const answer = await authorize(changes);
+    const id = /\/oauth\/requests\/([\w-]+)$/.exec(String(answer.headers.location))?.[1];
+    if (id === undefined)
+      throw new Error(`no page of consent: ${answer.statusCode} ${answer.headers.location} ${answer.body}`);
+    return { id, cookie: cookiesOf(answer) };
+  }
+  /** Returns the URL to which the browser is sent after the decision. */
+  async function callbackOf(changes: Fields = {}, decision: object = allowed): Promise<URL> {
+    const { id, cookie } = await begin(changes);
+    const decided = await decide(id, cookie, { ...allowed, ...decision });
+    if (decided.statusCode !== 200) throw new Error(decided.body);
+    const url = new URL(decided.json().data.continue_url);
+    const answer = await app.inject({ url: url.pathname, headers: { cookie } });
+    return new URL(String(answer.headers.location ?? answer.body));
+  }
+  const token = (fields: Fields) =>
+    app.inject({
+      method: 'POST',
+      url: '/oauth/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(given(fields)).toString(),
+    });
+  const exchange = (code: string, changes: Fields = {}) =>
+    token({
+      grant_type: 'authorization_code',
+      code,
+      client_id: clientId,
+      redirect_uri: callback,
+      code_verifier: pkce.verifier,
+      ...changes,
+    });
+  const refresh = (refreshToken: string, changes: Fields = {}) =>
+    token({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId, ...changes });
+  const call = (accessToken: string, url = '/mcp', headers: object = {}) =>
+    app.inject({
+      method: 'POST',
+      url,
+      payload: {},
+      headers: { host: 'q.example', authorization: `Bearer ${accessToken}`, ...headers },
+    });
+  /** Signs an application in. */
+  async function signIn(changes: Fields = {}, decision: object = allowed) {
+    const code = (await callbackOf(changes, decision)).searchParams.get('code') ?? '';
+    const answer = await exchange(code, { resource: changes.resource });
+    if (answer.statusCode !== 200) throw new Error(answer.body);
+    return {
+      code,
+      ...(answer.json() as { access_token: string; refresh_token: string; scope: string; expires_in: number }),
+    };
+  }
+  return { pkce, authorize, details, decide, begin, callbackOf, exchange, refresh, token, call, signIn, allowed };
+}
