@@ -34,6 +34,7 @@ function shotsOf({ collectionId, sheetCollectionId, recordId, sheetRecordId, run
     { name: 'runs', path: '/runs' },
     { name: 'run', path: `/runs/${runId}` },
     { name: 'credentials', path: '/credentials' },
+    { name: 'applications', path: '/applications' },
     { name: 'settings', path: '/settings' },
     { name: 'reference', path: '/docs' },
   ];

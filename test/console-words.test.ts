@@ -5,6 +5,7 @@ import { errorCodes } from '@quartermaster/contract';
 import { en } from '../packages/console/src/language/en.ts';
 import * as english from '../packages/console/src/language/en-codes.ts';
 import { explainError } from '../packages/console/src/language/explain-error.ts';
+import { applications } from '../packages/console/src/language/zh-applications.ts';
 import { codes, fields } from '../packages/console/src/language/zh-codes.ts';
 import { documents } from '../packages/console/src/language/zh-documents.ts';
 import { permissions } from '../packages/console/src/language/zh-permissions.ts';
@@ -14,7 +15,14 @@ import { tools } from '../packages/console/src/language/zh-tools.ts';
 import { recordFailureCodes } from '../packages/server/src/stores/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../packages/server/src/stores/extraction/extraction.ts';
 
-const chinese: Readonly<Record<string, string>> = { ...documents, ...permissions, ...shell, ...stores, ...tools };
+const chinese: Readonly<Record<string, string>> = {
+  ...applications,
+  ...documents,
+  ...permissions,
+  ...shell,
+  ...stores,
+  ...tools,
+};
 
 test('the Chinese console has a sentence for every error code of the service and for no other', () => {
   const all = [errorCodes, rowCodes, extractionFailureCodes, recordFailureCodes].flatMap((table) => Object.keys(table));

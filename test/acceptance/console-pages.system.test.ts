@@ -57,6 +57,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
     ['/runs', /^Runs$/],
     ['/credentials', /^Credentials$/],
     [`/runs/${runId}`, /^calculator\/evaluate$/],
+    ['/applications', /^Applications$/],
     ['/settings', /^Project settings$/],
     ['/runs/no/such', /^Page not found$/],
     ['/docs', /^Quartermaster: files$/],

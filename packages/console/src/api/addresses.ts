@@ -51,7 +51,8 @@ const options = {
 } as const;
 
 /** The files address: the page's own. */
-export const filesApi = createApi<FilesApi>({ baseUrl: basePath, ...options });
+export const filesOptions = { baseUrl: basePath, ...options } as const;
+export const filesApi = createApi<FilesApi>(filesOptions);
 
 /** The files address for a project that may no longer be the chosen one. */
 export function filesApiOf(projectId: string) {

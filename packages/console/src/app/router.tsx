@@ -77,6 +77,16 @@ const pages = [
     path: '/settings',
     component: lazyRouteComponent(() => import('../pages/settings/settings.tsx'), 'Settings'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/applications',
+    component: lazyRouteComponent(() => import('../pages/applications/applications.tsx'), 'Applications'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/oauth/requests/$requestId',
+    component: lazyRouteComponent(() => import('../pages/consent/consent.tsx'), 'Consent'),
+  }),
 ];
 
 export function createConsoleRouter() {

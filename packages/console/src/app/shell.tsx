@@ -24,6 +24,7 @@ const entries = [
   ['/catalogue', 'nav.catalogue', 'catalogue'],
   ['/runs', 'nav.runs', 'runs'],
   ['/credentials', 'nav.credentials', 'key'],
+  ['/applications', 'nav.applications', 'globe'],
   ['/settings', 'nav.settings', 'settings'],
 ] as const satisfies ReadonlyArray<readonly [string, MessageKey, IconName]>;
 

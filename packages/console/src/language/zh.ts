@@ -1,4 +1,5 @@
 import type { Words } from './language.tsx';
+import { applications } from './zh-applications.ts';
 import { codes, fields } from './zh-codes.ts';
 import { documents } from './zh-documents.ts';
 import { permissions } from './zh-permissions.ts';
@@ -7,4 +8,8 @@ import { stores } from './zh-stores.ts';
 import { tools } from './zh-tools.ts';
 
 /** The same in Chinese. */
-export const zh: Words = { messages: { ...documents, ...permissions, ...shell, ...stores, ...tools }, codes, fields };
+export const zh: Words = {
+  messages: { ...applications, ...documents, ...permissions, ...shell, ...stores, ...tools },
+  codes,
+  fields,
+};
