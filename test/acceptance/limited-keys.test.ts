@@ -117,6 +117,8 @@ const others: Readonly<
   'files createKey': { status: 403, json: ({ collection_id }) => ({ name: 'x', collections: [collection_id] }) },
   'files rotateKey': { status: 404 },
   'files revokeKey': { status: 404 },
+  'files listApplications': { status: 200 },
+  'files revokeApplication': { status: 404 },
   'plugins listBundles': { status: 200 },
   'plugins listPlugins': { status: 200, path: '?q=post+a+message+to+a+channel+of+slack' },
   'plugins listCredentialProfiles': { status: 200 },

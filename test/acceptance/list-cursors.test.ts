@@ -20,6 +20,7 @@ const cursors: Readonly<Record<string, readonly [string, string]>> = {
         listProjects: 'proj',
         listProjectDeletions: 'proj',
         listKeys: 'apik',
+        listApplications: 'gran',
       },
       ...{ listCredentialProfiles: 'prof', listRuns: 'xrun' },
     }).map(([name, prefix]) => [name, [place(prefix, '0'), place(prefix, 'z')]]),

@@ -7,6 +7,7 @@ import type { App } from '../../platform/http/app.ts';
 import type { ManagerGuard } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
 import { accessEvent } from '../../platform/log/request-identity.ts';
+import type { Permissions } from '../../platform/permissions.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { isUsable } from './adapter.ts';
 import { isDocumentUrl } from './client-metadata.ts';
@@ -40,10 +41,11 @@ export function applicationRoutes(app: App, { repository, clock, guard, countEve
       },
     },
     async (request) => {
-      const grants = await repository.listGrants(guard.managerOf(request).projectId, clock.now());
+      const { projectId, permissions } = guard.managerOf(request);
+      const grants = await repository.listGrants(projectId, clock.now());
       const clients = await repository.findClients([...new Set(grants.map(({ clientId }) => clientId))]);
       const byId = new Map(clients.map((client) => [client.id, client]));
-      const toItem = (grant: StoredGrant) => toWire(grant, byId.get(grant.clientId));
+      const toItem = (grant: StoredGrant) => toWire(grant, byId.get(grant.clientId), permissions);
       return pageOf(grants, request.query, { kind: 'grant', toWire: toItem });
     },
   );
@@ -68,7 +70,8 @@ export function applicationRoutes(app: App, { repository, clock, guard, countEve
   );
 }
 
-function toWire(grant: StoredGrant, client: StoredClient | undefined) {
+function toWire(grant: StoredGrant, client: StoredClient | undefined, permissions: Permissions) {
+  const { collections, tools } = permissions.visiblePart(grant);
   const { client_name: name } = client?.metadata ?? {};
   return {
     object: 'Application' as const,
@@ -80,8 +83,8 @@ function toWire(grant: StoredGrant, client: StoredClient | undefined) {
     administrator_id: grant.administratorId,
     resource: grant.resource,
     scopes: [...grant.scopes],
-    collections: grant.collections === null ? null : [...grant.collections],
-    tools: grant.tools === null ? null : [...grant.tools],
+    collections: collections && [...collections],
+    tools: tools && [...tools],
     created_timestamp: grant.createdAt,
     last_used_timestamp: grant.lastUsedAt,
     expires_timestamp: grant.expiresAt,
