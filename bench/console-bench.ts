@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { administrator } from '../test/support/administrator.ts';
+import { account } from '../test/support/administrator.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { multiplyBundles } from './multiply-bundles.ts';
 import { loopDelay, residentMemory, type Service, startService } from './processes.ts';
@@ -96,9 +96,9 @@ async function uploadMany({ filesUrl, key }: Service): Promise<void> {
 
 async function signIn(page: Page, link: string): Promise<void> {
   await page.goto(link);
-  await page.getByLabel('Name').fill(administrator.name);
-  await page.getByLabel('Password', { exact: true }).fill(administrator.password);
-  await page.getByLabel('Password once more').fill(administrator.password);
+  await page.getByLabel('Name').fill(account.name);
+  await page.getByLabel('Password', { exact: true }).fill(account.password);
+  await page.getByLabel('Password once more').fill(account.password);
   await page.getByRole('button', { name: 'Create the administrator' }).click();
   await page.getByRole('heading', { name: 'API keys' }).waitFor();
 }

@@ -35,8 +35,8 @@ const finds = (text: string) => handmade.some((rule) => (rule instanceof RegExp 
 
 /** Files that match for another reason. `exceptions` names the others. */
 const allowed: Readonly<Record<string, string>> = {
-  'access/administrator/administrators.ts': 'calls the password semaphore, which uses the component',
-  'access/administrator/password-policy.ts': 'computes, limits nothing',
+  'access/accounts/accounts.ts': 'calls the password semaphore, which uses the component',
+  'access/accounts/password-policy.ts': 'computes, limits nothing',
   'storage/disk/bucket-folders.ts': 'counts syncs of an open folder, so that it is closed after the last one',
   'storage/postgres/postgres-availability.ts': 'counts probes that hang',
   'storage/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',

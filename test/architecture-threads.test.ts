@@ -8,7 +8,7 @@ import { test } from 'node:test';
  * loads costs memory once more: Kysely and the schemas of the contract together took up to 68 MiB in two threads.
  */
 const packagesOf: Readonly<Record<string, readonly RegExp[]>> = {
-  'access/administrator/password-guesses-thread': [/^@zxcvbn-ts\//],
+  'access/accounts/password-guesses-thread': [/^@zxcvbn-ts\//],
   'storage/search-index/postgres/postgres-index-worker': [
     /^@orama\/stemmers\//,
     /^wink-porter2-stemmer$/,

@@ -22,7 +22,7 @@ export interface Attack {
   /** Whether the service embeds questions, with a slow model. */
   readonly embeds?: boolean;
   /** Whether the service has an administrator. Default: none. */
-  readonly administrator?: boolean;
+  readonly account?: boolean;
   /** Settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Builds its payload, if that takes long. */

@@ -129,7 +129,7 @@ export const signInAttacks: readonly Attack[] = [
     payload: 'sign-ins with a wrong password',
     width: 64,
     keyless: true,
-    administrator: true,
+    account: true,
     untilRefused: true,
     prepare: async (caller) => async (index) => {
       const json = { name: 'Ada', password: `a wrong password ${index}` };

@@ -136,7 +136,7 @@ async function prepare(attack: Attack, { place, endings, bounds }: Preparation) 
     folder,
     settings: { ...thirdParty.settings, ...settings, ...attack.settings, ...(attack.embeds && thirdParty.embedding) },
   });
-  if (attack.administrator === true) await setUp(service);
+  if (attack.account === true) await setUp(service);
   const { first, second } = await createSecondProject(service);
   const { signal } = new AbortController();
   const owner = createCaller(service, { key: first.key, signal });

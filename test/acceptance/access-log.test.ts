@@ -7,7 +7,7 @@ import {
   type NewSession,
   projectHeader,
 } from '@quartermaster/contract';
-import { administrator, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
+import { account, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
 import { startService } from '../support/service.ts';
 
 /** Returns the headers of a new session. */
@@ -60,10 +60,10 @@ test('[log] the log names project, key and client of each request, and each sign
   assert.equal((await fetch(`${filesUrl}${keys}/${reader.key_id}`, revoke)).status, 200);
 
   const wrong = { name: 'a password in the wrong field', password: 'not the password at all' };
-  assert.equal((await signIn(administrator.name, wrong.password)).status, 401);
+  assert.equal((await signIn(account.name, wrong.password)).status, 401);
   assert.equal((await signIn(wrong.name, wrong.password)).status, 401);
-  const again = await signIn(administrator.name, administrator.password);
-  const change = { current_password: administrator.password, new_password: 'nine herons mend umbrellas' };
+  const again = await signIn(account.name, account.password);
+  const change = { current_password: account.password, new_password: 'nine herons mend umbrellas' };
   const session = await sessionOf(again);
   const changed = await admin.ask('POST', '/v1/session/password', { body: change, headers: session });
   assert.equal(changed.status, 200);
@@ -74,7 +74,7 @@ test('[log] the log names project, key and client of each request, and each sign
   for (let i = 0; i < 150; i++) await ask(`${filesUrl}/v1/limits`, 'qmk_wrong');
   assert.equal(await service.stop(), 0);
   // Reads the log after the process has ended, because a log line may arrive later than the response.
-  const ofAdmin = { administrator: events('set_up_link_used')[0]?.administrator, client: '127.0.0.1' };
+  const ofAdmin = { account: events('set_up_link_used')[0]?.account, client: '127.0.0.1' };
 
   const within = (found: Line | undefined, wanted: Line) =>
     assert.deepEqual(
@@ -90,7 +90,7 @@ test('[log] the log names project, key and client of each request, and each sign
   within(requests('/plugins/v1/*')[0], { ...ofAdmin, project: admin.projectId, address: 'files' });
   within(requests('/v1/limits')[1], { client: '127.0.0.1', project: undefined, key: undefined, status: 401 });
 
-  within(events('set_up_link_used')[0], { ...ofAdmin, name: administrator.name });
+  within(events('set_up_link_used')[0], { ...ofAdmin, name: account.name });
   within(events('key_created')[0], { ...ofAdmin, key_id: reader.key_id, scopes: ['files', 'admin'] });
   within(events('key_rotated')[0], { ...ofAdmin, key_id: rotated.key_id, replaced_key_id: reader.key_id });
   within(events('key_revoked')[0], { ...ofKey, key_id: reader.key_id });
@@ -101,11 +101,11 @@ test('[log] the log names project, key and client of each request, and each sign
   assert.match(String(refused[3]?.reason), new RegExp(csrfHeader));
   assert.match(String(refused[4]?.reason), /came from an origin other than that of the console at this address/);
   const signIns = events('sign_in_refused');
-  within(signIns[0], { ...ofAdmin, name: administrator.name, reason: 'wrong_password' });
+  within(signIns[0], { ...ofAdmin, name: account.name, reason: 'wrong_password' });
   within(signIns[1], { client: '127.0.0.1', name: undefined, reason: 'unknown_name' });
   assert.ok(throttled > 0 && signIns.some(({ reason }) => reason === 'throttled'));
-  within(events('signed_in')[0], { ...ofAdmin, name: administrator.name });
-  within(events('password_changed')[0], { ...ofAdmin, name: administrator.name });
+  within(events('signed_in')[0], { ...ofAdmin, name: account.name });
+  within(events('password_changed')[0], { ...ofAdmin, name: account.name });
   within(events('signed_out')[0], { ...ofAdmin, everywhere: true });
   // At most two minutes have begun since the start of the flood.
   for (const kind of [refused, signIns]) assert.ok(kind.length <= 120 + 5, `${kind.length} lines`);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Quartermaster } from '@quartermaster/client';
 import { runCli } from '../../packages/cli/src/testing/run-cli.ts';
-import { administrator, setUp } from '../support/administrator.ts';
+import { account, setUp } from '../support/administrator.ts';
 import { type ServiceBelowAPath, startBelowAPath } from '../support/below-a-path.ts';
 import { installPythonClient } from '../support/python-client.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -167,7 +167,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       const signIn = await fetch(`${service.filesUrl}/v1/session`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(administrator),
+        body: JSON.stringify(account),
       });
       const cookies = signIn.headers.getSetCookie();
       assert.equal(cookies.length, 2);

@@ -119,8 +119,8 @@ for (const [database, settingsOf] of Object.entries(databases)) {
   test(`a client that deletes what it has read continues after the last deleted object (${database})`, async (t) => {
     const opened = await open(t, await settingsOf(t));
     const { service, call } = opened;
-    const administrator = await setUp(service);
-    for (const list of await listsOf(opened, administrator)) {
+    const account = await setUp(service);
+    for (const list of await listsOf(opened, account)) {
       const base = list.address === 'files' ? service.filesUrl : service.pluginsUrl;
       for (let nth = 0; nth < 25; nth++) await list.create(nth);
       const before = await call('GET', `${base}${list.path}?limit=100`);

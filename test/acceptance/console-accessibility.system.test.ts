@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { administrator } from '../support/administrator.ts';
+import { account } from '../support/administrator.ts';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole } from '../support/console.ts';
 import { openFileChooser, tabTo, waitForFocus } from '../support/console-keyboard.ts';
@@ -152,7 +152,7 @@ async function workByKeyboard({ opened, seeded }: Subject): Promise<void> {
   await context.clearCookies();
   await page.goto(`${service.filesUrl}/collections`);
   await waitForFocus(page.getByLabel('Name'));
-  await page.keyboard.type(administrator.name);
+  await page.keyboard.type(account.name);
   await page.keyboard.press('Tab');
   await page.keyboard.type('not the password');
   await page.keyboard.press('Enter');
@@ -161,7 +161,7 @@ async function workByKeyboard({ opened, seeded }: Subject): Promise<void> {
   assert.equal(await password.getAttribute('aria-invalid'), 'true');
   await password.fill('');
   await password.focus();
-  await page.keyboard.type(administrator.password);
+  await page.keyboard.type(account.password);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor();
 

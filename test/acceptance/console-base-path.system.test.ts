@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { administrator } from '../support/administrator.ts';
+import { account } from '../support/administrator.ts';
 import { startBelowAPath } from '../support/below-a-path.ts';
 import { openBrowser } from '../support/browser.ts';
 import { dropFiles, type OpenedConsole, openPage } from '../support/console.ts';
@@ -18,9 +18,9 @@ test('[base path] in a browser: setup link, upload, record, search, passage, plu
   const link = (await readFile(join(service.folder, 'setup-link'), 'utf8')).trim();
   assert.ok(link.startsWith(`${service.filesUrl}/setup#`), link);
   await page.goto(link);
-  await page.getByLabel('Name').fill(administrator.name);
-  await page.getByLabel('Password', { exact: true }).fill(administrator.password);
-  await page.getByLabel('Confirm password').fill(administrator.password);
+  await page.getByLabel('Name').fill(account.name);
+  await page.getByLabel('Password', { exact: true }).fill(account.password);
+  await page.getByLabel('Confirm password').fill(account.password);
   await page.getByRole('button', { name: 'Create administrator' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 

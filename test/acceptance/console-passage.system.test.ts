@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { administrator } from '../support/administrator.ts';
+import { account } from '../support/administrator.ts';
 import { connectClient } from '../support/client.ts';
 import { openConsole } from '../support/console.ts';
 import { addDocument, callTool, createKey } from '../support/mcp-knowledge.ts';
@@ -34,8 +34,8 @@ test('[console] the url of a passage opens its record at the passage, in its pro
   await context.clearCookies();
   await page.evaluate('localStorage.clear()');
   await page.goto(url);
-  await page.getByLabel('Name').fill(administrator.name);
-  await page.getByLabel('Password', { exact: true }).fill(administrator.password);
+  await page.getByLabel('Name').fill(account.name);
+  await page.getByLabel('Password', { exact: true }).fill(account.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { level: 1, name: 'House rules' }).waitFor();
   const chosen = page.locator('li[data-chosen]');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleTokenHeader, csrfHeader, projectHeader } from '@quartermaster/contract';
 import type { Page } from 'playwright-core';
-import { administrator, beginSession } from '../support/administrator.ts';
+import { account, beginSession } from '../support/administrator.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { serve } from '../support/http.ts';
 import { servedOperations } from '../support/operations.ts';
@@ -37,11 +37,11 @@ for (const [session, end] of Object.entries(ends)) {
     const password = form.getByRole('textbox', { name: 'Password' });
     await password.waitFor();
     assert.deepEqual(requests, ['POST /v1/collections 401']);
-    await form.getByLabel('Name').fill(administrator.name);
+    await form.getByLabel('Name').fill(account.name);
     await password.fill('not the password');
     await form.getByRole('button', { name: 'Sign in' }).click();
     await form.getByText('The name or the password is wrong. Check both and sign in again.').waitFor();
-    await password.fill(administrator.password);
+    await password.fill(account.password);
     await form.getByRole('button', { name: 'Sign in' }).click();
 
     await page.getByRole('heading', { level: 1, name: 'Kept while I sign in' }).waitFor();

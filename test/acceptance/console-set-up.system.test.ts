@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { administrator } from '../support/administrator.ts';
+import { account } from '../support/administrator.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startService } from '../support/service.ts';
 
@@ -18,6 +18,6 @@ test('the set-up page explains a password that is easy to guess in its own words
   await choose('password password');
   await page.getByText('This password is too easy to guess').waitFor();
   assert.ok(!(await page.locator('main').textContent())?.includes('body/'));
-  await choose(administrator.password);
+  await choose(account.password);
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 });

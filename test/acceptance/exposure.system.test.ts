@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { test } from 'node:test';
 import { csrfHeader, projectHeader } from '@quartermaster/contract';
-import { administrator, setUp } from '../support/administrator.ts';
+import { account, setUp } from '../support/administrator.ts';
 import { startService } from '../support/service.ts';
 
 interface RequestOptions {
@@ -132,7 +132,7 @@ test('[exposure] the service takes the client address from trusted proxies only,
   for (const { filesUrl } of [trusting, plain]) {
     for (let i = 0; i < 30; i++) assert.equal((await signIn(filesUrl, '203.0.113.9', `nobody ${i}`)).status, 401);
   }
-  const rightly = (url: string, client: string) => signIn(url, client, administrator.name, administrator.password);
+  const rightly = (url: string, client: string) => signIn(url, client, account.name, account.password);
   assert.equal((await rightly(trusting.filesUrl, '203.0.113.9')).status, 429);
   assert.equal((await rightly(trusting.filesUrl, '198.51.100.4')).status, 200, 'another client of the same proxy');
   assert.equal(

@@ -49,7 +49,7 @@ test('on a terminal, a start ends with one banner that has the URL to open, afte
   assert.match(banner, /^ {2}first API key {4}qmk_\w+ /m);
   assert.match(
     banner,
-    /^ {2}Open this link to create the console administrator [^\n]+:\n {2}http:\/\/127\.0\.0\.1:\d+\/setup#\S+$/m,
+    /^ {2}Open this link to create the console account [^\n]+:\n {2}http:\/\/127\.0\.0\.1:\d+\/setup#\S+$/m,
   );
   assert.doesNotMatch(banner.split('/setup#')[0] ?? '', /INFO|WARN/, 'no log line within the banner');
   assert.equal(exitCode, 0);

@@ -65,7 +65,7 @@ test('[start] a first start prints the key and the setup link on a terminal', as
     printed.includes(`first API key    ${key}   (shown until its first use; also in ${join(folder, 'first-key')})`),
     printed,
   );
-  assert.match(printed, /Open this link to create the console administrator \(once, within an hour;/);
+  assert.match(printed, /Open this link to create the console account \(once, within an hour;/);
   assert.ok(printed.includes(link), printed);
 });
 

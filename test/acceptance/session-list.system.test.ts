@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { consoleTokenHeader, csrfHeader, type NewSession, projectHeader, type Session } from '@quartermaster/contract';
-import { administrator, beginSession, setUp } from '../support/administrator.ts';
+import { account, beginSession, setUp } from '../support/administrator.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';
 
@@ -88,7 +88,7 @@ test('[session] the log names each session that begins or ends, and the metrics 
   const again = await fetch(`${service.filesUrl}/v1/session`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', cookie: replaced.headers.cookie },
-    body: JSON.stringify(administrator),
+    body: JSON.stringify(account),
   });
   const { data: successor } = (await again.json()) as { data: NewSession };
   await admin.ask('DELETE', `/v1/sessions/${successor.session_id}`);
@@ -97,7 +97,7 @@ test('[session] the log names each session that begins or ends, and the metrics 
   assert.equal((await admin.ask('GET', '/v1/session')).status, 401);
   const last = signedIn.at(-1);
   const metrics = await fetch(`${service.filesUrl}/metrics`, { headers: { Authorization: `Bearer ${service.key}` } });
-  assert.match(await metrics.text(), /^quartermaster_limit_exceeded_total\{limit="sessions_of_administrator"\} 1$/m);
+  assert.match(await metrics.text(), /^quartermaster_limit_exceeded_total\{limit="sessions_of_account"\} 1$/m);
   await admin.ask('DELETE', '/v1/session', { headers: last?.headers ?? {} });
   assert.equal(await service.stop(), 0);
   const lines = service
@@ -118,6 +118,6 @@ test('[session] the log names each session that begins or ends, and the metrics 
     [replaced.data, successor, ...signedIn.map(({ data }) => data)].map(({ session_id }) => session_id),
   );
   assert.equal(of('signed_out')[0]?.session, last?.data.session_id);
-  const administrators = new Set([...of('session_ended'), ...of('signed_out')].map((line) => line.administrator));
-  assert.deepEqual([...administrators], [last?.data.administrator_id]);
+  const accounts = new Set([...of('session_ended'), ...of('signed_out')].map((line) => line.account));
+  assert.deepEqual([...accounts], [last?.data.account_id]);
 });

@@ -11,7 +11,7 @@ import {
   type Project,
   projectHeader,
 } from '@quartermaster/contract';
-import { administrator, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
+import { account, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
 import { servedOperations } from '../support/operations.ts';
 import { type ServiceRequest, startService } from '../support/service.ts';
 
@@ -46,12 +46,12 @@ test('[session] a new service has only a setup link and no account, and nothing 
 
   await setUp(service);
   for (const method of ['GET', 'POST']) {
-    const body = method === 'GET' ? null : JSON.stringify({ token, ...administrator });
+    const body = method === 'GET' ? null : JSON.stringify({ token, ...account });
     const gone = await fetch(`${service.filesUrl}/v1/setup`, { method, headers: method === 'GET' ? {} : json, body });
     assert.equal(gone.status, 404);
     assert.equal(await codeOf(gone), 'OBJECT_NOT_FOUND');
   }
-  assert.ok(!service.log().includes(token) && !service.log().includes(administrator.password));
+  assert.ok(!service.log().includes(token) && !service.log().includes(account.password));
 });
 
 test('[session] its cookie is HttpOnly and SameSite, and Secure with the prefix __Host- over HTTPS, and every response has the protective headers', async (t) => {
@@ -66,7 +66,7 @@ test('[session] its cookie is HttpOnly and SameSite, and Secure with the prefix 
       method: 'POST',
       // The proxy may send another Host than the browser, so only the setting names this origin.
       headers: publicUrl === '' ? json : { ...json, origin: new URL(publicUrl).origin },
-      body: JSON.stringify(administrator),
+      body: JSON.stringify(account),
     });
     const [session = ''] = signIn.headers.getSetCookie();
     assert.match(session, new RegExp(`^${prefix}quartermaster_session=[\\w-]{43}; Max-Age=43200; Path=${path};`));
@@ -98,7 +98,7 @@ test('[session] each sign-in sets a new cookie and ends the earlier session, and
     fetch(`${service.filesUrl}/v1/session`, {
       method: 'POST',
       headers: { ...json, ...headers },
-      body: JSON.stringify(administrator),
+      body: JSON.stringify(account),
     });
   const begin = async (headers: Record<string, string> = {}) => {
     const answer = await signIn(headers);

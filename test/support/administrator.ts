@@ -13,7 +13,7 @@ export interface SignedIn {
   ask(method: string, path: string, options?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>;
 }
 
-export const administrator = { name: 'Ada', password: 'seven otters paint slowly' } as const;
+export const account = { name: 'Ada', password: 'seven otters paint slowly' } as const;
 
 /** Returns the token of the setup link that the service printed. */
 export async function setUpToken(service: StartedService): Promise<string> {
@@ -25,7 +25,7 @@ export async function setUp(service: StartedService): Promise<SignedIn> {
   const answer = await fetch(`${service.filesUrl}/v1/setup`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ token: await setUpToken(service), ...administrator }),
+    body: JSON.stringify({ token: await setUpToken(service), ...account }),
   });
   const { data } = (await answer.json()) as { data?: NewSession };
   if (data === undefined) throw new Error(`the set-up was refused with ${answer.status}`);
@@ -37,7 +37,7 @@ export async function beginSession(service: StartedService, headers: Record<stri
   const answer = await fetch(`${service.filesUrl}/v1/session`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
-    body: JSON.stringify(administrator),
+    body: JSON.stringify(account),
   });
   const { data } = (await answer.json()) as { data: NewSession };
   return { data, headers: { cookie: cookieOf(answer), [consoleTokenHeader]: data.console_token } };

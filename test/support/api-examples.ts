@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { type ExecuteResult, type NewApiKey, type Scope, scopes } from '@quartermaster/contract';
 import { exampleVariables } from '@quartermaster/contract/operations';
-import { administrator, setUpToken } from './administrator.ts';
+import { account, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
 import { settledRecord } from './client.ts';
 import { serve } from './http.ts';
@@ -213,8 +213,8 @@ async function seed(service: StartedService) {
     },
     ...{
       SETUP_TOKEN: await setUpToken(service),
-      ADMIN_NAME: administrator.name,
-      ADMIN_PASSWORD: administrator.password,
+      ADMIN_NAME: account.name,
+      ADMIN_PASSWORD: account.password,
     },
     ...{ NEW_PASSWORD: 'nine herons wade at noon', OPEN_WEATHER_API_KEY: 'canary-weather-key' },
   };
@@ -262,7 +262,7 @@ async function createKeys({ filesUrl, key }: StartedService, projectId: string):
 
 /** Begins another session that an example ends. Returns its id. */
 async function beginSession({ filesUrl }: StartedService): Promise<string> {
-  const session = await asker(filesUrl, undefined)<{ session_id: string }>('/v1/session', administrator);
+  const session = await asker(filesUrl, undefined)<{ session_id: string }>('/v1/session', account);
   return session.session_id;
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { administrator } from './administrator.ts';
+import { account } from './administrator.ts';
 import { type OpenedBrowser, openBrowser } from './browser.ts';
 import { type Ending, type ServiceRequest, type StartedService, startService } from './service.ts';
 
@@ -17,9 +17,9 @@ export async function openConsole(t: Ending, options: ServiceRequest = {}): Prom
   const opened = await openBrowser(t);
   const { page } = opened;
   await page.goto((await readFile(join(service.folder, 'setup-link'), 'utf8')).trim());
-  await page.getByLabel('Name').fill(administrator.name);
-  await page.getByLabel('Password', { exact: true }).fill(administrator.password);
-  await page.getByLabel('Confirm password').fill(administrator.password);
+  await page.getByLabel('Name').fill(account.name);
+  await page.getByLabel('Password', { exact: true }).fill(account.password);
+  await page.getByLabel('Confirm password').fill(account.password);
   await page.getByRole('button', { name: 'Create administrator' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   return { ...opened, service };

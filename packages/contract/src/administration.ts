@@ -47,7 +47,7 @@ export const Session = Type.Object({
   session_id: Type.String({
     description: 'Identifies the session in lists and in the log. It cannot be used to sign in.',
   }),
-  administrator_id: Type.String(),
+  account_id: Type.String(),
   name: Type.String(),
   created_timestamp: Timestamp,
   last_used_timestamp: Type.Integer({ description: 'Time of the last request, updated at most once a minute.' }),
@@ -252,7 +252,7 @@ export const Application = Type.Object({
   }),
   name: Type.Union([Type.String(), Type.Null()], { description: 'The name that the application gives itself.' }),
   project_id: Type.String(),
-  administrator_id: Type.String({ description: 'Id of the person who allowed it.' }),
+  account_id: Type.String({ description: 'Id of the person who allowed it.' }),
   resource: Type.String({ description: 'URL of the only MCP server that accepts its tokens.' }),
   scopes: Type.Array(Type.Unsafe<OauthScope>(Type.Enum([...oauthScopes]))),
   collections: Type.Union([Type.Array(Type.String()), Type.Null()], {

@@ -11,6 +11,10 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** What a person may do in a project. Source: docs/guides/people.md. */
+export const roles = ['administrator', 'member', 'viewer'] as const;
+export type Role = (typeof roles)[number];
+
 /** The scopes that another one includes. */
 const included: Partial<Record<Scope, Scope>> = {
   files: 'files:read',

@@ -4,10 +4,10 @@ import type { Caller } from '../platform/caller.ts';
 import { identify, identifySession } from '../platform/log/request-identity.ts';
 import { everyPermission } from '../platform/permissions.ts';
 import { objectNotFound } from '../platform/problem.ts';
-import type { Cookies } from './administrator/cookies.ts';
-import { projectNotChosen } from './administrator/problems.ts';
-import type { OriginCheck } from './administrator/same-origin.ts';
-import type { FoundSession, Sessions } from './administrator/sessions.ts';
+import type { Cookies } from './accounts/cookies.ts';
+import { projectNotChosen } from './accounts/problems.ts';
+import type { OriginCheck } from './accounts/same-origin.ts';
+import type { FoundSession, Sessions } from './accounts/sessions.ts';
 
 /** Authenticates requests that have a session cookie instead of a key. */
 export interface SessionCallers {
@@ -34,7 +34,7 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
   async function sessionOf(request: FastifyRequest): Promise<FoundSession> {
     origins.check({ method: request.method, headers: request.headers });
     const found = await sessions.use(cookies.readTokens(request.headers));
-    identify(request, { administrator: found.administrator.id });
+    identify(request, { account: found.account.id });
     identifySession(request, found.session.hash);
     return found;
   }
@@ -42,12 +42,12 @@ export function createSessionCallers(deps: SessionCallersDeps): SessionCallers {
     isMeant: ({ headers }) => headers.authorization === undefined && cookies.readSession(headers.cookie) !== undefined,
     sessionOf,
     callerOf: async (request) => {
-      const { administrator } = await sessionOf(request);
+      const { account } = await sessionOf(request);
       const projectId = chosenProject(request);
       if (projectId === undefined) throw projectNotChosen(projectHeader);
       if (!(await deps.hasProject(projectId))) throw objectNotFound('project', projectId);
-      identify(request, { project: projectId, administrator: administrator.id });
-      return { projectId, keyId: administrator.id, permissions: everyPermission };
+      identify(request, { project: projectId, account: account.id });
+      return { projectId, keyId: account.id, permissions: everyPermission };
     },
   };
 }

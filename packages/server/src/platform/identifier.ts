@@ -14,7 +14,7 @@ export const idPrefixes = {
   row: 'rrow',
   run: 'xrun',
   credentialProfile: 'prof',
-  administrator: 'admn',
+  account: 'acct',
   session: 'sess',
   grant: 'gran',
   client: 'clnt',

@@ -86,7 +86,7 @@ function grantPayload(grant: StoredGrant): Payload {
     jti: grant.id,
     iat: Math.floor(grant.createdAt / 1000),
     exp: Math.floor(grant.expiresAt / 1000),
-    accountId: grant.administratorId,
+    accountId: grant.accountId,
     clientId: grant.clientId,
     resources: { [grant.resource]: grant.scopes.join(' ') },
   };

@@ -80,7 +80,7 @@ function toWire(grant: StoredGrant, client: StoredClient | undefined, permission
     host: isDocumentUrl(grant.clientId) ? new URL(grant.clientId).hostname : null,
     name: typeof name === 'string' ? name : null,
     project_id: grant.projectId,
-    administrator_id: grant.administratorId,
+    account_id: grant.accountId,
     resource: grant.resource,
     scopes: [...grant.scopes],
     collections: collections && [...collections],

@@ -22,7 +22,7 @@ export interface AuthorizationServerDeps {
   readonly logger: Logger;
   readonly documents: ClientDocuments;
   readonly resources: Resources;
-  readonly hasAdministrator: (id: string) => Promise<boolean>;
+  readonly hasAccount: (id: string) => Promise<boolean>;
   readonly countEvent: (event: OauthEvent) => void;
 }
 
@@ -45,9 +45,7 @@ export interface ProtocolResponse {
 /** The request of an application that waits for the decision of a person. */
 export type PendingRequest = InteractionModel;
 
-export type Decision =
-  | { readonly grantId: string; readonly administratorId: string }
-  | { readonly error: 'access_denied' };
+export type Decision = { readonly grantId: string; readonly accountId: string } | { readonly error: 'access_denied' };
 
 /** The protocol part of the authorization server. The library implements it; nothing of the library is used elsewhere. */
 export interface AuthorizationServer {
@@ -111,7 +109,7 @@ export async function createAuthorizationServer(deps: AuthorizationServerDeps): 
         'error' in decision
           ? { error: decision.error, error_description: 'The person refused the request.' }
           : {
-              login: { accountId: decision.administratorId, remember: false },
+              login: { accountId: decision.accountId, remember: false },
               consent: { grantId: decision.grantId },
             };
       await request.save(Math.max(1, request.exp - Math.floor(deps.clock.now() / 1000)));
@@ -137,7 +135,7 @@ function configurationOf(
   deps: AuthorizationServerDeps,
   { library, adapter }: { library: Library; adapter: ReturnType<typeof createAdapter> },
 ): object {
-  const { documents, hasAdministrator, issuer } = deps;
+  const { documents, hasAccount, issuer } = deps;
   const { errors } = library;
   const basePath = basePathOf(issuer);
   return {
@@ -176,7 +174,7 @@ function configurationOf(
       url: (_: Context, { uid }: InteractionModel) => `${basePath}/oauth/requests/${uid}`,
     },
     findAccount: async (_: Context, id: string) =>
-      (await hasAdministrator(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
+      (await hasAccount(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
     loadExistingGrant: ({ oidc }: Context) => oidc.provider.Grant.find(oidc.result?.consent?.grantId ?? ''),
     expiresWithSession: () => false,
     issueRefreshToken: (_: Context, client: Client) => client.grantTypeAllowed('refresh_token'),

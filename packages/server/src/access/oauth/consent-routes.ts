@@ -8,7 +8,7 @@ import type { NewId } from '../../platform/identifier.ts';
 import { accessEvent, identify } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
-import { readCookie } from '../administrator/cookies.ts';
+import { readCookie } from '../accounts/cookies.ts';
 import type { SessionCallers } from '../session-callers.ts';
 import { type AuthorizationServer, grantMs, type PendingRequest } from './authorization-server.ts';
 import { isDocumentUrl } from './client-metadata.ts';
@@ -63,7 +63,7 @@ export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
     '/oauth/requests/:request_id/decision',
     { schema: { hide: true, params, body: ConsentDecision, response: { 200: Success(ContinueUrl) } } },
     async (request) => {
-      const administratorId = await sessionOf(deps, request);
+      const accountId = await sessionOf(deps, request);
       const { pending, server } = await findPending(deps, request, request.params.request_id);
       const clientId = pending.params.client_id ?? '';
       if (request.body.decision === 'deny') {
@@ -71,22 +71,22 @@ export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
         request.log.info({ ...accessEvent('grant_denied', request), application: clientId }, 'application denied');
         return successEnvelope({ continue_url: await server.decide(pending, { error: 'access_denied' }) });
       }
-      const grant = await grantOf(deps, { pending, administratorId, decision: request.body });
+      const grant = await grantOf(deps, { pending, accountId, decision: request.body });
       await deps.repository.addGrant(grant);
       deps.countEvent('granted');
       const { id, scopes, resource } = grant;
-      identify(request, { project: grant.projectId, administrator: administratorId });
+      identify(request, { project: grant.projectId, account: accountId });
       request.log.info(
         { ...accessEvent('grant_created', request), grant: id, application: clientId, scopes, resource },
         'application allowed',
       );
-      return successEnvelope({ continue_url: await server.decide(pending, { grantId: id, administratorId }) });
+      return successEnvelope({ continue_url: await server.decide(pending, { grantId: id, accountId }) });
     },
   );
 }
 
 async function sessionOf({ sessions }: ConsentRoutesDeps, request: FastifyRequest): Promise<string> {
-  return (await sessions.sessionOf(request)).administrator.id;
+  return (await sessions.sessionOf(request)).account.id;
 }
 
 /** @throws Problem OBJECT_NOT_FOUND for an expired request, one of another browser, and one that has a decision already */
@@ -108,14 +108,14 @@ type Allowed = Extract<ConsentDecision, { decision: 'allow' }>;
 
 interface GrantRequest {
   readonly pending: PendingRequest;
-  readonly administratorId: string;
+  readonly accountId: string;
   readonly decision: Allowed;
 }
 
 /** @throws Problem REQUEST_VALIDATION_ERROR for more than the application asked for */
 async function grantOf(
   { clock, newId, resources, hasProject }: ConsentRoutesDeps,
-  { pending, administratorId, decision }: GrantRequest,
+  { pending, accountId, decision }: GrantRequest,
 ): Promise<StoredGrant> {
   const { client_id: clientId = '', resource = '', scope } = pending.params;
   const asked = withReads(readScopes(scope));
@@ -129,7 +129,7 @@ async function grantOf(
   return {
     id: newId('grant'),
     clientId,
-    administratorId,
+    accountId,
     projectId,
     resource,
     scopes: withoutIncluded(decision.scopes),

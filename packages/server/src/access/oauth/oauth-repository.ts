@@ -4,7 +4,7 @@ import type { OauthScope } from '@quartermaster/contract';
 export interface StoredGrant {
   readonly id: string;
   readonly clientId: string;
-  readonly administratorId: string;
+  readonly accountId: string;
   readonly projectId: string;
   /** The identifier of the MCP server for which the tokens are valid. */
   readonly resource: string;

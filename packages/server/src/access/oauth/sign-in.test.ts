@@ -197,7 +197,7 @@ test('an application that is signed out loses its tokens at once, and only a man
   assert.equal((await call(access_token)).statusCode, 401);
   assert.equal((await refresh(refresh_token)).json().error, 'invalid_grant');
   const again = await signIn();
-  await opened.administrators.removeAdministrator();
+  await opened.accounts.removePasswordAccount();
   opened.clock.offset = 2000;
   assert.equal((await call(again.access_token)).statusCode, 401, 'without its administrator nothing is allowed');
 });

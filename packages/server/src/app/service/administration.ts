@@ -1,5 +1,5 @@
 import { commandName } from '@quartermaster/contract/command-name';
-import { createSetUpLink, type SetUpLink } from '../../access/administrator/set-up-link.ts';
+import { createSetUpLink, type SetUpLink } from '../../access/accounts/set-up-link.ts';
 import { openStoreEncrypter } from '../../access/credential-profiles/encryption-key.ts';
 import {
   createProfileMaintenance,
@@ -18,7 +18,7 @@ import { checkCollection, checkDatabase, correctCounts, repairIndex } from '../.
 import type { Database } from '../../storage/database/database.ts';
 import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
 import { openDatabase } from '../../storage/open-database.ts';
-import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
+import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createBlobRepository } from '../../storage/repositories/blob-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
@@ -119,11 +119,11 @@ export async function withAdministration(work: (administration: Administration) 
       },
       createSetUpLink: async ({ reset }) => {
         await assertFolder();
-        const administrators = createAdministratorRepository(database);
-        if (reset) await administrators.removeAdministrator();
+        const accounts = createAccountRepository(database);
+        if (reset) await accounts.removePasswordAccount();
         const { dataFolder } = config;
         const consoleUrl = config.publicFilesUrl ?? listReachableUrls(config.host, config.filesPort)[0];
-        return createSetUpLink({ repository: administrators, clock: database.clock, dataFolder, consoleUrl });
+        return createSetUpLink({ repository: accounts, clock: database.clock, dataFolder, consoleUrl });
       },
       ...administerStore({ database, dataFolder: config.dataFolder, logger, assertFolder }),
     });

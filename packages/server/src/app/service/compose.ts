@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConfiguredAdministrator } from '../../access/administrator/configured-administrator.ts';
-import { createSetUpLink, type SetUpLink } from '../../access/administrator/set-up-link.ts';
+import { createConfiguredAdministrator } from '../../access/accounts/configured-administrator.ts';
+import { createSetUpLink, type SetUpLink } from '../../access/accounts/set-up-link.ts';
 import { openStoreEncrypter } from '../../access/credential-profiles/encryption-key.ts';
 import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../../access/projects/first-start.ts';
 import { openKeyRing } from '../../access/projects/key-ring.ts';
@@ -25,7 +25,7 @@ import { closeAll } from '../../platform/server-process/fatal-error.ts';
 import { warnAboutRoot } from '../../platform/server-process/operator-error.ts';
 import type { Watchdog } from '../../platform/server-process/watchdog.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
-import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
+import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { type Config, processEnvironment } from '../settings/config.ts';
@@ -103,7 +103,7 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
     files === null
       ? undefined
       : await createSetUpLink({
-          repository: createAdministratorRepository(context.database),
+          repository: createAccountRepository(context.database),
           clock: context.clock,
           dataFolder: config.dataFolder,
           consoleUrl: consoleUrl(),
@@ -139,7 +139,7 @@ async function createAdministratorOfSettings({
 }: ServiceContext): Promise<void> {
   const { administratorPassword: password } = config;
   if (password === null) return;
-  const repository = createAdministratorRepository(database);
+  const repository = createAccountRepository(database);
   await createConfiguredAdministrator({ repository, clock, newId, logger }, { name: 'administrator', password });
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SetUpLink } from '../../access/administrator/set-up-link.ts';
+import type { SetUpLink } from '../../access/accounts/set-up-link.ts';
 import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { createLogDestination, createReadableDestination } from '../../platform/log/log-destination.ts';
 import { createLogger, type Logger } from '../../platform/log/logger.ts';
@@ -199,7 +199,7 @@ export function formatBanner(started: Started, { publicFilesUrl, warnings }: Ter
   if (setUpLink !== undefined) {
     lines.push(
       '',
-      `  Open this link to create the console administrator (once, within an hour; also in ${setUpLink.file}):`,
+      `  Open this link to create the console account (once, within an hour; also in ${setUpLink.file}):`,
       `  ${setUpLink.link.reveal()}`,
     );
   } else if (consoleUrl !== undefined) lines.push('', '  Open the console:', `  ${consoleUrl}`);

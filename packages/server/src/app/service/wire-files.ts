@@ -1,4 +1,4 @@
-import { administratorRoutes } from '../../access/administrator/routes.ts';
+import { accountRoutes } from '../../access/accounts/routes.ts';
 import { projectRoutes } from '../../access/projects/routes.ts';
 import { onceRetried } from '../../platform/concurrency/once.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
@@ -133,7 +133,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
 }
 
 function serveAccess(context: ServiceContext, app: ListenAddress['app'], access: Access): void {
-  administratorRoutes(app, access);
+  accountRoutes(app, access);
   projectRoutes(app, access.projectRoutes);
   serveOauth(context, app, access);
 }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createAdministrators } from '../../access/administrator/administrators.ts';
-import { createCookies } from '../../access/administrator/cookies.ts';
-import type { AdministratorRoutesDeps } from '../../access/administrator/routes.ts';
-import { createOriginCheck } from '../../access/administrator/same-origin.ts';
-import { createSessions, timesAt } from '../../access/administrator/sessions.ts';
-import { windowMs } from '../../access/administrator/sign-in-throttle.ts';
+import { createAccounts } from '../../access/accounts/accounts.ts';
+import { createCookies } from '../../access/accounts/cookies.ts';
+import type { AccountRoutesDeps } from '../../access/accounts/routes.ts';
+import { createOriginCheck } from '../../access/accounts/same-origin.ts';
+import { createSessions, timesAt } from '../../access/accounts/sessions.ts';
+import { windowMs } from '../../access/accounts/sign-in-throttle.ts';
 import { createGuard } from '../../access/authentication.ts';
 import { createManagerGuard } from '../../access/manager-guard.ts';
 import { createDeletionTask, type EraseOptions } from '../../access/projects/project-deletions.ts';
@@ -26,7 +26,7 @@ import { version } from '../../platform/version.ts';
 import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { folderInstance } from '../../storage/disk/folder-lock.ts';
 import { openDatabase } from '../../storage/open-database.ts';
-import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
+import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createNodeRepository } from '../../storage/repositories/blob-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
 import { createOauthRepository } from '../../storage/repositories/oauth-repository.ts';
@@ -147,7 +147,7 @@ function verifyTables(
 }
 
 /** Authentication at the files address, and the management of administrators, projects and keys. */
-export interface Access extends AdministratorRoutesDeps {
+export interface Access extends AccountRoutesDeps {
   readonly guard: Guard;
   readonly callers: SessionCallers;
   readonly hasProject: (projectId: string) => Promise<boolean>;
@@ -158,7 +158,7 @@ export interface Access extends AdministratorRoutesDeps {
 export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): StreamAccess {
   const { clock } = database;
   const projects = createProjectRepository(database);
-  const repository = createAdministratorRepository(database);
+  const repository = createAccountRepository(database);
   const grants = createOauthRepository(database);
   return createStreamAccess({
     findUsable: async ({ keys, sessions }) =>
@@ -188,7 +188,7 @@ function openDeletions(
 /** Creates the guard of the files address and the dependencies of the routes for administrators and projects. */
 export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['eraseBlob']): Access {
   const { config, clock, newId, logger, resources, database, keyRing, countExceeded, admission } = context;
-  const repository = createAdministratorRepository(database);
+  const repository = createAccountRepository(database);
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
   const sweepNow = () => repository.sweep(timesAt(clock.now()), clock.now() - windowMs);
@@ -203,7 +203,7 @@ export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['era
   const hasProject = async (projectId: string) => (await projectRepository.findProject(projectId)) !== undefined;
   const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
   return {
-    administrators: createAdministrators({
+    accounts: createAccounts({
       repository,
       sessions,
       clock,

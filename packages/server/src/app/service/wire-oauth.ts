@@ -12,7 +12,7 @@ import { onceRetried } from '../../platform/concurrency/once.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { App } from '../../platform/http/app.ts';
 import { version } from '../../platform/version.ts';
-import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
+import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createOauthRepository } from '../../storage/repositories/oauth-repository.ts';
 import type { ServiceContext } from './context.ts';
 import type { Access } from './wire-node.ts';
@@ -73,9 +73,9 @@ function createOpening(
     const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
     closing.defer(() => broker.close());
     const documents = createClientDocuments({ repository, clock, outbound: broker, logger, countEvent });
-    const administrators = createAdministratorRepository(database);
-    const hasAdministrator = async (id: string) => (await administrators.findAdministrator())?.id === id;
-    const deps = { issuer, repository, clock, logger, documents, resources, hasAdministrator, countEvent };
+    const accounts = createAccountRepository(database);
+    const hasAccount = async (id: string) => (await accounts.findAccount(id))?.disabledAt === null;
+    const deps = { issuer, repository, clock, logger, documents, resources, hasAccount, countEvent };
     return await createAuthorizationServer(deps);
   });
   return (found) => {

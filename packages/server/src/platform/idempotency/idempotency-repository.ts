@@ -4,7 +4,7 @@ export interface RequestKey {
   readonly projectId: string | null;
   readonly operation: IdempotentOperation;
   readonly key: string;
-  /** The API key or administrator that sends the request; empty for a caller without a key. */
+  /** The API key or account that sends the request; empty for a caller without a key. */
   readonly callerId: string;
 }
 export type IdempotentOperation = 'upload' | 'execute';

@@ -15,8 +15,8 @@ export interface RequestIdentity {
   readonly project?: string;
   /** The id of the API key. */
   readonly key?: string;
-  /** The id of the administrator who owns the session. */
-  readonly administrator?: string;
+  /** The id of the account that owns the session. */
+  readonly account?: string;
 }
 
 /** Keyed by message, because a request that the files address forwards to the plugins address has two Fastify requests. */

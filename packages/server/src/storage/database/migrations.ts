@@ -5,6 +5,7 @@ import { createBaseline } from './migrations/0001-baseline.ts';
 import { createProjectDeletionTable } from './migrations/0002-project-deletion.ts';
 import { createLimitedKeys } from './migrations/0003-limited-keys.ts';
 import { createOauthTables } from './migrations/0004-oauth.ts';
+import { createAccounts } from './migrations/0005-accounts.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -19,6 +20,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0002-project-deletion': createProjectDeletionTable(dialect),
     '0003-limited-keys': createLimitedKeys(dialect),
     '0004-oauth': createOauthTables(dialect),
+    '0005-accounts': createAccounts(dialect),
   };
 }
 

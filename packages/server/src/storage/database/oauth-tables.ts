@@ -22,7 +22,7 @@ export interface OauthClientTable {
 export interface OauthGrantTable {
   id: string;
   client_id: string;
-  administrator_id: string;
+  account_id: string;
   project_id: string;
   resource: string;
   /** JSON arrays; null: every collection, every plugin. */

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { AccountTables } from './account-tables.ts';
 import type {
   ChunkTable,
   ChunkVectorTable,
@@ -20,7 +21,7 @@ import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './
  * The tables, alike in SQLite and PostgreSQL. Ids are text and times are milliseconds (bigint). There are no booleans.
  * JSON is stored as text, and only the service reads it. Every row of a project has its `project_id`.
  */
-export interface Tables extends OauthTables {
+export interface Tables extends AccountTables, OauthTables {
   store: StoreTable;
   project: ProjectTable;
   project_deletion: ProjectDeletionTable;
@@ -47,8 +48,6 @@ export interface Tables extends OauthTables {
   index_segment: IndexSegmentTable;
   index_page: IndexPageTable;
   index_rebuild: IndexRebuildTable;
-  administrator: AdministratorTable;
-  session: SessionTable;
   set_up_token: SetUpTokenTable;
   attempt_counter: AttemptCounterTable;
   input_keeper: InputKeeperTable;
@@ -225,32 +224,6 @@ export interface KeptAnswerUsageTable {
 export interface AnswerKeyTable {
   one: number;
   secret: string;
-}
-
-export interface AdministratorTable {
-  id: string;
-  /** Unique. */
-  name: string;
-  /** A hash in PHC string format. */
-  password_hash: string;
-  browser_secret: string;
-  created_at: number;
-  updated_at: number;
-}
-
-export interface SessionTable {
-  /** SHA-256 of the token, hexadecimal. The token itself is not stored. */
-  hash: string;
-  /** SHA-256 of the console's token. */
-  console_hash: string;
-  administrator_id: string;
-  created_at: number;
-  last_used_at: number;
-  expires_at: number;
-  /** Identifies the session in lists. */
-  id: string;
-  client_address: string;
-  user_agent: string;
 }
 
 /** The table has at most one row, with id 1. */

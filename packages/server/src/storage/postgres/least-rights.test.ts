@@ -6,7 +6,7 @@ import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { openDatabase } from '../open-database.ts';
-import { createAdministratorRepository } from '../repositories/administrator-repository.ts';
+import { createAccountRepository } from '../repositories/account-repository.ts';
 
 test('the service runs with a role that owns nothing and may only create tables in one schema', async (t) => {
   const server = await createTestDatabase();
@@ -35,7 +35,7 @@ test('the service runs with a role that owns nothing and may only create tables 
     await administrator.end();
     await server.drop();
   });
-  const repository = createAdministratorRepository(database);
+  const repository = createAccountRepository(database);
   await repository.keepSetUpToken({ hash: 'a', expiresAt: 1 });
   assert.deepEqual(await repository.findSetUpToken(), { hash: 'a', expiresAt: 1 });
   const rights = await administrator.query(

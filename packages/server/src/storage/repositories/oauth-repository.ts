@@ -209,7 +209,7 @@ function toGrantRow(grant: StoredGrant): Selectable<OauthGrantTable> {
   return {
     id: grant.id,
     client_id: grant.clientId,
-    administrator_id: grant.administratorId,
+    account_id: grant.accountId,
     project_id: grant.projectId,
     resource: grant.resource,
     scopes: JSON.stringify(grant.scopes),
@@ -227,7 +227,7 @@ function toGrant(row: Selectable<OauthGrantTable>): StoredGrant {
   return {
     id: row.id,
     clientId: row.client_id,
-    administratorId: row.administrator_id,
+    accountId: row.account_id,
     projectId: row.project_id,
     resource: row.resource,
     scopes: JSON.parse(row.scopes) as StoredGrant['scopes'], // written above

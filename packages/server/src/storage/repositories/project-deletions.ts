@@ -42,6 +42,7 @@ const rowsOfProject: readonly RowsOfProject[] = [
   { table: 'credential_profile', key: ['id'], counted: 'credential_profiles' },
   { table: 'oauth_record', key: ['model', 'hash'] },
   { table: 'oauth_grant', key: ['id'] },
+  { table: 'member', key: ['project_id', 'account_id'] },
   { table: 'run_request', key: ['project_id', 'run_id'], limit: longRowsAtOnce },
   { table: 'run_result', key: ['project_id', 'run_id'], limit: longRowsAtOnce },
   { table: 'run', key: ['project_id', 'id'], counted: 'runs' },

@@ -1,15 +1,20 @@
 import type { ExpressionBuilder, Transaction } from 'kysely';
 import type {
-  Administrator,
-  AdministratorRepository,
+  AccountRepository,
+  EndedSessions,
+  PasswordAccount,
+  SessionBound,
   SessionTimes,
-} from '../../access/administrator/administrator-repository.ts';
+  StoredSession,
+} from '../../access/accounts/account-repository.ts';
 import type { Database } from '../database/database.ts';
 import { fromRow, toRow } from '../database/row-names.ts';
 import type { Tables } from '../database/tables.ts';
+import { signInIdentity, toAccount } from './account-rows.ts';
 
 type SessionFunctions =
   | 'addSession'
+  | 'addIdentitySession'
   | 'findSession'
   | 'listSessions'
   | 'findUsableSessions'
@@ -20,27 +25,21 @@ type SessionFunctions =
 
 /** Stores sessions in either database. */
 export function createSessionRows(
-  database: Pick<Database, 'read' | 'write'>,
-): Pick<AdministratorRepository, SessionFunctions> {
-  const { write } = database;
+  database: Pick<Database, 'read' | 'write' | 'dialect'>,
+): Pick<AccountRepository, SessionFunctions> {
+  const { write, dialect } = database;
   return {
     ...sessionReads(database),
-    addSession: (session, administrator, { most, replaces, ...times }) =>
+    addSession: (session, account, bound) =>
       write.transaction().execute(async (transaction) => {
-        if (!(await lockAdministrator(transaction, administrator))) return undefined;
-        const replaced = await transaction
-          .deleteFrom('session')
-          .where('hash', '=', replaces ?? '')
-          .returning('id')
-          .execute();
-        await transaction
-          .deleteFrom('session')
-          .where('administrator_id', '=', administrator.id)
-          .where(isOver(times))
-          .execute();
-        const leastUsed = await removeLeastUsed(transaction, administrator.id, most - 1);
-        await transaction.insertInto('session').values(toRow(session)).execute();
-        return { replaced: replaced.map(({ id }) => id), leastUsed };
+        if (!(await lockAccount(transaction, account, bound.now))) return undefined;
+        return await insertSession(transaction, session, bound);
+      }),
+    addIdentitySession: (session, signIn, bound) =>
+      write.transaction().execute(async (transaction) => {
+        const account = await signInIdentity(transaction, dialect, { ...signIn, now: bound.now });
+        if (account === undefined) return undefined;
+        return { account, ended: await insertSession(transaction, { ...session, accountId: account.id }, bound) };
       }),
     touchSession: async (hash, at) => {
       await write
@@ -53,39 +52,40 @@ export function createSessionRows(
     removeSession: async (hash) => {
       await write.deleteFrom('session').where('hash', '=', hash).execute();
     },
-    removeSessionById: async (administratorId, id) => {
+    removeSessionById: async (accountId, id) => {
       const removed = await write
         .deleteFrom('session')
-        .where('administrator_id', '=', administratorId)
+        .where('account_id', '=', accountId)
         .where('id', '=', id)
         .executeTakeFirst();
       return removed.numDeletedRows > 0n;
     },
-    removeSessions: async (administratorId) => {
-      await write.deleteFrom('session').where('administrator_id', '=', administratorId).execute();
+    removeSessions: async (accountId) => {
+      await write.deleteFrom('session').where('account_id', '=', accountId).execute();
     },
   };
 }
 
 function sessionReads({
   read,
-}: Pick<Database, 'read'>): Pick<AdministratorRepository, 'findSession' | 'listSessions' | 'findUsableSessions'> {
+}: Pick<Database, 'read'>): Pick<AccountRepository, 'findSession' | 'listSessions' | 'findUsableSessions'> {
   return {
     findSession: async (hash) => {
       const row = await read.selectFrom('session').selectAll().where('hash', '=', hash).executeTakeFirst();
       if (row === undefined) return undefined;
       const owner = await read
-        .selectFrom('administrator')
+        .selectFrom('account')
         .selectAll()
-        .where('id', '=', row.administrator_id)
+        .where('id', '=', row.account_id)
+        .where('disabled_at', 'is', null)
         .executeTakeFirst();
-      return owner === undefined ? undefined : { session: fromRow(row), administrator: fromRow(owner) };
+      return owner === undefined ? undefined : { session: fromRow(row), account: toAccount(owner) };
     },
-    listSessions: async (administratorId, times) => {
+    listSessions: async (accountId, times) => {
       const rows = await read
         .selectFrom('session')
         .selectAll()
-        .where('administrator_id', '=', administratorId)
+        .where('account_id', '=', accountId)
         .where(isUsable(times))
         .orderBy('id')
         .execute();
@@ -100,35 +100,46 @@ function sessionReads({
 }
 
 /**
- * Locks the row until the commit, so that sessions of an administrator begin one after another. Each new password
- * changes the secret. A sign-in that compared the old password therefore fails.
+ * Locks the row until the commit, so that sessions of an account begin one after another. Each new password changes the
+ * secret. A sign-in that compared the old password therefore fails.
  */
-async function lockAdministrator(
+async function lockAccount(
   transaction: Transaction<Tables>,
-  { id, browserSecret }: Administrator,
+  { id, browserSecret }: PasswordAccount,
+  now: number,
 ): Promise<boolean> {
   const locked = await transaction
-    .updateTable('administrator')
-    .set({ browser_secret: browserSecret })
+    .updateTable('account')
+    .set({ last_sign_in_at: now })
     .where('id', '=', id)
     .where('browser_secret', '=', browserSecret)
+    .where('disabled_at', 'is', null)
     .executeTakeFirst();
   return locked.numUpdatedRows === 1n;
+}
+
+/** The account is locked. @returns the sessions that ended */
+async function insertSession(
+  transaction: Transaction<Tables>,
+  session: StoredSession,
+  { most, replaces = '', ...times }: SessionBound,
+): Promise<EndedSessions> {
+  const replaced = await transaction.deleteFrom('session').where('hash', '=', replaces).returning('id').execute();
+  await transaction.deleteFrom('session').where('account_id', '=', session.accountId).where(isOver(times)).execute();
+  const leastUsed = await removeLeastUsed(transaction, session.accountId, most - 1);
+  await transaction.insertInto('session').values(toRow(session)).execute();
+  return { replaced: replaced.map(({ id }) => id), leastUsed };
 }
 
 /** SQLite has no offset without a limit. */
 const noLimit = 2 ** 31 - 1;
 
 /** @returns ids of the removed sessions */
-async function removeLeastUsed(
-  transaction: Transaction<Tables>,
-  administratorId: string,
-  most: number,
-): Promise<string[]> {
+async function removeLeastUsed(transaction: Transaction<Tables>, accountId: string, most: number): Promise<string[]> {
   const tooMany = transaction
     .selectFrom('session')
     .select('hash')
-    .where('administrator_id', '=', administratorId)
+    .where('account_id', '=', accountId)
     .orderBy('last_used_at', 'desc')
     .orderBy('id', 'desc')
     .limit(noLimit)

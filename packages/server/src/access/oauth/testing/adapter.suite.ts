@@ -33,7 +33,7 @@ export function testOauthAdapter(opened: () => OpenedOauth): void {
       ...{
         id: newId('grant'),
         clientId: 'https://app.example/c',
-        administratorId: 'admn1',
+        accountId: 'admn1',
         projectId: await newProject(),
       },
       ...{ resource: 'https://q.example/mcp', scopes: ['collections:read'], collections: null, tools: ['weather'] },

@@ -9,12 +9,13 @@ import { createMetrics } from '../../../platform/metrics.ts';
 import type { EgressResult, Outbound } from '../../../platform/outbound.ts';
 import type { DatabaseKind } from '../../../storage/database/testing/temporary-databases.ts';
 import { temporaryDatabases } from '../../../storage/database/testing/temporary-databases.ts';
-import { createAdministratorRepository } from '../../../storage/repositories/administrator-repository.ts';
+import { createAccountRepository } from '../../../storage/repositories/account-repository.ts';
 import { createOauthRepository } from '../../../storage/repositories/oauth-repository.ts';
 import { createProjectRepository } from '../../../storage/repositories/project-repository.ts';
-import { createCookies } from '../../administrator/cookies.ts';
-import { createOriginCheck } from '../../administrator/same-origin.ts';
-import { createSessions } from '../../administrator/sessions.ts';
+import { createCookies } from '../../accounts/cookies.ts';
+import { createOriginCheck } from '../../accounts/same-origin.ts';
+import { createSessions } from '../../accounts/sessions.ts';
+import { storeAccount } from '../../accounts/testing/stored-account.ts';
 import { createPluginsGuard } from '../../authentication.ts';
 import { createManagerGuard } from '../../manager-guard.ts';
 import { openKeyRing } from '../../projects/key-ring.ts';
@@ -52,20 +53,9 @@ export async function openOauthApp(
   const projects = createProjectRepository(database);
   const project = { id: newId('project'), name: 'tea', createdAt: 1 };
   await projects.addProject(project, { most: 10 });
-  const administrator = {
-    id: newId('administrator'),
-    name: 'Ada',
-    passwordHash: '',
-    browserSecret: 's',
-    createdAt: 0,
-    updatedAt: 0,
-  };
-  await database.write
-    .insertInto('administrator')
-    .values({ id: administrator.id, name: 'Ada', password_hash: '', browser_secret: 's', created_at: 0, updated_at: 0 })
-    .execute();
-  const administrators = createAdministratorRepository(database);
-  const sessions = createSessions({ repository: administrators, clock, newId });
+  const account = await storeAccount(database);
+  const accounts = createAccountRepository(database);
+  const sessions = createSessions({ repository: accounts, clock, newId });
   const hasProject = async (id: string) => (await projects.findProject(id)) !== undefined;
   const callers = createSessionCallers({
     sessions,
@@ -87,7 +77,7 @@ export async function openOauthApp(
     logger,
     countEvent,
   });
-  const hasAdministrator = async (id: string) => (await administrators.findAdministrator())?.id === id;
+  const hasAccount = async (id: string) => (await accounts.findAccount(id))?.disabledAt === null;
   const creating = createAuthorizationServer({
     issuer,
     repository,
@@ -95,7 +85,7 @@ export async function openOauthApp(
     logger,
     documents: client,
     resources,
-    hasAdministrator,
+    hasAccount,
     countEvent,
   });
   const keyRing = await openKeyRing({ repository: projects, clock, logger });
@@ -128,7 +118,7 @@ export async function openOauthApp(
     await keyRing.close();
     await close();
   });
-  const session = await sessions.begin(administrator, { address: '127.0.0.1' });
+  const session = await sessions.begin(account, { address: '127.0.0.1' });
   documents.set(clientId, {
     text: JSON.stringify({
       client_id: clientId,
@@ -144,14 +134,14 @@ export async function openOauthApp(
     app,
     database,
     repository,
-    administrators,
+    accounts,
     clock,
     documents,
     asked,
     lines,
     registry,
     project,
-    administrator,
+    account,
     person,
   };
 }

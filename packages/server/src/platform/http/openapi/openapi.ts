@@ -26,7 +26,7 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
     type: 'apiKey' as const,
     in: 'cookie' as const,
     name: sessionCookie,
-    description: `The session of an administrator. Requests name their project in "${projectHeader}"; those that change something have "${csrfHeader}".`,
+    description: `The session of an account. Requests name their project in "${projectHeader}"; those that change something have "${csrfHeader}".`,
   };
   const consoleToken = {
     type: 'apiKey' as const,

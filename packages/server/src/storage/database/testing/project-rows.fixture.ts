@@ -6,7 +6,7 @@ import { tableNames } from '../table-names.ts';
 /** The tables whose rows belong to no project. */
 export const tablesOfStore: ReadonlySet<string> = new Set([
   ...['store', 'node', 'process', 'commit_check', 'verification', 'answer_key', 'key_change', 'project_deletion'],
-  ...['administrator', 'session', 'set_up_token', 'attempt_counter', 'schema_migration', 'schema_migration_lock'],
+  ...['account', 'session', 'set_up_token', 'attempt_counter', 'schema_migration', 'schema_migration_lock'],
   'oauth_client',
 ]);
 
@@ -22,6 +22,7 @@ const valuesOf: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   record_row: { status: 'rejected' },
   run: { mode: 'async' },
   index_segment: { state: 'live', pages: 1 },
+  member: { role: 'viewer', source: 'manual' },
 };
 /** The tables that have one row for each project. */
 const single = new Set(['project', 'project_usage', 'kept_answer_usage', 'input_keeper', 'record_key_turn']);
@@ -41,6 +42,10 @@ interface Column {
  */
 export async function fillProject({ write, dialect }: Database, project: string, many = 2): Promise<Set<string>> {
   await sql`update record_turn set project_id = ${project}`.execute(write);
+  for (const nth of [0, 1]) {
+    await sql`insert into account (id, name, is_administrator, created_at, updated_at)
+      values (${`${project}-account_id-${nth}`}, 'x', 0, 0, 0)`.execute(write);
+  }
   const filled = new Set(['record_turn']);
   const assigned = new Map<string, number[]>();
   for (const table of [...parents, ...tableNames]) {

@@ -7,11 +7,12 @@ import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
-import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
-import type { AdministratorRepository } from './administrator-repository.ts';
-import { createAdministrators } from './administrators.ts';
+import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
+import type { AccountRepository } from './account-repository.ts';
+import { createAccounts } from './accounts.ts';
 import { hashPassword, isOutdated } from './password.ts';
 import { createSessions } from './sessions.ts';
+import { storeAccount } from './testing/stored-account.ts';
 
 const signIn = { name: 'Ada', password: 'seven otters paint slowly' };
 const origin = { address: '10.0.0.1', deviceCookie: undefined };
@@ -34,20 +35,15 @@ function outdatedHash(password: string): string {
  * Opens an administrator with an outdated hash. `between` runs after a sign-in has computed the new hash and before it
  * stores it.
  */
-async function open(
-  t: TestContext,
-  kind: DatabaseKind,
-  between: (repository: AdministratorRepository) => Promise<unknown>,
-) {
+async function open(t: TestContext, kind: DatabaseKind, between: (repository: AccountRepository) => Promise<unknown>) {
   const logger = createLogger('silent');
   const { database, close } = await temporaryDatabases[kind]();
   t.after(close);
-  const repository = createAdministratorRepository(database);
+  const repository = createAccountRepository(database);
   const newId = createNewId(systemClock);
   const hash = outdatedHash(signIn.password);
-  const row = { id: 'ada', name: signIn.name, password_hash: hash, browser_secret: 'ab', created_at: 0, updated_at: 0 };
-  await database.write.insertInto('administrator').values(row).execute();
-  const administrators = createAdministrators({
+  await storeAccount(database, { id: 'ada', name: signIn.name, passwordHash: hash, browserSecret: 'ab' });
+  const accounts = createAccounts({
     admission: createAdmission(),
     repository: {
       ...repository,
@@ -61,43 +57,43 @@ async function open(
     newId,
     logger,
   });
-  const stored = async () => (await repository.findAdministrator())?.passwordHash ?? '';
-  return { administrators, stored };
+  const stored = async () => (await repository.findPasswordAccount())?.passwordHash ?? '';
+  return { accounts, stored };
 }
 
-async function storeHash(repository: AdministratorRepository, password: string): Promise<void> {
-  const administrator = await repository.findAdministrator();
-  assert.ok(administrator !== undefined);
-  await repository.setPassword({ ...administrator, passwordHash: await hashPassword(password) });
+async function storeHash(repository: AccountRepository, password: string): Promise<void> {
+  const account = await repository.findPasswordAccount();
+  assert.ok(account !== undefined);
+  await repository.setPassword({ ...account, passwordHash: await hashPassword(password) });
 }
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   test(`a sign-in renews an outdated hash once: ${kind}`, async (t) => {
     let renewals = 0;
-    const { administrators, stored } = await open(t, kind, async () => {
+    const { accounts, stored } = await open(t, kind, async () => {
       renewals += 1;
     });
     assert.ok(isOutdated(await stored()));
-    await administrators.signIn(signIn, origin);
+    await accounts.signIn(signIn, origin);
     const renewed = await stored();
     assert.ok(!isOutdated(renewed));
-    await administrators.signIn(signIn, origin);
+    await accounts.signIn(signIn, origin);
     assert.equal(await stored(), renewed);
     assert.equal(renewals, 1);
   });
 
   test(`a sign-in that renews an outdated hash does not undo a password change: ${kind}`, async (t) => {
     const changed = 'eight herons sing loudly';
-    const { administrators, stored } = await open(t, kind, (repository) => storeHash(repository, changed));
+    const { accounts, stored } = await open(t, kind, (repository) => storeHash(repository, changed));
     const isRefused = (error: unknown) => error instanceof Problem && error.code === 'SESSION_VALIDATION_FAILED';
-    await assert.rejects(administrators.signIn(signIn, origin), isRefused);
+    await assert.rejects(accounts.signIn(signIn, origin), isRefused);
     const storedHash = await stored();
-    await administrators.signIn({ ...signIn, password: changed }, origin);
+    await accounts.signIn({ ...signIn, password: changed }, origin);
     assert.equal(await stored(), storedHash);
   });
 
   test(`a sign-in succeeds when another one renewed the same hash: ${kind}`, async (t) => {
-    const { administrators } = await open(t, kind, (repository) => storeHash(repository, signIn.password));
-    await administrators.signIn(signIn, origin);
+    const { accounts } = await open(t, kind, (repository) => storeHash(repository, signIn.password));
+    await accounts.signIn(signIn, origin);
   });
 }

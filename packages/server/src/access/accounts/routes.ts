@@ -18,14 +18,14 @@ import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
 import { accessEvent, identify } from '../../platform/log/request-identity.ts';
-import type { StoredSession } from './administrator-repository.ts';
-import { type Administrators, createDeviceCookie, type RequestOrigin } from './administrators.ts';
+import { hasPassword, type StoredSession } from './account-repository.ts';
+import { type Accounts, createDeviceCookie, type RequestOrigin } from './accounts.ts';
 import type { Cookies } from './cookies.ts';
 import type { OriginCheck } from './same-origin.ts';
 import { absoluteMs, endOf, type FoundSession, type NewSession, type Sessions } from './sessions.ts';
 
-export interface AdministratorRoutesDeps {
-  readonly administrators: Administrators;
+export interface AccountRoutesDeps {
+  readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly origins: OriginCheck;
@@ -41,7 +41,7 @@ const SessionParams = Type.Object({ session_id: Type.String({ minLength: 1, maxL
 const begunResponse = { 200: Success(BegunSession) };
 
 /** Registers set-up, sign-in and sign-out. Source: ADR 0038. */
-export function administratorRoutes(app: App, deps: AdministratorRoutesDeps): void {
+export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   setUpRoutes(app, deps);
   signInRoute(app, deps);
   const found: FoundSessions = new WeakMap();
@@ -49,8 +49,8 @@ export function administratorRoutes(app: App, deps: AdministratorRoutesDeps): vo
   sessionListRoutes(app, deps, found);
 }
 
-function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
-  const { administrators } = deps;
+function setUpRoutes(app: App, deps: AccountRoutesDeps): void {
+  const { accounts } = deps;
   app.get(
     '/v1/setup',
     {
@@ -61,7 +61,7 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
       },
     },
     async () => {
-      const { expiresAt } = await administrators.getSetUp();
+      const { expiresAt } = await accounts.getSetUp();
       return successEnvelope({ expires_timestamp: expiresAt });
     },
   );
@@ -76,12 +76,11 @@ function setUpRoutes(app: App, deps: AdministratorRoutesDeps): void {
         response: begunResponse,
       },
     },
-    async (request, reply) =>
-      answerBegun(deps, reply, await administrators.setUp(request.body, originOf(deps, request))),
+    async (request, reply) => answerBegun(deps, reply, await accounts.setUp(request.body, originOf(deps, request))),
   );
 }
 
-function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
+function signInRoute(app: App, deps: AccountRoutesDeps): void {
   app.post(
     '/v1/session',
     {
@@ -99,14 +98,14 @@ function signInRoute(app: App, deps: AdministratorRoutesDeps): void {
       return answerBegun(
         deps,
         reply,
-        await deps.administrators.signIn(request.body, { ...originOf(deps, request), replaces }),
+        await deps.accounts.signIn(request.body, { ...originOf(deps, request), replaces }),
       );
     },
   );
 }
 
-function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSessions): void {
-  const { administrators, sessions, cookies } = deps;
+function sessionRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessions): void {
+  const { accounts, sessions, cookies } = deps;
   const onRequest = useHook(deps, found);
   app.get(
     '/v1/session',
@@ -128,9 +127,9 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
       },
     },
     async (request, reply) => {
-      const { session, administrator } = foundFor(found, request);
+      const { session, account } = foundFor(found, request);
       const everywhere = request.query.everywhere === true;
-      await (everywhere ? sessions.endAll(administrator.id) : sessions.end(session));
+      await (everywhere ? sessions.endAll(account.id) : sessions.end(session));
       request.log.info(
         { ...accessEvent('signed_out', request), session: session.id, everywhere },
         'signed out, session ended',
@@ -153,13 +152,13 @@ function sessionRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSess
     },
     async (request, reply) => {
       const session = foundFor(found, request);
-      const begun = await administrators.changePassword(session, request.body, originOf(deps, request));
+      const begun = await accounts.changePassword(session, request.body, originOf(deps, request));
       return answerBegun(deps, reply, begun);
     },
   );
 }
 
-function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: FoundSessions): void {
+function sessionListRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessions): void {
   const { sessions, cookies } = deps;
   const onRequest = useHook(deps, found);
   app.get(
@@ -174,9 +173,9 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
       },
     },
     async (request) => {
-      const { session, administrator } = foundFor(found, request);
-      const all = await sessions.list(administrator.id);
-      const toItem = (item: StoredSession) => toWire({ session: item, administrator }, item.id === session.id);
+      const { session, account } = foundFor(found, request);
+      const all = await sessions.list(account.id);
+      const toItem = (item: StoredSession) => toWire({ session: item, account }, item.id === session.id);
       return pageOf(all, request.query, { kind: 'session', toWire: toItem });
     },
   );
@@ -192,9 +191,9 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
       },
     },
     async (request, reply) => {
-      const { session, administrator } = foundFor(found, request);
+      const { session, account } = foundFor(found, request);
       const { session_id } = request.params;
-      await sessions.endById(administrator.id, session_id);
+      await sessions.endById(account.id, session_id);
       request.log.info(
         { ...accessEvent('session_ended', request), session: session_id, reason: 'ended' },
         'session ended',
@@ -206,7 +205,7 @@ function sessionListRoutes(app: App, deps: AdministratorRoutesDeps, found: Found
 }
 
 /** Prevents pages of another origin from signing a user in or out. */
-function beginHook({ origins }: AdministratorRoutesDeps) {
+function beginHook({ origins }: AccountRoutesDeps) {
   return async (request: FastifyRequest) => origins.checkOrigin({ method: request.method, headers: request.headers });
 }
 
@@ -219,35 +218,36 @@ function foundFor(found: FoundSessions, request: FastifyRequest): FoundSession {
 }
 
 /** Runs before the body is read, so that a request without a session learns nothing about its body. */
-function useHook({ origins, sessions, cookies }: AdministratorRoutesDeps, found: FoundSessions) {
+function useHook({ origins, sessions, cookies }: AccountRoutesDeps, found: FoundSessions) {
   return async (request: FastifyRequest) => {
     origins.check({ method: request.method, headers: request.headers });
     const session = await sessions.use(cookies.readTokens(request.headers));
-    identify(request, { administrator: session.administrator.id });
+    identify(request, { account: session.account.id });
     found.set(request, session);
   };
 }
 
-function originOf(deps: AdministratorRoutesDeps, request: FastifyRequest): RequestOrigin {
+function originOf(deps: AccountRoutesDeps, request: FastifyRequest): RequestOrigin {
   const deviceCookie = deps.cookies.readDeviceCookie(request.headers.cookie);
   const userAgent = request.headers['user-agent'];
   return { address: deps.addressOf(request), deviceCookie, userAgent, requestId: request.id };
 }
 
-function answerBegun({ cookies }: AdministratorRoutesDeps, reply: FastifyReply, begun: NewSession) {
+function answerBegun({ cookies }: AccountRoutesDeps, reply: FastifyReply, begun: NewSession) {
+  const { account, token } = begun;
   reply.header('Set-Cookie', [
-    cookies.writeSession(begun.token.reveal(), absoluteMs / 1000),
-    cookies.writeDeviceCookie(createDeviceCookie(begun.administrator)),
+    cookies.writeSession(token.reveal(), absoluteMs / 1000),
+    ...(hasPassword(account) ? [cookies.writeDeviceCookie(createDeviceCookie(account))] : []),
   ]);
   return successEnvelope({ ...toWire(begun, true), console_token: begun.consoleToken.reveal() });
 }
 
-function toWire({ session, administrator }: FoundSession, current: boolean) {
+function toWire({ session, account }: FoundSession, current: boolean) {
   return {
     object: 'Session' as const,
     session_id: session.id,
-    administrator_id: administrator.id,
-    name: administrator.name,
+    account_id: account.id,
+    name: account.name,
     created_timestamp: session.createdAt,
     last_used_timestamp: session.lastUsedAt,
     idle_expires_timestamp: endOf(session),

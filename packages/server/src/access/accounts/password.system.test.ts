@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { queues } from '../../platform/admission/queues.ts';
 import { Problem } from '../../platform/problem.ts';
-import { createPasswordSemaphore } from './administrators.ts';
+import { createPasswordSemaphore } from './accounts.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword, guessesOf } from './password-policy.ts';
 

@@ -9,6 +9,21 @@ export function signInRefused(): Problem {
   });
 }
 
+/** The response is the same for an unknown person, who may not be added, and for a disabled account. */
+export function noAccess(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'This account has no access. Ask an administrator of the service for access.',
+    {
+      isLogged: true,
+    },
+  );
+}
+
+export function passwordless(): Problem {
+  return new Problem('PERMISSION_DENIED', 'This account has no password. It signs in at its identity provider.');
+}
+
 /** The response is the same for a session that never existed, has expired or was ended. */
 export function sessionRejected(): Problem {
   return new Problem('SESSION_VALIDATION_FAILED', 'The session does not exist or has ended. Sign in again.');

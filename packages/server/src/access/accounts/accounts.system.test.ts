@@ -10,11 +10,13 @@ import { createLogger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import { Secret } from '../../platform/secret.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
-import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
-import { createAdministrators, createDeviceCookie } from './administrators.ts';
+import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
+import { hasPassword } from './account-repository.ts';
+import { createAccounts, createDeviceCookie } from './accounts.ts';
 import { createConfiguredAdministrator } from './configured-administrator.ts';
 import { absoluteMs, createSessions, hashToken, idleMs, type NewSession, type SentTokens } from './sessions.ts';
 import { createSetUpLink } from './set-up-link.ts';
+import { newTestAccount } from './testing/stored-account.ts';
 
 const minute = 60_000;
 const password = 'seven otters paint slowly';
@@ -27,29 +29,29 @@ async function openOn(t: TestContext, kind: DatabaseKind) {
   const { database, folder, close } = await temporaryDatabases[kind]();
   t.after(close);
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
-  const repository = createAdministratorRepository(database);
+  const repository = createAccountRepository(database);
   const newId = createNewId(clock);
   const sessions = createSessions({ repository, clock, newId });
-  const openAdministrators = () =>
-    createAdministrators({ admission: createAdmission(), repository, sessions, clock, newId, logger });
+  const openAccounts = () =>
+    createAccounts({ admission: createAdmission(), repository, sessions, clock, newId, logger });
   const newToken = async () => {
     const link = await createSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
     return link?.link.reveal().split('#')[1] ?? '';
   };
-  return { folder, clock, repository, sessions, openAdministrators, newToken };
+  return { folder, clock, repository, sessions, openAccounts, newToken };
 }
 
 /** Opens the module with an administrator. */
 async function openSetUp(t: TestContext, kind: DatabaseKind) {
   const opened = await openOn(t, kind);
-  const administrators = opened.openAdministrators();
-  const begun = await administrators.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
+  const accounts = opened.openAccounts();
+  const begun = await accounts.setUp({ token: await opened.newToken(), name: 'Ada', password }, visitor);
   const signIn = (attempt: { password?: string; name?: string; address?: string; deviceCookie?: string } = {}) =>
-    administrators.signIn(
+    accounts.signIn(
       { name: attempt.name ?? 'Ada', password: attempt.password ?? password },
       { address: attempt.address ?? '10.0.0.1', deviceCookie: attempt.deviceCookie },
     );
-  return { ...opened, administrators, begun, signIn };
+  return { ...opened, accounts, begun, signIn };
 }
 
 const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code;
@@ -57,7 +59,7 @@ const isRefused = isProblem('SESSION_VALIDATION_FAILED');
 const isTooMany = isProblem('TOO_MANY_REQUESTS');
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
-  describe(`the administrator in ${kind}`, () => {
+  describe(`the account in ${kind}`, () => {
     setUpTests(kind);
     attemptTests(kind);
     sessionTests(kind);
@@ -66,47 +68,41 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 
 function setUpTests(kind: DatabaseKind): void {
   test('is created once with the link, which is in a file that others cannot read', async (t) => {
-    const { folder, openAdministrators, newToken } = await openOn(t, kind);
+    const { folder, openAccounts, newToken } = await openOn(t, kind);
     const token = await newToken();
     const file = join(folder, 'setup-link');
     assert.equal(await readFile(file, 'utf8'), `http://127.0.0.1:1/setup#${token}\n`);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal(Buffer.from(token, 'base64url').length, 32);
 
-    const administrators = openAdministrators();
+    const accounts = openAccounts();
     for (const name of [' ', 'Ada\0', 'Ada\u009b31m', '\ud83d']) {
-      await assert.rejects(
-        administrators.setUp({ token, name, password }, visitor),
-        isProblem('REQUEST_VALIDATION_ERROR'),
-      );
+      await assert.rejects(accounts.setUp({ token, name, password }, visitor), isProblem('REQUEST_VALIDATION_ERROR'));
     }
-    const { administrator } = await administrators.setUp({ token, name: 'Ada', password }, visitor);
-    assert.equal(administrator.name, 'Ada');
-    await assert.rejects(
-      administrators.setUp({ token, name: 'Eve', password }, visitor),
-      isProblem('OBJECT_NOT_FOUND'),
-    );
-    await assert.rejects(administrators.getSetUp(), isProblem('OBJECT_NOT_FOUND'));
+    const { account } = await accounts.setUp({ token, name: 'Ada', password }, visitor);
+    assert.equal(account.name, 'Ada');
+    await assert.rejects(accounts.setUp({ token, name: 'Eve', password }, visitor), isProblem('OBJECT_NOT_FOUND'));
+    await assert.rejects(accounts.getSetUp(), isProblem('OBJECT_NOT_FOUND'));
     assert.equal(await newToken(), '', 'no link is made when there is an administrator');
     await assert.rejects(stat(file));
   });
 
   test('is created from the settings once, and keeps a changed password', async (t) => {
-    const { clock, folder, repository, openAdministrators, newToken } = await openOn(t, kind);
+    const { clock, folder, repository, openAccounts, newToken } = await openOn(t, kind);
     const deps = { repository, clock, newId: createNewId(clock), logger: createLogger('silent') };
     const configured = { name: 'Ada', password: new Secret(password) };
     await newToken();
     await createConfiguredAdministrator(deps, configured);
-    const administrators = openAdministrators();
-    const begun = await administrators.signIn({ name: 'Ada', password }, visitor);
+    const accounts = openAccounts();
+    const begun = await accounts.signIn({ name: 'Ada', password }, visitor);
     assert.equal(await newToken(), '', 'no link is made when there is an administrator');
     await assert.rejects(stat(join(folder, 'setup-link')));
-    const found = { administrator: begun.administrator, session: begun.session };
+    const found = { account: begun.account, session: begun.session };
     const change = { current_password: password, new_password: wrong };
-    await administrators.changePassword(found, change, visitor);
+    await accounts.changePassword(found, change, visitor);
     await createConfiguredAdministrator(deps, configured);
-    await assert.rejects(administrators.signIn({ name: 'Ada', password }, visitor), isRefused);
-    await administrators.signIn({ name: 'Ada', password: wrong }, visitor);
+    await assert.rejects(accounts.signIn({ name: 'Ada', password }, visitor), isRefused);
+    await accounts.signIn({ name: 'Ada', password: wrong }, visitor);
   });
 
   test('is not created from a weak password in the settings; the error names the setting, not the password', async (t) => {
@@ -118,65 +114,58 @@ function setUpTests(kind: DatabaseKind): void {
       assert.ok(!error.message.includes(weak.password.reveal()));
       return true;
     });
-    assert.equal(await repository.findAdministrator(), undefined);
+    assert.equal(await repository.findPasswordAccount(), undefined);
   });
 
   test('is the only one: the limit administrators_of_installation accepts one and refuses one more', async (t) => {
-    const { openAdministrators, newToken, repository } = await openOn(t, kind);
+    const { openAccounts, newToken, repository } = await openOn(t, kind);
     const token = await newToken();
     assert.equal(await tryToAdd(repository, token, 'Ada'), true);
     assert.equal(await repository.keepSetUpToken({ hash: hashToken('x'), expiresAt: Date.now() + minute }), false);
     assert.equal(await tryToAdd(repository, 'x', 'Eve'), false);
     await assert.rejects(
-      openAdministrators().setUp({ token, name: 'Eve', password }, visitor),
+      openAccounts().setUp({ token, name: 'Eve', password }, visitor),
       isProblem('OBJECT_NOT_FOUND'),
     );
   });
 
   test('is created by only one of a hundred concurrent attempts, in every race', async (t) => {
-    const { openAdministrators, newToken, repository } = await openOn(t, kind);
+    const { openAccounts, newToken, repository } = await openOn(t, kind);
     for (let race = 0; race < (kind === 'SQLite' ? 25 : 10); race++) {
-      await repository.removeAdministrator();
+      await repository.removePasswordAccount();
       const token = await newToken();
       // The test does not measure hashing, and 10,000 hashes would take minutes.
       const tries = Array.from({ length: 100 }, (_, i) => tryToAdd(repository, token, `racer ${race} ${i}`));
       assert.equal((await Promise.all(tries)).filter(Boolean).length, 1, `race ${race}`);
     }
-    await repository.removeAdministrator();
+    await repository.removePasswordAccount();
     const token = await newToken();
-    const administrators = openAdministrators();
+    const accounts = openAccounts();
     const ends = await Promise.allSettled(
-      Array.from({ length: 4 }, (_, i) => administrators.setUp({ token, name: `racer ${i}`, password }, visitor)),
+      Array.from({ length: 4 }, (_, i) => accounts.setUp({ token, name: `racer ${i}`, password }, visitor)),
     );
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
   });
 
   test('is not created with another link, with an older one, or after an hour', async (t) => {
-    const { clock, openAdministrators, newToken } = await openOn(t, kind);
-    const administrators = openAdministrators();
+    const { clock, openAccounts, newToken } = await openOn(t, kind);
+    const accounts = openAccounts();
     const older = await newToken();
     const token = await newToken();
     const isForbidden = isProblem('PERMISSION_DENIED');
     for (const bad of [older, `${token}x`, 'guessed']) {
-      await assert.rejects(administrators.setUp({ token: bad, name: 'Eve', password }, visitor), isForbidden);
+      await assert.rejects(accounts.setUp({ token: bad, name: 'Eve', password }, visitor), isForbidden);
     }
     clock.time += 60 * minute;
-    await assert.rejects(administrators.setUp({ token, name: 'Ada', password }, visitor), isForbidden);
-    await administrators.setUp({ token: await newToken(), name: 'Ada', password }, visitor);
+    await assert.rejects(accounts.setUp({ token, name: 'Ada', password }, visitor), isForbidden);
+    await accounts.setUp({ token: await newToken(), name: 'Ada', password }, visitor);
   });
 }
 
-async function tryToAdd(repository: ReturnType<typeof createAdministratorRepository>, token: string, name: string) {
+async function tryToAdd(repository: ReturnType<typeof createAccountRepository>, token: string, name: string) {
   const { hashToken } = await import('./sessions.ts');
-  const administrator = {
-    id: createNewId()('administrator'),
-    name,
-    passwordHash: '',
-    browserSecret: '',
-    createdAt: 0,
-    updatedAt: 0,
-  };
-  return repository.addAdministrator(administrator, hashToken(token), Date.now());
+  const account = newTestAccount({ name });
+  return repository.addPasswordAccount(account, hashToken(token), Date.now());
 }
 
 function attemptTests(kind: DatabaseKind): void {
@@ -210,7 +199,8 @@ function attemptTests(kind: DatabaseKind): void {
 
   test('can sign in with a known browser while others guess', async (t) => {
     const { begun, signIn } = await openSetUp(t, kind);
-    const deviceCookie = createDeviceCookie(begun.administrator);
+    assert.ok(hasPassword(begun.account));
+    const deviceCookie = createDeviceCookie(begun.account);
     for (let i = 0; i < 10; i++) await assert.rejects(signIn({ password: wrong }), isRefused);
     await assert.rejects(signIn(), isTooMany);
     await signIn({ deviceCookie });
@@ -224,9 +214,9 @@ function attemptTests(kind: DatabaseKind): void {
   });
 
   test('limits an address to thirty attempts for all names, and a restart keeps the count', async (t) => {
-    const { clock, openAdministrators, signIn } = await openSetUp(t, kind);
+    const { clock, openAccounts, signIn } = await openSetUp(t, kind);
     for (let i = 0; i < 30; i++) await assert.rejects(signIn({ name: `nobody ${i}`, password: wrong }), isRefused);
-    const again = openAdministrators();
+    const again = openAccounts();
     const origin = { address: '10.0.0.1', deviceCookie: undefined };
     await assert.rejects(again.signIn({ name: 'Ada', password }, origin), isTooMany);
     await again.signIn({ name: 'Ada', password }, { ...origin, address: '10.0.0.2' });
@@ -309,7 +299,7 @@ function sessionTests(kind: DatabaseKind): void {
   });
 
   test('ends one session at a sign-out, and all at a sign-out everywhere or with a new password', async (t) => {
-    const { begun, sessions, signIn, administrators } = await openSetUp(t, kind);
+    const { begun, sessions, signIn, accounts } = await openSetUp(t, kind);
     const others = [await signIn(), await signIn(), await signIn()];
     const alive = async () => {
       const uses = await Promise.allSettled([begun, ...others].map((one) => sessions.use(tokensOf(one))));
@@ -322,14 +312,14 @@ function sessionTests(kind: DatabaseKind): void {
     assert.ok(one !== undefined);
     const origin = { address: '10.0.0.9', deviceCookie: undefined };
     const change = { current_password: wrong, new_password: 'a heron reads the tide tables' };
-    await assert.rejects(administrators.changePassword(one, change, origin), isRefused);
+    await assert.rejects(accounts.changePassword(one, change, origin), isRefused);
     assert.equal(await alive(), 3);
-    const fresh = await administrators.changePassword(one, { ...change, current_password: password }, origin);
+    const fresh = await accounts.changePassword(one, { ...change, current_password: password }, origin);
     assert.equal(await alive(), 0);
     await sessions.use(tokensOf(fresh));
     await assert.rejects(signIn(), isRefused);
     await signIn({ password: change.new_password });
-    await sessions.endAll(fresh.administrator.id);
+    await sessions.endAll(fresh.account.id);
     await assert.rejects(sessions.use(tokensOf(fresh)), isRefused);
   });
 }

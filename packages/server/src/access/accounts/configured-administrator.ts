@@ -5,12 +5,12 @@ import type { Logger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
-import type { AdministratorRepository } from './administrator-repository.ts';
-import { newAdministrator } from './administrators.ts';
+import type { AccountRepository } from './account-repository.ts';
+import { newAccount } from './accounts.ts';
 import { hashToken } from './sessions.ts';
 
 export interface ConfiguredAdministratorDeps {
-  readonly repository: AdministratorRepository;
+  readonly repository: AccountRepository;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly logger: Logger;
@@ -34,18 +34,15 @@ export async function createConfiguredAdministrator(
   { name, password }: ConfiguredAdministrator,
 ): Promise<void> {
   const { repository, clock, logger } = deps;
-  if ((await repository.findAdministrator()) !== undefined) return;
-  const administrator = await newAdministrator(deps, { name, password: password.reveal() }).catch((error: unknown) => {
+  if ((await repository.findPasswordAccount()) !== undefined) return;
+  const account = await newAccount(deps, { name, password: password.reveal() }).catch((error: unknown) => {
     throw error instanceof Problem ? refused(error) : error;
   });
   // An administrator is created with a token only, so that one of several concurrent calls succeeds.
   const hash = hashToken(randomBytes(32).toString('base64url'));
   if (!(await repository.keepSetUpToken({ hash, expiresAt: clock.now() + validMs }))) return;
-  if (!(await repository.addAdministrator(administrator, hash, clock.now()))) return;
-  logger.info(
-    { event: 'administrator_created', administrator: administrator.id, name },
-    'administrator created from the settings',
-  );
+  if (!(await repository.addPasswordAccount(account, hash, clock.now()))) return;
+  logger.info({ event: 'administrator_created', account: account.id, name }, 'administrator created from the settings');
 }
 
 function refused(problem: Problem): OperatorError {

@@ -5,9 +5,9 @@ import type { Clock } from '../../platform/clock.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
-import { createAdministratorRepository } from '../../storage/repositories/administrator-repository.ts';
-import type { Administrator } from './administrator-repository.ts';
+import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createSessions, idleMs, longestUserAgent, type NewSession, type SessionOrigin, timesAt } from './sessions.ts';
+import { storeAccount } from './testing/stored-account.ts';
 
 const minute = 60_000;
 const origin: SessionOrigin = { address: '10.0.0.1', userAgent: 'a browser' };
@@ -16,26 +16,10 @@ async function open(t: TestContext, kind: DatabaseKind) {
   const { database, close } = await temporaryDatabases[kind]();
   t.after(close);
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
-  const repository = createAdministratorRepository(database);
+  const repository = createAccountRepository(database);
   const newId = createNewId(clock);
   const sessions = createSessions({ repository, clock, newId });
-  /** The API allows one administrator, but the tables can store more. */
-  const addAdministrator = async (name: string): Promise<Administrator> => {
-    const administrator = {
-      id: newId('administrator'),
-      name,
-      passwordHash: '',
-      browserSecret: name,
-      createdAt: 0,
-      updatedAt: 0,
-    };
-    await database.write
-      .insertInto('administrator')
-      .values({ id: administrator.id, name, password_hash: '', browser_secret: name, created_at: 0, updated_at: 0 })
-      .execute();
-    return administrator;
-  };
-  const ada = await addAdministrator('Ada');
+  const ada = await storeAccount(database);
   const begin = (more: Partial<SessionOrigin> = {}) => sessions.begin(ada, { ...origin, ...more });
   const fill = async () => {
     const begun: NewSession[] = [];
@@ -44,7 +28,7 @@ async function open(t: TestContext, kind: DatabaseKind) {
   };
   const listIds = async () => (await sessions.list(ada.id)).map(({ id }) => id);
   const countRows = async () => (await database.read.selectFrom('session').select('hash').execute()).length;
-  return { addAdministrator, ada, begin, clock, countRows, fill, listIds, repository, sessions };
+  return { database, ada, begin, clock, countRows, fill, listIds, repository, sessions };
 }
 
 const use = ({ token, consoleToken }: NewSession) => ({ cookie: token.reveal(), console: consoleToken.reveal() });
@@ -60,7 +44,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 }
 
 function boundTests(kind: DatabaseKind): void {
-  test('the limit sessions_of_administrator allows exactly as many sessions, and one more ends the least recently used', async (t) => {
+  test('the limit sessions_of_account allows exactly as many sessions, and one more ends the least recently used', async (t) => {
     const { begin, clock, fill, listIds, sessions } = await open(t, kind);
     const begun = await fill();
     assert.deepEqual(await listIds(), idsOf(begun));
@@ -125,10 +109,10 @@ function boundTests(kind: DatabaseKind): void {
 }
 
 function listTests(kind: DatabaseKind): void {
-  test('a session is ended by its id, which grants no access, and not by another administrator', async (t) => {
-    const { addAdministrator, ada, begin, listIds, sessions } = await open(t, kind);
+  test('a session is ended by its id, which grants no access, and not by another account', async (t) => {
+    const { database, ada, begin, listIds, sessions } = await open(t, kind);
     const [mine, other] = [await begin(), await begin()];
-    const eve = await addAdministrator('Eve');
+    const eve = await storeAccount(database, { name: 'Eve', browserSecret: 'e' });
     const hers = await sessions.begin(eve, origin);
     assert.deepEqual(await listIds(), idsOf([mine, other]));
     const isNotFound = isProblem('OBJECT_NOT_FOUND');

@@ -9,7 +9,7 @@ import { passwordNotChecked, passwordRefused } from './problems.ts';
  * be more than one or two of these words. This test replaces the list of leaked passwords itself.
  */
 const commonWords = new Set(
-  `admin administrator root password passwort passwd motdepasse contrasena senha parola login welcome willkommen hello
+  `admin account root password passwort passwd motdepasse contrasena senha parola login welcome willkommen hello
   letmein letme master monkey dragon football baseball basketball soccer hockey superman batman spiderman pokemon starwars
   princess sunshine shadow michael jennifer jessica ashley charlie daniel thomas jordan andrew robert iloveyou iloveu
   loveyou love lovely secret changeme change default guest test testing tester trustno one access flower summer winter

@@ -5,13 +5,15 @@ import type { NewId } from '../../platform/identifier.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { Secret } from '../../platform/secret.ts';
 import type {
-  Administrator,
-  AdministratorRepository,
+  Account,
+  AccountRepository,
   EndedSessions,
+  IdentitySignIn,
+  PasswordAccount,
   SessionTimes,
   StoredSession,
-} from './administrator-repository.ts';
-import { sessionRejected, signInRefused } from './problems.ts';
+} from './account-repository.ts';
+import { noAccess, sessionRejected, signInRefused } from './problems.ts';
 
 const minute = 60_000;
 export const idleMs = 30 * minute;
@@ -45,13 +47,13 @@ export interface NewSession {
   readonly token: Secret;
   readonly consoleToken: Secret;
   readonly session: StoredSession;
-  readonly administrator: Administrator;
+  readonly account: Account;
   readonly ended: EndedSessions;
 }
 
 export interface FoundSession {
   readonly session: StoredSession;
-  readonly administrator: Administrator;
+  readonly account: Account;
 }
 
 /**
@@ -62,52 +64,64 @@ export interface Sessions {
   /**
    * Creates a session and ends the one that it replaces. Beyond `maxSessions`, the sessions that were used least
    * recently end.
-   * @throws Problem SESSION_VALIDATION_FAILED when the password has changed since `administrator` was read
+   * @throws Problem SESSION_VALIDATION_FAILED when the password has changed since `account` was read
    */
-  begin(administrator: Administrator, origin: SessionOrigin): Promise<NewSession>;
+  begin(account: PasswordAccount, origin: SessionOrigin): Promise<NewSession>;
+  /**
+   * Does the same for an identity.
+   * @throws Problem PERMISSION_DENIED when it has no access
+   */
+  beginAs(signIn: IdentitySignIn, origin: SessionOrigin): Promise<NewSession>;
   /**
    * Returns the session and records the use.
    * @throws Problem SESSION_VALIDATION_FAILED, the same for every unusable session
    */
   use(sent: SentTokens): Promise<FoundSession>;
-  /** Returns the usable sessions of an administrator, in the order in which they began. */
-  list(administratorId: string): Promise<StoredSession[]>;
+  /** Returns the usable sessions of an account, in the order in which they began. */
+  list(accountId: string): Promise<StoredSession[]>;
   end(session: StoredSession): Promise<void>;
-  /** @throws Problem OBJECT_NOT_FOUND when the administrator has no session with that id */
-  endById(administratorId: string, id: string): Promise<void>;
-  endAll(administratorId: string): Promise<void>;
+  /** @throws Problem OBJECT_NOT_FOUND when the account has no session with that id */
+  endById(accountId: string, id: string): Promise<void>;
+  endAll(accountId: string): Promise<void>;
 }
 
 export interface SessionsDeps {
-  readonly repository: AdministratorRepository;
+  readonly repository: AccountRepository;
   readonly clock: Clock;
   readonly newId: NewId;
 }
 
 export function createSessions({ repository, clock, newId }: SessionsDeps): Sessions {
+  function newSession({ address, userAgent = '', replaces }: SessionOrigin) {
+    const token = randomBytes(32).toString('base64url');
+    const consoleToken = randomBytes(32).toString('base64url');
+    const now = clock.now();
+    const session = {
+      id: newId('session'),
+      hash: hashToken(token),
+      consoleHash: hashToken(consoleToken),
+      createdAt: now,
+      lastUsedAt: now,
+      expiresAt: now + absoluteMs,
+      clientAddress: printable(address, longestAddress),
+      userAgent: printable(userAgent, longestUserAgent),
+    };
+    const bound = { ...timesAt(now), most: maxSessions, replaces: replaces && hashToken(replaces) };
+    return { session, bound, tokens: { token: new Secret(token), consoleToken: new Secret(consoleToken) } };
+  }
   return {
-    begin: async (administrator, { address, userAgent = '', replaces }) => {
-      const token = randomBytes(32).toString('base64url');
-      const consoleToken = randomBytes(32).toString('base64url');
-      const now = clock.now();
-      const session = {
-        id: newId('session'),
-        hash: hashToken(token),
-        consoleHash: hashToken(consoleToken),
-        administratorId: administrator.id,
-        createdAt: now,
-        lastUsedAt: now,
-        expiresAt: now + absoluteMs,
-        clientAddress: printable(address, longestAddress),
-        userAgent: printable(userAgent, longestUserAgent),
-      };
-      const ended = await repository.addSession(session, administrator, {
-        ...timesAt(now),
-        most: maxSessions,
-        replaces: replaces === undefined ? undefined : hashToken(replaces),
-      });
+    begin: async (account, origin) => {
+      const { session, bound, tokens } = newSession(origin);
+      const stored = { ...session, accountId: account.id };
+      const ended = await repository.addSession(stored, account, bound);
       if (ended === undefined) throw signInRefused();
-      return { token: new Secret(token), consoleToken: new Secret(consoleToken), session, administrator, ended };
+      return { ...tokens, session: stored, account, ended };
+    },
+    beginAs: async (signIn, origin) => {
+      const { session, bound, tokens } = newSession(origin);
+      const added = await repository.addIdentitySession(session, signIn, bound);
+      if (added === undefined) throw noAccess();
+      return { ...tokens, ...added, session: { ...session, accountId: added.account.id } };
     },
     use: async (sent) => {
       if (sent.cookie === undefined || sent.console === undefined) throw sessionRejected();
@@ -119,12 +133,12 @@ export function createSessions({ repository, clock, newId }: SessionsDeps): Sess
       await repository.touchSession(found.session.hash, now);
       return { ...found, session: { ...found.session, lastUsedAt: now } };
     },
-    list: (administratorId) => repository.listSessions(administratorId, timesAt(clock.now())),
+    list: (accountId) => repository.listSessions(accountId, timesAt(clock.now())),
     end: (session) => repository.removeSession(session.hash),
-    endById: async (administratorId, id) => {
-      if (!(await repository.removeSessionById(administratorId, id))) throw objectNotFound('session', id);
+    endById: async (accountId, id) => {
+      if (!(await repository.removeSessionById(accountId, id))) throw objectNotFound('session', id);
     },
-    endAll: (administratorId) => repository.removeSessions(administratorId),
+    endAll: (accountId) => repository.removeSessions(accountId),
   };
 }
 

@@ -1,32 +1,33 @@
 import type { Transaction } from 'kysely';
-import {
-  type AdministratorRepository,
-  type AttemptCounter,
-  maxAdministrators,
-} from '../../access/administrator/administrator-repository.ts';
+import type { AccountRepository, AttemptCounter, PasswordAccount } from '../../access/accounts/account-repository.ts';
 import type { Database } from '../database/database.ts';
-import { areAtLeast } from '../database/row-limit.ts';
-import { fromRow, toRow } from '../database/row-names.ts';
 import type { Tables } from '../database/tables.ts';
+import { eraseAccount, toAccount, toAccountRow } from './account-rows.ts';
 import { createSessionRows, isOver } from './session-rows.ts';
 
-/** Stores administrators, sessions and counters in either database. */
-export function createAdministratorRepository({ read, write }: Database): AdministratorRepository {
+/** Stores accounts, sessions and counters in either database. */
+export function createAccountRepository(database: Database): AccountRepository {
+  const { read, write } = database;
   return {
-    findAdministrator: async () => {
-      const row = await read.selectFrom('administrator').selectAll().limit(1).executeTakeFirst();
-      return row === undefined ? undefined : fromRow(row);
+    findPasswordAccount: async () => {
+      const query = read.selectFrom('account').selectAll().where('password_hash', 'is not', null);
+      const row = await query.executeTakeFirst();
+      return row === undefined ? undefined : (toAccount(row) as PasswordAccount); // as the condition says
+    },
+    findAccount: async (id) => {
+      const row = await read.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? undefined : toAccount(row);
     },
     keepSetUpToken: ({ hash, expiresAt }) =>
       write.transaction().execute(async (transaction) => {
-        // The token is written before the check for an administrator, so that a concurrent addAdministrator waits or is
+        // The token is written before the check for an account, so that a concurrent addPasswordAccount waits or is
         // visible.
         await transaction
           .insertInto('set_up_token')
           .values({ id: 1, hash, expires_at: expiresAt })
           .onConflict((conflict) => conflict.column('id').doUpdateSet({ hash, expires_at: expiresAt }))
           .execute();
-        if (!(await hasAdministrator(transaction))) return true;
+        if (!(await hasPasswordAccount(transaction))) return true;
         await transaction.deleteFrom('set_up_token').execute();
         return false;
       }),
@@ -34,28 +35,27 @@ export function createAdministratorRepository({ read, write }: Database): Admini
       const row = await read.selectFrom('set_up_token').selectAll().executeTakeFirst();
       return row === undefined ? undefined : { hash: row.hash, expiresAt: row.expires_at };
     },
-    addAdministrator: (administrator, tokenHash, now) =>
+    addPasswordAccount: (account, tokenHash, now) =>
       write.transaction().execute(async (transaction) => {
-        // Only one of several concurrent deletes finds the row, and only that request adds the administrator.
+        // Only one of several concurrent deletes finds the row, and only that request adds the account.
         const used = await transaction
           .deleteFrom('set_up_token')
           .where('hash', '=', tokenHash)
           .where('expires_at', '>', now)
           .executeTakeFirst();
-        if (used.numDeletedRows !== 1n || (await hasAdministrator(transaction))) return false;
-        await transaction.insertInto('administrator').values(toRow(administrator)).execute();
+        if (used.numDeletedRows !== 1n || (await hasPasswordAccount(transaction))) return false;
+        await transaction.insertInto('account').values(toAccountRow(account)).execute();
         return true;
       }),
-    removeAdministrator: () =>
+    removePasswordAccount: () =>
       write.transaction().execute(async (transaction) => {
-        await transaction.deleteFrom('oauth_grant').execute();
-        for (const table of ['session', 'administrator', 'set_up_token', 'attempt_counter'] as const) {
-          await transaction.deleteFrom(table).execute();
-        }
+        const rows = transaction.selectFrom('account').select('id').where('password_hash', 'is not', null);
+        for (const { id } of await rows.execute()) await eraseAccount(transaction, id);
+        for (const table of ['set_up_token', 'attempt_counter'] as const) await transaction.deleteFrom(table).execute();
       }),
     renewPasswordHash: async ({ id, passwordHash: former }, passwordHash) => {
       const renewed = await write
-        .updateTable('administrator')
+        .updateTable('account')
         .set({ password_hash: passwordHash })
         .where('id', '=', id)
         .where('password_hash', '=', former)
@@ -65,13 +65,13 @@ export function createAdministratorRepository({ read, write }: Database): Admini
     setPassword: ({ id, passwordHash, browserSecret, updatedAt }) =>
       write.transaction().execute(async (transaction) => {
         await transaction
-          .updateTable('administrator')
+          .updateTable('account')
           .set({ password_hash: passwordHash, browser_secret: browserSecret, updated_at: updatedAt })
           .where('id', '=', id)
           .execute();
-        await transaction.deleteFrom('session').where('administrator_id', '=', id).execute();
+        await transaction.deleteFrom('session').where('account_id', '=', id).execute();
       }),
-    ...createSessionRows({ read, write }),
+    ...createSessionRows(database),
     sweep: async (times, countersBefore) => {
       await write.deleteFrom('session').where(isOver(times)).execute();
       await write.deleteFrom('attempt_counter').where('window_start', '<', countersBefore).execute();
@@ -86,8 +86,9 @@ export function createAdministratorRepository({ read, write }: Database): Admini
   };
 }
 
-async function hasAdministrator(transaction: Transaction<Tables>): Promise<boolean> {
-  return areAtLeast(transaction.selectFrom('administrator').select('id').orderBy('id'), maxAdministrators);
+async function hasPasswordAccount(transaction: Transaction<Tables>): Promise<boolean> {
+  const query = transaction.selectFrom('account').select('id').where('password_hash', 'is not', null);
+  return (await query.executeTakeFirst()) !== undefined;
 }
 
 /** The update that changes nothing locks the row in PostgreSQL. SQLite has a single writer. */

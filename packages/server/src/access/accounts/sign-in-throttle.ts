@@ -1,5 +1,5 @@
 import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
-import type { AdministratorRepository, AttemptCounter } from './administrator-repository.ts';
+import type { AccountRepository, AttemptCounter } from './account-repository.ts';
 import { tooManySignIns } from './problems.ts';
 
 const second = 1000;
@@ -43,7 +43,7 @@ const accountDelay: Delay = (failures, left) =>
 const addressDelay: Delay = (failures, left) => (failures < freeForAddress ? 0 : left);
 
 /** Stores the counts in the database, so that processes share them and a restart keeps them. */
-export function createSignInThrottle(repository: AdministratorRepository, now: () => number): SignInThrottle {
+export function createSignInThrottle(repository: AccountRepository, now: () => number): SignInThrottle {
   return {
     admit: async (attempt) => {
       const buckets = bucketsOf(attempt);

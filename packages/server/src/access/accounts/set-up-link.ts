@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../platform/clock.ts';
 import { Secret } from '../../platform/secret.ts';
-import type { AdministratorRepository } from './administrator-repository.ts';
+import type { AccountRepository } from './account-repository.ts';
 import { hashToken } from './sessions.ts';
 
 const validMs = 3_600_000;
@@ -15,7 +15,7 @@ export interface SetUpLink {
 }
 
 export interface SetUpLinkDeps {
-  readonly repository: AdministratorRepository;
+  readonly repository: AccountRepository;
   readonly clock: Clock;
   readonly dataFolder: string;
   /** The URL under which people reach the console, for example `http://127.0.0.1:8080`. */

@@ -8,10 +8,10 @@ import { createBoundedLog } from '../../platform/log/bounded-log.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { isTemporary } from '../../platform/problem.ts';
 import { checkName } from '../../platform/validation/check-name.ts';
-import type { Administrator, AdministratorRepository } from './administrator-repository.ts';
+import type { Account, AccountRepository, Claims, Identity, PasswordAccount } from './account-repository.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
-import { setUpLinkRefused, setUpOver, signInRefused, tooManySignIns } from './problems.ts';
+import { passwordless, setUpLinkRefused, setUpOver, signInRefused, tooManySignIns } from './problems.ts';
 import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type Sessions } from './sessions.ts';
 import { createSignInThrottle } from './sign-in-throttle.ts';
 
@@ -23,23 +23,31 @@ export interface RequestOrigin extends SessionOrigin {
   readonly requestId?: string;
 }
 
-/** Creates the administrator once, signs the administrator in, and changes the password. */
-export interface Administrators {
-  /** @throws Problem OBJECT_NOT_FOUND when there is an administrator */
+/** Creates the account with the password once, signs people in, and changes the password. */
+export interface Accounts {
+  /** @throws Problem OBJECT_NOT_FOUND when there is an account with a password */
   getSetUp(): Promise<{ readonly expiresAt: number }>;
   /**
-   * Creates the administrator and a session.
+   * Creates the account with the password and a session.
    * @throws Problem as getSetUp, PERMISSION_DENIED for another or an expired link
    */
   setUp(request: SetUp, origin: RequestOrigin): Promise<NewSession>;
   /** @throws Problem SESSION_VALIDATION_FAILED, TOO_MANY_REQUESTS */
   signIn(credentials: SignIn, origin: RequestOrigin): Promise<NewSession>;
-  /** Ends every session and creates a new one. */
+  /**
+   * Signs in the person whom an identity provider has identified, and creates the account if `mayCreate`.
+   * @throws Problem PERMISSION_DENIED for a disabled account, and for an unknown one without `mayCreate`
+   */
+  signInWith(identity: Identity, claims: Claims, mayCreate: boolean, origin: RequestOrigin): Promise<NewSession>;
+  /**
+   * Ends every session and creates a new one.
+   * @throws Problem PERMISSION_DENIED for an account without a password
+   */
   changePassword(found: FoundSession, change: PasswordChange, origin: RequestOrigin): Promise<NewSession>;
 }
 
-export interface AdministratorsDeps {
-  readonly repository: AdministratorRepository;
+export interface AccountsDeps {
+  readonly repository: AccountRepository;
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -55,30 +63,30 @@ interface SignedIn {
 
 const mostRefusalsInMinute = 60;
 
-export function createAdministrators(deps: AdministratorsDeps): Administrators {
+export function createAccounts(deps: AccountsDeps): Accounts {
   const { repository, clock, logger } = deps;
   const throttle = createSignInThrottle(repository, clock.now);
   const semaphore = createPasswordSemaphore(deps.admission);
   const refusals = createBoundedLog(logger, mostRefusalsInMinute);
   const hash = (password: string) => semaphore.run(() => hashPassword(password));
-  // The password is compared with this hash when the administrator does not exist, so that the response takes as long.
+  // The password is compared with this hash when the account does not exist, so that the response takes as long.
   let decoy: Promise<string> | undefined;
 
-  async function compare(password: string, administrator: Administrator | undefined, address: string) {
+  async function compare(password: string, account: PasswordAccount | undefined, address: string) {
     decoy ??= hash(randomBytes(32).toString('hex'));
-    const stored = administrator?.passwordHash ?? (await decoy);
-    return (await semaphore.run(() => isPassword(password, stored), address)) && administrator !== undefined;
+    const stored = account?.passwordHash ?? (await decoy);
+    return (await semaphore.run(() => isPassword(password, stored), address)) && account !== undefined;
   }
 
   async function getSetUp() {
     const token = await repository.findSetUpToken();
-    if (token === undefined || (await repository.findAdministrator()) !== undefined) throw setUpOver();
+    if (token === undefined || (await repository.findPasswordAccount()) !== undefined) throw setUpOver();
     return { expiresAt: token.expiresAt };
   }
 
   /** Counts the attempt, compares the password, and reverts the count when it is correct. */
-  async function authenticate(credentials: SignIn, origin: RequestOrigin): Promise<Administrator> {
-    const only = await repository.findAdministrator();
+  async function authenticate(credentials: SignIn, origin: RequestOrigin): Promise<PasswordAccount> {
+    const only = await repository.findPasswordAccount();
     const named = only !== undefined && isSameName(only.name, credentials.name) ? only : undefined;
     const attempt = {
       name: credentials.name,
@@ -99,12 +107,12 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
   }
 
   /** @throws Problem SESSION_VALIDATION_FAILED when the password was changed in the meantime */
-  async function renewOutdated(administrator: Administrator, { password, address }: SignedIn): Promise<Administrator> {
-    if (!isOutdated(administrator.passwordHash)) return administrator;
+  async function renewOutdated(account: PasswordAccount, { password, address }: SignedIn): Promise<PasswordAccount> {
+    if (!isOutdated(account.passwordHash)) return account;
     const passwordHash = await hash(password);
-    if (await repository.renewPasswordHash(administrator, passwordHash)) return { ...administrator, passwordHash };
+    if (await repository.renewPasswordHash(account, passwordHash)) return { ...account, passwordHash };
     // Another sign-in has renewed the hash, or the password was changed.
-    const current = await repository.findAdministrator();
+    const current = await repository.findPasswordAccount();
     if (!(await compare(password, current, address)) || current === undefined) throw signInRefused();
     return current;
   }
@@ -116,25 +124,34 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
       const tokenHash = hashToken(token);
       const stored = await repository.findSetUpToken();
       if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
-      const administrator = await semaphore.run(() => newAdministrator(deps, { name, password }));
-      if (!(await repository.addAdministrator(administrator, tokenHash, clock.now()))) throw setUpOver();
-      logger.info(lineOf('set_up_link_used', origin, administrator), 'setup link used, administrator created');
-      return beginSession(deps, administrator, origin);
+      const account = await semaphore.run(() => newAccount(deps, { name, password }));
+      if (!(await repository.addPasswordAccount(account, tokenHash, clock.now()))) throw setUpOver();
+      logger.info(lineOf('set_up_link_used', origin, account), 'setup link used, administrator created');
+      return beginSession(deps, account, origin);
     },
     signIn: async (credentials, origin) => {
-      const administrator = await renewOutdated(await authenticate(credentials, origin), {
+      const account = await renewOutdated(await authenticate(credentials, origin), {
         password: credentials.password,
         address: origin.address,
       });
-      const begun = await beginSession(deps, administrator, origin);
-      logger.info({ ...lineOf('signed_in', origin, administrator), session: begun.session.id }, 'signed in');
+      const begun = await beginSession(deps, account, origin);
+      logger.info({ ...lineOf('signed_in', origin, account), session: begun.session.id }, 'signed in');
       return begun;
     },
-    changePassword: async ({ administrator }, change, origin) => {
-      await authenticate({ name: administrator.name, password: change.current_password }, origin);
-      await semaphore.run(() => checkPassword(change.new_password, administrator.name, 'new_password'));
-      const changed: Administrator = {
-        ...administrator,
+    signInWith: async ({ name, email, ...identity }, claims, mayCreate, origin) => {
+      const bounded = { ...identity, name: plainText(name, 256), email: email === null ? null : plainText(email, 320) };
+      const signIn = { identity: bounded, claims, newId: mayCreate ? deps.newId('account') : null };
+      const begun = await deps.sessions.beginAs(signIn, origin);
+      noteEnded(deps, begun, origin);
+      logger.info({ ...lineOf('signed_in', origin, begun.account), session: begun.session.id }, 'signed in');
+      return begun;
+    },
+    changePassword: async ({ account }, change, origin) => {
+      if (account.passwordHash === null) throw passwordless();
+      const own = await authenticate({ name: account.name, password: change.current_password }, origin);
+      await semaphore.run(() => checkPassword(change.new_password, own.name, 'new_password'));
+      const changed: PasswordAccount = {
+        ...own,
         passwordHash: await hash(change.new_password),
         browserSecret: randomBytes(32).toString('hex'),
         updatedAt: clock.now(),
@@ -147,32 +164,37 @@ export function createAdministrators(deps: AdministratorsDeps): Administrators {
 }
 
 /** Creates a session and logs the sessions that end because of it. */
-async function beginSession(
-  deps: AdministratorsDeps,
-  administrator: Administrator,
-  origin: RequestOrigin,
-): Promise<NewSession> {
-  const begun = await deps.sessions.begin(administrator, origin);
-  const { replaced, leastUsed } = begun.ended;
-  for (const session of replaced) {
-    deps.logger.info({ ...lineOf('session_ended', origin, administrator, 'replaced'), session }, 'session ended');
-  }
-  for (const session of leastUsed) {
-    deps.countExceeded?.('sessions_of_administrator');
-    deps.logger.info({ ...lineOf('session_ended', origin, administrator, 'too_many'), session }, 'session ended');
-  }
+async function beginSession(deps: AccountsDeps, account: PasswordAccount, origin: RequestOrigin): Promise<NewSession> {
+  const begun = await deps.sessions.begin(account, origin);
+  noteEnded(deps, begun, origin);
   return begun;
 }
 
-/** The log omits a name that is not the administrator's, because people type passwords into the wrong field. */
-function lineOf(event: string, origin: RequestOrigin, administrator: Administrator | undefined, reason?: string) {
+function noteEnded(deps: AccountsDeps, { account, ended }: NewSession, origin: RequestOrigin): void {
+  const { replaced, leastUsed } = ended;
+  for (const session of replaced) {
+    deps.logger.info({ ...lineOf('session_ended', origin, account, 'replaced'), session }, 'session ended');
+  }
+  for (const session of leastUsed) {
+    deps.countExceeded?.('sessions_of_account');
+    deps.logger.info({ ...lineOf('session_ended', origin, account, 'too_many'), session }, 'session ended');
+  }
+}
+
+/** The log omits a name that is not that of the account, because people type passwords into the wrong field. */
+function lineOf(event: string, origin: RequestOrigin, account: Account | undefined, reason?: string) {
   return {
     event,
     client: origin.address,
     request_id: origin.requestId,
-    ...(administrator === undefined ? {} : { administrator: administrator.id, name: administrator.name }),
+    ...(account === undefined ? {} : { account: account.id, name: account.name }),
     ...(reason === undefined ? {} : { reason }),
   };
+}
+
+/** Truncates what an identity provider says, and replaces control characters. */
+function plainText(text: string, most: number): string {
+  return text.slice(0, most).replace(/\p{Cc}/gu, ' ');
 }
 
 function isSameName(one: string, other: string): boolean {
@@ -181,7 +203,7 @@ function isSameName(one: string, other: string): boolean {
 
 /**
  * Limits the number of concurrent password hashes, because each needs memory. A sign-in waits in the share of its address, so
- * that guesses from one address do not delay others; work of a signed-in administrator is never refused.
+ * that guesses from one address do not delay others; work of a signed-in person is never refused.
  */
 interface PasswordSemaphore {
   /**
@@ -207,45 +229,51 @@ export function createPasswordSemaphore(admission: Admission): PasswordSemaphore
 }
 
 /**
- * Creates the device cookie of a browser that signed in: a random name and a signature with the administrator's secret.
+ * Creates the device cookie of a browser that signed in: a random name and a signature with the account's secret.
  * It grants no access and only gives the browser a separate attempt counter. A new password invalidates every device
  * cookie.
  */
-export function createDeviceCookie(administrator: Administrator): string {
+export function createDeviceCookie(account: PasswordAccount): string {
   const name = randomBytes(16).toString('base64url');
-  return `${name}.${sign(administrator, name)}`;
+  return `${name}.${sign(account, name)}`;
 }
 
-/** Returns the name in a valid device cookie of this administrator, otherwise null. */
-function readDeviceCookie(cookie: string | undefined, administrator: Administrator | undefined): string | null {
+/** Returns the name in a valid device cookie of this account, otherwise null. */
+function readDeviceCookie(cookie: string | undefined, account: PasswordAccount | undefined): string | null {
   const [name = '', signature = ''] = (cookie ?? '').split('.', 2);
-  if (administrator === undefined || !/^[\w-]{22}$/.test(name)) return null;
-  const expected = Buffer.from(sign(administrator, name));
+  if (account === undefined || !/^[\w-]{22}$/.test(name)) return null;
+  const expected = Buffer.from(sign(account, name));
   const found = Buffer.from(signature);
   return found.length === expected.length && timingSafeEqual(found, expected) ? name : null;
 }
 
-function sign(administrator: Administrator, name: string): string {
-  return createHmac('sha256', administrator.browserSecret).update(name).digest('base64url');
+function sign(account: PasswordAccount, name: string): string {
+  return createHmac('sha256', account.browserSecret).update(name).digest('base64url');
 }
 
 /**
- * Checks the name and the password and returns an administrator that is not stored yet.
+ * Checks the name and the password and returns an account that is not stored yet.
  * @throws Problem REQUEST_VALIDATION_ERROR, which never contains the password
  */
-export async function newAdministrator(
+export async function newAccount(
   { clock, newId }: { readonly clock: Clock; readonly newId: NewId },
   { name, password }: { readonly name: string; readonly password: string },
-): Promise<Administrator> {
+): Promise<PasswordAccount> {
   checkName(name, 64);
   await checkPassword(password, name);
   const at = clock.now();
   return {
-    id: newId('administrator'),
+    id: newId('account'),
     name,
     passwordHash: await hashPassword(password),
     browserSecret: randomBytes(32).toString('hex'),
+    email: null,
+    isAdministrator: true,
+    issuer: null,
+    subject: null,
+    disabledAt: null,
     createdAt: at,
     updatedAt: at,
+    lastSignInAt: null,
   };
 }

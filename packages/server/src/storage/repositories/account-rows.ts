@@ -1,0 +1,94 @@
+import { type Selectable, sql, type Transaction } from 'kysely';
+import type { Account, Claims, IdentitySignIn } from '../../access/accounts/account-repository.ts';
+import type { AccountTable } from '../database/account-tables.ts';
+import type { Database } from '../database/database.ts';
+import { findDeleted } from '../database/deleted-projects.ts';
+import { fromRow, toRow } from '../database/row-names.ts';
+import type { Tables } from '../database/tables.ts';
+
+export function toAccount({ is_administrator, ...row }: Selectable<AccountTable>): Account {
+  return { ...fromRow(row), isAdministrator: is_administrator === 1 };
+}
+
+export function toAccountRow({ isAdministrator, ...account }: Account): Selectable<AccountTable> {
+  return { ...toRow(account), is_administrator: Number(isAdministrator) };
+}
+
+/** Deletes an account, and every row that names it. Applications that it allowed lose their access. */
+export async function eraseAccount(transaction: Transaction<Tables>, id: string): Promise<void> {
+  const grants = transaction.selectFrom('oauth_grant').select('id').where('account_id', '=', id);
+  await transaction.deleteFrom('oauth_record').where('grant_id', 'in', grants).execute();
+  for (const table of ['oauth_grant', 'member', 'session'] as const) {
+    await transaction.deleteFrom(table).where('account_id', '=', id).execute();
+  }
+  await transaction.deleteFrom('account').where('id', '=', id).execute();
+}
+
+/**
+ * Finds or creates the account of an identity and stores what its provider says. The row is locked until the commit, so that two first
+ * sign-ins create one account.
+ * @returns undefined for a disabled account, and for an unknown one that must exist
+ */
+export async function signInIdentity(
+  transaction: Transaction<Tables>,
+  dialect: Database['dialect'],
+  { identity, claims, newId, now }: IdentitySignIn & { readonly now: number },
+): Promise<Account | undefined> {
+  const { issuer, subject, name, email } = identity;
+  if (newId !== null) {
+    await transaction
+      .insertInto('account')
+      .values({ id: newId, name, issuer, subject, is_administrator: 0, created_at: now, updated_at: now })
+      .onConflict((conflict) => conflict.columns(['issuer', 'subject']).doNothing())
+      .execute();
+  }
+  const { isAdministrator } = claims;
+  const row = await transaction
+    .updateTable('account')
+    .set({ name, email, last_sign_in_at: now, updated_at: now })
+    .$if(isAdministrator !== undefined, (update) => update.set({ is_administrator: Number(isAdministrator) }))
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .where('disabled_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  await replaceClaimed(transaction, dialect, { accountId: row.id, roles: claims.roles, now });
+  await endLostGrants(transaction, row.id, now);
+  return toAccount(row);
+}
+
+/** Replaces the roles that an earlier sign-in brought. Projects that do not exist, and roles that a person set, stay as they are. */
+async function replaceClaimed(
+  transaction: Transaction<Tables>,
+  dialect: Database['dialect'],
+  { accountId, roles, now }: { readonly accountId: string; readonly roles: Claims['roles']; readonly now: number },
+): Promise<void> {
+  if (roles === undefined) return;
+  await transaction.deleteFrom('member').where('account_id', '=', accountId).where('source', '=', 'claim').execute();
+  if (roles.size === 0) return;
+  const deleted = await findDeleted(transaction, dialect, [...roles.keys()]);
+  const projects = transaction
+    .selectFrom('project')
+    .select('id')
+    .where('id', 'in', [...roles.keys()]);
+  for (const { id } of await projects.execute()) {
+    const role = roles.get(id);
+    if (role === undefined || deleted.has(id)) continue;
+    await transaction
+      .insertInto('member')
+      .values({ project_id: id, account_id: accountId, role, source: 'claim', created_at: now })
+      .onConflict((conflict) => conflict.columns(['project_id', 'account_id']).doNothing())
+      .execute();
+  }
+}
+
+/** Ends what an account has allowed applications in projects that it no longer sees. */
+export async function endLostGrants(transaction: Transaction<Tables>, accountId: string, now: number): Promise<void> {
+  await sql`update oauth_grant set revoked_at = ${now} where account_id = ${accountId} and revoked_at is null
+    and not exists (select 1 from account left join member
+      on member.account_id = account.id and member.project_id = oauth_grant.project_id
+      where account.id = oauth_grant.account_id and disabled_at is null and (is_administrator = 1 or role is not null))`.execute(
+    transaction,
+  );
+}
