@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isBundled, sourceEntry } from './bundle-service.ts';
+
+const ownRoot = join(import.meta.dirname, '..');
+const bundledEntry = 'packages/server/dist/main.mjs';
+let isCurrent: boolean | undefined;
 
 export interface StartCommand {
   readonly environment: Readonly<Record<string, string>>;
@@ -8,10 +13,10 @@ export interface StartCommand {
 
 /**
  * Returns the command of `npm start`, so that tests and benches start the service like users do, without npm in
- * between.
- * @param root the checkout
+ * between. While the bundle is not that of the sources, the command runs the sources.
+ * @param root a checkout
  */
-export function startCommand(root = join(import.meta.dirname, '..')): StartCommand {
+export function startCommand(root = ownRoot): StartCommand {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
@@ -25,6 +30,13 @@ export function startCommand(root = join(import.meta.dirname, '..')): StartComma
         .filter((word) => word.includes('='))
         .map((word) => word.split('=', 2) as [string, string]), // each is NAME=value
     ),
-    args: words.slice(node + 1),
+    args: words.slice(node + 1).map((word) => (word === bundledEntry && !isCurrentOf(root) ? sourceEntry : word)),
   };
+}
+
+/** Other checkouts are built by their own set-up. */
+function isCurrentOf(root: string): boolean {
+  if (root !== ownRoot) return true;
+  isCurrent ??= isBundled();
+  return isCurrent;
 }

@@ -1,11 +1,45 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, globSync, readFileSync, readlinkSync } from 'node:fs';
+import { chmodSync, cpSync, globSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { cacheModule, createClone, createInstallation, setUpScript as script } from './support/installation.ts';
 import { temporaryFolder } from './support/service.ts';
+
+function bundleService(root: string) {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/bundle-service.ts'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  return stderr;
+}
+
+test('the service is bundled again when a source changes, and its modules find their files', async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const path of [
+    'scripts',
+    'packages/server',
+    'packages/contract',
+    'packages/plugin-kit',
+    'package.json',
+    'package-lock.json',
+  ]) {
+    cpSync(path, join(folder, path), { recursive: true, filter: (name) => !/\/(?:node_modules|dist)$/.test(name) });
+  }
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  const source = join(folder, 'packages/server/src/main.ts');
+  writeFileSync(source, "import { version } from './platform/version.ts';\nconsole.log(version, 'one');\n");
+  const start = () =>
+    spawnSync(process.execPath, ['packages/server/dist/main.mjs'], { cwd: folder, encoding: 'utf8' }).stdout;
+  assert.match(bundleService(folder), /bundling the service/);
+  assert.equal(start(), '0.1.0 one\n');
+  assert.equal(bundleService(folder), '');
+  writeFileSync(source, readFileSync(source, 'utf8').replace('one', 'two'));
+  assert.match(bundleService(folder), /bundling the service/);
+  assert.equal(start(), '0.1.0 two\n');
+});
 
 test('the set-up writes the start-up caches once, and again after a change of a bundle or of the version', async (t) => {
   const { write, setUp } = await createInstallation(await temporaryFolder(t));

@@ -1,5 +1,5 @@
 // Installs packages once per lockfile, in two places. The root has what the service needs (group `run`) and what tests
-// and checks need in addition (group `all`). packages/console has what the build of the console needs. This is plain
+// and checks need in addition (group `all`). packages/console has what the build of the console and of the bundle needs. This is plain
 // JavaScript without packages, because it runs on the Node.js of the host before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// The set-up, which does each step once. `run` installs what the service needs and builds the console. `dev` also keeps
-// the packages that build the console. `test` adds what tests need, and `all` what checks and benches need. This is
+// The set-up, which does each step once. `run` installs what the service needs, builds the console and bundles the service.
+// `dev` also keeps the packages that build. `test` adds what tests need, and `all` what checks and benches need. This is
 // plain JavaScript, because it runs on the Node.js of the host before anything is installed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,28 +23,32 @@ chooseNode(process.env.QUARTERMASTER_NODE || 'pinned');
 // `quartermaster verify` compares with these hashes. They are computed right after npm has compared each package with
 // the lockfile.
 const hashList = 'node_modules/.hashes.json';
+/** Changes with each bundle of the service. */
+const serviceBundle = 'packages/server/dist/bundled-from';
 if (!existsSync(hashList)) writeHashes('--installed');
+await build();
 warmUp();
-await buildConsole();
-// The packages that build the console are removed first, which keeps the most that is installed at a time small.
+// The packages that build are removed first, which keeps the most that is installed at a time small.
 if (group === 'test' || group === 'all') await installPackages('all');
 if (group === 'all') await installBiome();
 // Only the compiler and editors read the types of the client.
 if (group !== 'run') execFileSync('node', ['scripts/client-types.ts'], { stdio: ['ignore', 'ignore', 'inherit'] });
 
-/** Builds the console from its sources, with the Node.js that was just installed. */
-async function buildConsole() {
-  const list = 'packages/console/dist/manifest.json';
-  const before = read(list);
+/** Builds the console and the bundle of the service from their sources, with the Node.js that was just installed. */
+async function build() {
+  const lists = ['packages/console/dist/manifest.json', serviceBundle];
+  const before = lists.map(read).join();
   const keepsPackages = group === 'dev' || group === 'all' || hasConsolePackages();
   if (keepsPackages) await installConsolePackages();
   try {
-    execFileSync('node', ['scripts/build-console.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    for (const script of ['build-console.mjs', 'bundle-service.ts']) {
+      execFileSync('node', [`scripts/${script}`], { stdio: ['ignore', 'ignore', 'inherit'] });
+    }
   } catch {
-    refuse('The console is not built; the reason is above. Remove it, then run the same command again.');
+    refuse('The console or the service is not built; the reason is above. Remove it, then run the same command again.');
   }
   if (!keepsPackages) removeConsolePackages();
-  if (read(list) !== before) writeHashes('--console');
+  if (lists.map(read).join() !== before) writeHashes('--built');
 }
 
 /**
@@ -53,7 +57,7 @@ async function buildConsole() {
  */
 function warmUp() {
   const stamp = 'node_modules/.cache/warmed-from';
-  const warm = digestFiles(resolve('.'), ['package-lock.json', ...versionFiles(), ...bundleFiles()]);
+  const warm = digestFiles(resolve('.'), ['package-lock.json', serviceBundle, ...versionFiles(), ...bundleFiles()]);
   if (read(stamp) === warm) return;
   try {
     execFileSync('node', ['scripts/warm-up.ts'], { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -26,6 +26,7 @@ export async function createInstallation(folder: string, warmUp = "require('node
   write(cacheModule, 'const cacheVersion = 1;');
   write('bundles/sums/bundle.yaml', 'id: sums');
   write('scripts/build-console.mjs', '');
+  write('scripts/bundle-service.ts', '');
   write('scripts/hash-list.ts', '');
   write('scripts/client-types.ts', '');
   write('starts', '');

@@ -17,7 +17,8 @@ export interface Difference {
 export const releaseList = 'hashes.json';
 /** The list of hashes that the set-up writes after npm has compared each package with the lockfile. */
 export const installedList = 'node_modules/.hashes.json';
-export const builtConsole = 'packages/console/dist';
+/** What the set-up builds: the console and the bundle of the service. */
+export const builtFolders = ['packages/console/dist', 'packages/server/dist'] as const;
 /** The types of the client, which the set-up generates. They are never executed. */
 const generatedTypes = 'packages/client/src/generated';
 
@@ -44,18 +45,20 @@ export async function filesBelow(root: string, path: string, skip: (path: string
 
 /** Lists source files and bundles, without installed packages and what is built. */
 export async function listShipped(root: string): Promise<string[]> {
-  const skip = (path: string) => path.endsWith('/node_modules') || [builtConsole, generatedTypes].includes(path);
+  const skip = (path: string) =>
+    path.endsWith('/node_modules') || [...builtFolders, generatedTypes].some((one) => one === path);
   const lists = await Promise.all(shippedPaths.map((path) => filesBelow(root, path, skip)));
   return lists.flat().sort();
 }
 
-/** Lists the built console and the production packages of the lockfile. */
+/** Lists what is built, and the production packages of the lockfile. */
 export async function listInstalled(root: string): Promise<string[]> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lockfile;
   const packages = Object.entries(lock.packages).filter(
     ([path, { dev, link }]) => path.includes('node_modules/') && dev !== true && link !== true,
   );
-  const lists = [await filesBelow(root, builtConsole, () => false)];
+  const lists: string[][] = [];
+  for (const folder of builtFolders) lists.push(await filesBelow(root, folder, () => false));
   // A nested package has its own entry.
   for (const [path] of packages) lists.push(await filesBelow(root, path, (child) => child.endsWith('/node_modules')));
   return [...new Set(lists.flat())].sort();

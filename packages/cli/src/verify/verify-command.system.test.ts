@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { builtConsole, installedList, releaseList } from './shipped-files.ts';
+import { builtFolders, installedList, releaseList } from './shipped-files.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
+const [builtConsole, builtService] = builtFolders;
 
 /** Creates a clone of this repository with two production packages and a console. */
 function createInstallation(t: TestContext): string {
@@ -18,6 +19,8 @@ function createInstallation(t: TestContext): string {
     cpSync(join(root, path), join(clone, path), { recursive: true });
   }
   cpSync(join(root, builtConsole), join(clone, builtConsole), { recursive: true });
+  mkdirSync(join(clone, builtService));
+  writeFileSync(join(clone, builtService, 'main.mjs'), '');
   execFileSync(process.execPath, ['scripts/hash-list.ts', '--installed', clone], { cwd: root });
   return clone;
 }
@@ -38,6 +41,7 @@ test('verify names a changed handler, console file and package, and what was add
 
   appendFileSync(join(clone, 'bundles/calculator/evaluate.ts'), ' ');
   appendFileSync(join(clone, builtConsole, 'index.html'), ' ');
+  appendFileSync(join(clone, builtService, 'main.mjs'), ' ');
   appendFileSync(join(clone, 'node_modules/fastify/fastify.js'), ' ');
   writeFileSync(join(clone, 'bundles/calculator/added.ts'), '');
   rmSync(join(clone, 'node_modules/marked/package.json'));
@@ -49,6 +53,7 @@ test('verify names a changed handler, console file and package, and what was add
     'changed node_modules/fastify/fastify.js',
     'missing node_modules/marked/package.json',
     `changed ${builtConsole}/index.html`,
+    `changed ${builtService}/main.mjs`,
   ]);
 });
 
