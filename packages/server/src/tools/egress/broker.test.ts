@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { apiHost, apiOrigin, never, policyFor, startBroker, startServer } from './testing/broker.suite.ts';
+import type { Injection } from '@quartermaster/plugin-kit';
+import type { EgressRequest } from '../../platform/outbound.ts';
+import type { EgressPolicy } from './broker.ts';
+import { apiHost, apiOrigin, never, policyFor, secretsOf, startBroker, startServer } from './testing/broker.suite.ts';
 
 describe('the broker', () => {
   it('sends method, path, query, headers and body unchanged, with its own user agent', async (t) => {
@@ -217,6 +220,41 @@ describe('the broker', () => {
     assert.match(await get('secure.example.com', {}), /certificate is not trusted/);
     assert.match(await get('other.example.com', { ca: certificate }), /certificate is for another host/);
     assert.equal(await get('secure.example.com', { ca: certificate }), 'secure');
+  });
+
+  it('sends no key and no token of Quartermaster to a third party, in no place of a call', async (t) => {
+    const upstream = await startServer(t, (_request, response) => response.end('ok'));
+    const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });
+    const ofPlugin = { hostsBy: 'bundle' } as const;
+    const post = { method: 'POST', url: apiOrigin };
+    const sent = [`qmk_${'a'.repeat(36)}`, ...['t', 'r', 'c'].map((kind) => `qm${kind}_-${'B'.repeat(42)}`)];
+    for (const secret of sent) {
+      const bearer: Injection = { in: 'bearer', credential: 'k' };
+      const calls: ReadonlyArray<readonly [Partial<EgressRequest>, Partial<EgressPolicy>]> = [
+        [{ url: `${apiOrigin}/${secret}` }, {}],
+        [{ url: `${apiOrigin}/?a%3D${secret.replace('_', '%5F')}` }, {}],
+        [{ query: [['a', `x${secret}`]] }, {}],
+        [{ headers: { 'x-key': `Bearer ${secret}` } }, {}],
+        [{}, { credentials: secretsOf({ k: secret }), inject: [bearer] }],
+        [
+          {},
+          { credentials: secretsOf({ u: 'me', k: secret }), inject: [{ in: 'basic', username: 'u', password: 'k' }] },
+        ],
+        [{ body: JSON.stringify({ text: secret }) }, ofPlugin],
+        [{ body: Buffer.from(`\u0000${secret}`) }, ofPlugin],
+      ];
+      for (const [request, policy] of calls) {
+        const result = await broker.send({ ...post, ...request }, policyFor(policy), never);
+        assert.equal(result.kind, 'refused', JSON.stringify(request));
+        assert.ok(!JSON.stringify(result).includes(secret));
+      }
+      const toModel = await broker.send({ ...post, body: `a document with ${secret}` }, policyFor(), never);
+      assert.equal(toModel.kind, 'response', 'a document is sent to a model whatever it contains');
+    }
+    for (const text of ['qmk_short', `qmx_${'a'.repeat(43)}`, 'https://docs.example/qmt_']) {
+      assert.equal((await broker.send({ ...post, body: text }, policyFor(ofPlugin), never)).kind, 'response', text);
+    }
+    assert.equal(upstream.requests.length, 7);
   });
 
   it('counts calls by their outcome', async (t) => {

@@ -8,6 +8,7 @@ import type { Broker, EgressPolicy } from './broker.ts';
 import { startCall } from './call.ts';
 import { createConnections, type Resolve } from './connections.ts';
 import { followHops } from './hops.ts';
+import { sendsOwnSecret } from './own-secrets.ts';
 import { createGrowingRedactor, createRedactor, type Redactor } from './redact/redactor.ts';
 import { withRetries } from './retries.ts';
 import { authorise } from './signing/authorise.ts';
@@ -74,6 +75,9 @@ export function createBroker(deps: BrokerDeps): Broker {
     if ('refusal' in prepared) {
       const { credential, message } = prepared.refusal;
       return { kind: 'refused', message: `the credential ${JSON.stringify(credential)} ${message}` };
+    }
+    if (sendsOwnSecret(request, policy)) {
+      return { kind: 'refused', message: 'a key or a token of Quartermaster may not be sent to other services' };
     }
     const call = startCall(policy.timeoutMs, signal);
     const redactor = redactorOf(policy);
