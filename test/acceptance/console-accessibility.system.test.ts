@@ -5,6 +5,7 @@ import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole } from '../support/console.ts';
 import { openFileChooser, tabTo, waitForFocus } from '../support/console-keyboard.ts';
 import { type Seeded, seed } from '../support/console-seed.ts';
+import { authorizationPath } from '../support/oauth.ts';
 
 interface Subject {
   readonly opened: OpenedConsole;
@@ -41,15 +42,17 @@ function pathsOf({ collectionId, recordId, runId }: Seeded): readonly string[] {
   return [
     ...['/', '/files', '/collections', collection, `${collection}?tab=search&q=library`],
     ...[`${collection}/records/${recordId}`, '/catalogue', '/catalogue/calculator/evaluate', '/runs', `/runs/${runId}`],
-    ...['/credentials', '/settings', '/runs/no/such'],
+    ...['/credentials', '/settings', '/applications', '/runs/no/such'],
   ];
 }
 
 async function lookAtNarrowPages({ opened: { page, service }, seeded }: Subject): Promise<void> {
+  const consent = await authorizationPath(service.filesUrl);
   for (const size of narrow) {
     await page.setViewportSize(size);
-    for (const path of pathsOf(seeded)) {
+    for (const path of [...pathsOf(seeded), consent]) {
       await page.goto(service.filesUrl + path);
+      if (path === consent) await page.getByRole('heading', { name: 'Allow an application access?' }).waitFor();
       await page.locator('h1').waitFor();
       await page.waitForLoadState('networkidle');
       assert.deepEqual(await findingsInBoth(page), nothing, `${path} at ${size.width} px`);

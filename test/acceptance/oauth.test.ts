@@ -7,10 +7,11 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { setUp } from '../support/administrator.ts';
+import { listOperations } from '../support/documented-operations.ts';
 import { send, serve } from '../support/http.ts';
 import { info } from '../support/mcp-clients.ts';
 import { addDocument, askMcp } from '../support/mcp-knowledge.ts';
-import { openBrowser, redirectUri } from '../support/oauth.ts';
+import { openBrowser, redirectUri, signInApplication } from '../support/oauth.ts';
 import { type Ending, share, startService } from '../support/service.ts';
 
 /** A service, its administrator, a host with a metadata document, and two collections. */
@@ -21,7 +22,7 @@ const opened = share(async (t) => {
     response.writeHead(document === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(document));
   });
-  const settings = { EGRESS_OVERRIDES: JSON.stringify({ 'https://app.example': origin }) };
+  const settings = { PLUGINS_KEY: 'required', EGRESS_OVERRIDES: JSON.stringify({ 'https://app.example': origin }) };
   const service = await startService(t, { settings });
   const person = await setUp(service);
   const [red, blue] = [
@@ -98,6 +99,114 @@ test('[oauth] the official client signs in from the URL alone, with a metadata d
       ['app.example', 'Otter agent'],
     ],
   );
+});
+
+test('[oauth] a token of a server gets the same 401 on every other path of both addresses', async () => {
+  const { service, person, red } = await opened();
+  const { filesUrl, pluginsUrl } = service;
+  const narrow = `${filesUrl}/mcp/collections/${red.collectionId}`;
+  const [one, all] = [
+    await signInApplication(service, { person, resource: narrow }),
+    await signInApplication(service, { person }),
+  ];
+  const messages = new Set<string>();
+  const refuse = async (url: string, key: string, method: string) => {
+    const { status, code, message, body } = await send(url, { key, method });
+    // The dialects have errors of their own.
+    const isDialect = /\/(?:dify|openwebui)\//.test(url);
+    const expected = [isDialect ? status : 401, 'APIKEY_VALIDATION_FAILED'];
+    assert.deepEqual([status, isDialect ? body.code : code], expected, `${method} ${url}`);
+    if (!isDialect) messages.add(message);
+  };
+  let paths = 0;
+  for (const address of ['files', 'plugins'] as const) {
+    const base = address === 'files' ? filesUrl : pluginsUrl;
+    for (const { method, path, isPublic, takesKeys } of await listOperations(address, base)) {
+      // A signature in the URL gives the content of an artifact, with or without a key.
+      if (isPublic || !takesKeys || path.endsWith('/content')) continue;
+      await refuse(base + path.replace(/\{[^}]+\}/g, 'x'), all.accessToken, method);
+      paths += 1;
+    }
+  }
+  assert.ok(paths >= 60, `${paths} paths`);
+  const ofOthers = ['/mcp', '/mcp/calculator', `/mcp/collections/${red.collectionId}x`];
+  for (const path of ofOthers) await refuse(filesUrl + path, one.accessToken, 'POST');
+  for (const path of ['/mcp', '/mcp/calculator', `/mcp/collections/${red.collectionId}`]) {
+    for (const token of [one.accessToken, all.accessToken]) await refuse(pluginsUrl + path, token, 'POST');
+  }
+  for (const token of [all.refreshToken, all.code]) await refuse(`${filesUrl}/mcp`, token, 'POST');
+  assert.equal(messages.size, 1, 'nothing tells why');
+  assert.equal((await askMcp(narrow, one.accessToken, 'tools/list')).status, 200);
+  assert.equal((await askMcp(narrow, all.accessToken, 'tools/list')).status, 200);
+});
+
+test('[oauth] a token for one bundle and one collection reaches nothing else, and one for all sees later collections', async () => {
+  const { service, person, red, blue } = await opened();
+  const { filesUrl, key } = service;
+  const choice = { collections: [red.collectionId], tools: ['calculator'] };
+  const [limited, whole] = [
+    (await signInApplication(service, { person, choice })).accessToken,
+    (await signInApplication(service, { person })).accessToken,
+  ];
+  const later = await addDocument(service, { name: 'new', title: 'New', content: 'The otters of the new book.' });
+  const ask = (token: string, method: string, params: object, path = '/mcp') =>
+    askMcp(filesUrl + path, token, method, params);
+  const call = (token: string, name: string, input: object, path?: string) =>
+    ask(token, 'tools/call', { name, arguments: input }, path);
+  const recordOf = ({ collectionId, recordId }: typeof red) =>
+    `quartermaster://collections/${collectionId}/records/${recordId}`;
+  const chunksOf = await send(`${filesUrl}/v1/collections/${blue.collectionId}/chunks`, { key });
+  const chunk = `quartermaster://collections/${blue.collectionId}/chunks/${chunksOf.body.data[0].chunk_id}`;
+
+  for (const name of ['call_tool', 'call_read_tool']) {
+    const input = (tool: string) => ({ name: tool, arguments: tool.startsWith('time') ? {} : { expression: '1+1' } });
+    const own = await call(limited, name, input('calculator__evaluate'));
+    assert.match(JSON.stringify(own.body), /\b2\b/, name);
+    const refused = JSON.stringify((await call(limited, name, input('time__list_timezones'))).body);
+    const unknown = JSON.stringify((await call(limited, name, input('nothing__list_timezones'))).body);
+    assert.match(refused, /"(?:isError":true|error":\{)/, refused);
+    assert.equal(refused.replaceAll('time__', 'nothing__'), unknown, 'it looks as if it did not exist');
+    assert.doesNotMatch(JSON.stringify((await call(whole, name, input('time__list_timezones'))).body), /Unknown|error/);
+  }
+  const listed = JSON.stringify((await ask(limited, 'tools/list', {}, '/mcp?tools=all')).body);
+  assert.match(listed, /calculator__evaluate/);
+  assert.doesNotMatch(listed, /time__|"time"/);
+  const found = await call(limited, 'search_tools', { query: 'list the time zones' });
+  assert.doesNotMatch(JSON.stringify(found.body), /time__/);
+  assert.equal((await ask(limited, 'tools/list', {}, '/mcp/time')).status, 404);
+  assert.equal((await ask(limited, 'tools/list', {}, `/mcp/collections/${blue.collectionId}`)).status, 404);
+  for (const uri of [recordOf(blue), recordOf(later), chunk]) {
+    const read = JSON.stringify([
+      (await ask(limited, 'resources/read', { uri })).body,
+      (await call(limited, 'fetch', { id: uri })).body,
+    ]);
+    assert.doesNotMatch(read, /book/, uri);
+  }
+  const seen = async (token: string) =>
+    JSON.stringify([
+      (await call(token, 'list_collections', {})).body,
+      (await call(token, 'search', { query: 'otters' })).body,
+      (await ask(token, 'resources/list', {})).body,
+    ]);
+  const [little, everything] = [await seen(limited), await seen(whole)];
+  for (const { collectionId } of [blue, later]) {
+    assert.ok(!little.includes(collectionId), little);
+    assert.ok(everything.includes(collectionId), 'a consent for all collections includes later ones');
+  }
+  assert.ok(little.includes(red.collectionId));
+  // A run of the other bundle, its events and its artifact have addresses of the API, where no token is valid.
+  const qr = { bundle_id: 'qr_code_generator', plugin_id: 'generate_qr_code', credentials: {} };
+  const drawn = await send(`${service.pluginsUrl}/v1/execute`, {
+    key,
+    json: { ...qr, input_params: { text: 'x', scale: 20 } },
+  });
+  const { run_id: run, artifacts } = drawn.body.data;
+  for (const path of [`runs/${run}`, `runs/${run}/events`, `artifacts/${artifacts[0].artifact_id}`, 'execute']) {
+    for (const base of [service.pluginsUrl, `${filesUrl}/plugins`]) {
+      const method = path === 'execute' ? 'POST' : 'GET';
+      assert.equal((await send(`${base}/v1/${path}`, { key: limited, method })).status, 401, path);
+    }
+  }
 });
 
 test('[oauth] an application sees what the person left, and nothing after it is signed out', async (t) => {

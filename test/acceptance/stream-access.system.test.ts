@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { consoleTokenHeader, type NewApiKey, projectHeader } from '@quartermaster/contract';
 import { beginSession, type SignedIn, setUp } from '../support/administrator.ts';
+import { signInApplication } from '../support/oauth.ts';
 import { databaseFor } from '../support/postgres.ts';
 import { openProbe } from '../support/probe-bundle.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -51,7 +52,7 @@ async function start(t: TestContext, database: string | undefined) {
   });
   const { data } = (await accepted.json()) as { data: { run_id: string } };
   const runEvents = `/v1/runs/${data.run_id}/events`;
-  const headersOf = (key: NewApiKey) => ({ Authorization: `Bearer ${key.key}` });
+  const headersOf = (key: Pick<NewApiKey, 'key'>) => ({ Authorization: `Bearer ${key.key}` });
   const followRun = (key: NewApiKey) => openStream(service.pluginsUrl + runEvents, { headers: headersOf(key) });
   const followBySession = (signedIn: SignedIn) =>
     openStream(`${service.filesUrl}/plugins${runEvents}`, {
@@ -65,7 +66,7 @@ async function start(t: TestContext, database: string | undefined) {
 }
 
 describe('event streams and the end of their key or session', () => {
-  test('[streams] streams of runs, records and MCP end with their key, other streams stay open', async (t) => {
+  test('[streams] streams of runs, records and MCP end with their key, those of an application when it is signed out, others stay open', async (t) => {
     const { service, admin, keys, createKey, followRun, headersOf } = await start(t, undefined);
     const [staying, revoked] = [await createKey(), await createKey()];
     const json = { 'Content-Type': 'application/json' };
@@ -74,9 +75,9 @@ describe('event streams and the end of their key or session', () => {
       const answer = await fetch(service.filesUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
       return ((await answer.json()) as { data: Record<string, string> }).data;
     };
-    const callTool = (key: NewApiKey) =>
+    const callTool = (key: Pick<NewApiKey, 'key'>, url = service.pluginsUrl) =>
       openStream(
-        `${service.pluginsUrl}/mcp/probe`,
+        `${url}/mcp/probe`,
         {
           method: 'POST',
           headers: { ...headersOf(key), ...json, Accept: 'application/json, text/event-stream' },
@@ -103,6 +104,12 @@ describe('event streams and the end of their key or session', () => {
       others.map((stream) => stream.isOpen()),
       [true, true, true],
     );
+    const application = await signInApplication(service, { person: admin });
+    const ofApplication = await callTool({ key: application.accessToken }, service.filesUrl);
+    assert.ok(ofApplication.isOpen());
+    assert.equal((await admin.ask('DELETE', `/v1/applications/${application.applicationId}`)).status, 200);
+    await ofApplication.ended;
+    assert.ok(others[1]?.isOpen());
     const expiring = await createKey({ expires_timestamp: Date.now() + 15_000 });
     const late = await followRun(expiring);
     await late.ended;

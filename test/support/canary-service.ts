@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';
 import { type EchoingUpstream, startEchoingUpstream } from './echoing-upstream.ts';
 import { findFiles } from './find-files.ts';
@@ -16,11 +16,13 @@ import { type StartedService, startService, temporaryFolder } from './service.ts
 export interface CanaryService {
   service: StartedService;
   readonly upstream: EchoingUpstream;
-  /** Sends a request to the plugins address. The next search includes the response. */
-  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  /** Sends a request to the plugins address, or to a URL. The next search includes the response. */
+  call(method: string, path: string, body?: unknown, headers?: OutgoingHttpHeaders): Promise<Answered>;
   execute(scheme: Scheme, plugin: string, input: object, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   /** Searches everything said since the last search. Returns the places with a credential. */
   look(): Promise<string[]>;
+  /** Includes a secret in all later searches. */
+  addSecret(secret: string): void;
   /** Searches the folders that the service writes to. */
   lookInFolders(): Promise<string[]>;
   /** Returns the places in which a non-secret text occurs: in output since the last search, and in the folders. */
@@ -61,7 +63,7 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
       const { pluginsUrl, key } = canary.service;
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
       // Uses a new connection for each request, because a search may last longer than the server keeps one open.
-      const outgoing = request(pluginsUrl + path, {
+      const outgoing = request(path.startsWith('http') ? path : pluginsUrl + path, {
         method,
         agent: false,
         headers: { authorization: `Bearer ${key}`, ...type, ...headers },
@@ -87,6 +89,7 @@ export async function startCanaryService(t: TestContext): Promise<CanaryService>
       logged = canary.service.log().length;
       return search(outputs.splice(0));
     },
+    addSecret: finder.add,
     async lookInFolders() {
       return search(await filesOf([folder, home]));
     },

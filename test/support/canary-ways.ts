@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { applicationWays } from './canary-applications.ts';
 import type { CanaryService } from './canary-service.ts';
 import { upstreamModes } from './echoing-upstream.ts';
 import { type Scheme, schemes, secretsOf } from './scheme-bundles.ts';
@@ -247,6 +248,7 @@ export const ways: readonly Way[] = [
     ...mcpWays,
     ...replayWays,
     ...profileWays,
+    ...applicationWays,
     ...endings,
   ],
 ];

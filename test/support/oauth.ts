@@ -88,15 +88,60 @@ export async function postForm(url: string, fields: Readonly<Record<string, stri
   return { headers: answer.headers, ...readAnswer(answer.status, await answer.text()) };
 }
 
+/** An application that has signed in, with everything that it got. */
+export interface SignedInApplication {
+  readonly clientId: string;
+  readonly code: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Its id in the list of applications. */
+  readonly applicationId: string;
+}
+
+interface SignIn {
+  readonly person: SignedIn;
+  /** Default: `/mcp` of the files address. */
+  readonly resource?: string;
+  /** Default: those of the resource. */
+  readonly scope?: string;
+  readonly choice?: Choice;
+}
+
+/** Registers an application. @returns the path at which its sign-in begins */
+async function register(filesUrl: string, request: Readonly<Record<string, string>>) {
+  const registration = { redirect_uris: [redirectUri], client_name: 'Otter agent' };
+  const { body } = await send(`${filesUrl}/oauth/register`, { json: registration });
+  const client = { client_id: String(body.client_id), redirect_uri: redirectUri };
+  const { verifier, challenge } = newPkce();
+  const pkce = { code_challenge: challenge, code_challenge_method: 'S256' };
+  const parameters = new URLSearchParams({ response_type: 'code', ...client, ...pkce, ...request });
+  return { client, verifier, path: `/oauth/authorize?${parameters}` };
+}
+
+/** Registers an application. @returns the path that leads a browser to its page of consent */
+export async function authorizationPath(filesUrl: string): Promise<string> {
+  return (await register(filesUrl, { resource: `${filesUrl}/mcp` })).path;
+}
+
+/** Registers an application, lets the person decide, and exchanges the code. */
+export async function signInApplication(
+  { filesUrl }: Pick<StartedService, 'filesUrl'>,
+  { person, resource = `${filesUrl}/mcp`, scope, choice = {} }: SignIn,
+): Promise<SignedInApplication> {
+  const { client, verifier, path } = await register(filesUrl, { resource, ...(scope === undefined ? {} : { scope }) });
+  const code = (await openBrowser(filesUrl, person).allow(filesUrl + path, choice)).searchParams.get('code') ?? '';
+  const exchange = { grant_type: 'authorization_code', code, code_verifier: verifier, ...client };
+  const { body, text } = await postForm(`${filesUrl}/oauth/token`, exchange);
+  if (body?.access_token === undefined) throw new Error(`the code was refused: ${text}`);
+  const { access_token: accessToken, refresh_token: refreshToken } = body;
+  const listed = readAnswer(200, await (await person.ask('GET', '/v1/applications')).text());
+  const own = listed.body.data.find((one: { client_id: string }) => one.client_id === client.client_id);
+  return { clientId: client.client_id, code, accessToken, refreshToken, applicationId: own.application_id };
+}
+
 /** Registers an application and allows it everything that it asks for. @returns its id in the list of applications */
 export async function allowApplication(service: StartedService): Promise<string> {
   const { headers } = await beginSession(service);
   const person = await signedIn(service, { cookie: headers.cookie, consoleToken: headers[consoleTokenHeader] });
-  const { body } = await send(`${service.filesUrl}/oauth/register`, { json: { redirect_uris: [redirectUri] } });
-  const request = { response_type: 'code', client_id: body.client_id, redirect_uri: redirectUri };
-  const pkce = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' };
-  const parameters = new URLSearchParams({ ...request, ...pkce });
-  await openBrowser(service.filesUrl, person).allow(`${service.filesUrl}/oauth/authorize?${parameters}`);
-  const listed = await send(`${service.filesUrl}/v1/applications`, { key: service.key });
-  return listed.body.data[0].application_id;
+  return (await signInApplication(service, { person })).applicationId;
 }

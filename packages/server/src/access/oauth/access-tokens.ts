@@ -1,16 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../../platform/caller.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { createGroupCommit } from '../../platform/concurrency/group-commit.ts';
 import { identify, type ReceivedRequest } from '../../platform/log/request-identity.ts';
 import { createPermissions } from '../../platform/permissions.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import { hashSecret } from './adapter.ts';
-import type { OauthRepository, StoredGrant } from './oauth-repository.ts';
+import type { FoundRecord, OauthRepository, StoredGrant } from './oauth-repository.ts';
 import { type AddressName, covers, type Resources } from './resources.ts';
 
 /** A token that was found is used for this time without a query, so a revocation is visible in every process within it. */
 const cachedMs = 1000;
 const mostCached = 10_000;
+/** One query at a time looks up all tokens that are waiting, so somebody who guesses tokens causes one, not one for each guess. */
+const mostInQuery = 500;
 const noteEveryMs = 60_000;
 
 /** The parts of a request that are read. */
@@ -43,13 +46,18 @@ interface Entry {
 export function createAccessTokens({ repository, clock, resources, address }: AccessTokensDeps): AccessTokens {
   const entries = new Map<string, Entry>();
   const notedAt = new Map<string, number>();
+  const lookUps = createGroupCommit<string, FoundRecord | undefined>(async (hashes) => {
+    const found = await repository.findRecords('AccessToken', [...new Set(hashes)], clock.now());
+    const byHash = new Map(found.map((one) => [one.record.hash, one]));
+    return hashes.map((hash) => byHash.get(hash));
+  }, mostInQuery);
 
   async function find(hash: string): Promise<Entry | undefined> {
     const now = clock.now();
     const known = entries.get(hash);
     if (known !== undefined && now < known.until) return known;
     entries.delete(hash);
-    const found = await repository.findRecord('AccessToken', hash, now);
+    const found = await lookUps.add(hash);
     if (found?.grant === undefined) return undefined;
     const { grant, record } = found;
     if (entries.size >= mostCached) entries.clear();

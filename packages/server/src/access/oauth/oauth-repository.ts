@@ -43,6 +43,11 @@ export interface StoredRecord {
   readonly uses: number;
 }
 
+export interface FoundRecord {
+  readonly record: StoredRecord;
+  readonly grant: StoredGrant | undefined;
+}
+
 export type NewRecord = Omit<StoredRecord, 'consumedAt' | 'uses'>;
 
 export interface Use {
@@ -58,11 +63,9 @@ export interface OauthRepository {
   /** Adds a record, or replaces the payload and the expiry of the one with the same hash. */
   saveRecord(record: NewRecord): Promise<void>;
   /** Returns a record that has not expired at `now`, with its grant. Without a usable grant it does not exist. */
-  findRecord(
-    model: string,
-    hash: string,
-    now: number,
-  ): Promise<{ readonly record: StoredRecord; readonly grant: StoredGrant | undefined } | undefined>;
+  findRecord(model: string, hash: string, now: number): Promise<FoundRecord | undefined>;
+  /** Returns several of them, in any order. `hashes` has at least one. */
+  findRecords(model: string, hashes: readonly string[], now: number): Promise<FoundRecord[]>;
   /** Counts a use in one statement, so that only `most` of several concurrent calls succeed. @returns whether it did */
   useRecord(model: string, hash: string, use: Use): Promise<boolean>;
   removeRecord(model: string, hash: string): Promise<void>;

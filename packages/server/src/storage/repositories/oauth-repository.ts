@@ -17,10 +17,11 @@ export function createOauthRepository(database: Pick<Database, 'read' | 'write' 
 
 type RecordFunctions = Pick<
   OauthRepository,
-  'saveRecord' | 'findRecord' | 'useRecord' | 'removeRecord' | 'countEvent' | 'sweep'
+  'saveRecord' | 'findRecord' | 'findRecords' | 'useRecord' | 'removeRecord' | 'countEvent' | 'sweep'
 >;
 
 function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFunctions {
+  const findRecords = findRecordsIn(read);
   return {
     saveRecord: async ({ model, hash, grantId, payload, expiresAt }) => {
       const content = { payload: JSON.stringify(payload), expires_at: expiresAt };
@@ -32,24 +33,8 @@ function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFun
         .onConflict((conflict) => conflict.columns(['model', 'hash']).doUpdateSet(content))
         .execute();
     },
-    findRecord: async (model, hash, now) => {
-      const row = await read
-        .selectFrom('oauth_record')
-        .selectAll()
-        .where('model', '=', model)
-        .where('hash', '=', hash)
-        .where('expires_at', '>', now)
-        .executeTakeFirst();
-      if (row === undefined) return undefined;
-      if (row.grant_id === null) return { record: toRecord(row), grant: undefined };
-      const grant = await read
-        .selectFrom('oauth_grant')
-        .selectAll()
-        .where('id', '=', row.grant_id)
-        .where(isUsable(now))
-        .executeTakeFirst();
-      return grant === undefined ? undefined : { record: toRecord(row), grant: toGrant(grant) };
-    },
+    findRecord: async (model, hash, now) => (await findRecords(model, [hash], now))[0],
+    findRecords,
     useRecord: async (model, hash, { now, since, most }) => {
       const used = await write
         .updateTable('oauth_record')
@@ -105,6 +90,23 @@ function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFun
         .where(hasNoGrant)
         .execute();
     },
+  };
+}
+
+function findRecordsIn(read: Kysely<Tables>): OauthRepository['findRecords'] {
+  return async (model, hashes, now) => {
+    const rows = await read
+      .selectFrom('oauth_record')
+      .selectAll()
+      .where('model', '=', model)
+      .where('hash', 'in', hashes)
+      .where('expires_at', '>', now)
+      .execute();
+    const ids = rows.flatMap(({ grant_id: id }) => id ?? []);
+    const usable = read.selectFrom('oauth_grant').selectAll().where('id', 'in', ids).where(isUsable(now));
+    const grants = new Map((ids.length === 0 ? [] : await usable.execute()).map((row) => [row.id, toGrant(row)]));
+    const found = rows.map((row) => ({ record: toRecord(row), grant: grants.get(row.grant_id ?? '') }));
+    return found.filter(({ record, grant }) => record.grantId === null || grant !== undefined);
   };
 }
 

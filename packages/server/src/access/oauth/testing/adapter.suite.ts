@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createNewId } from '../../../platform/identifier.ts';
-import { type AdapterEvent, createAdapter, mostPairs } from '../adapter.ts';
+import { type AdapterEvent, createAdapter, hashSecret, mostPairs } from '../adapter.ts';
 import type { OauthRepository, StoredGrant } from '../oauth-repository.ts';
 
 export interface OpenedOauth {
@@ -75,6 +75,11 @@ export function testOauthAdapter(opened: () => OpenedOauth): void {
     });
     assert.deepEqual(await repository.findGrant(grant.id), grant);
     assert.deepEqual(await repository.findUsableGrants([grant.id, 'gran0'], start), [grant.id]);
+    const found = await repository.findRecords('AccessToken', ['unknown', hashSecret(grant.id)], start);
+    assert.deepEqual(
+      found.map((one) => [one.record.hash, one.grant?.id]),
+      [[hashSecret(grant.id), grant.id]],
+    );
     assert.deepEqual(
       (await repository.listGrants(grant.projectId, start)).map(({ id }) => id),
       [grant.id],

@@ -96,7 +96,15 @@ export async function openOauthApp(
   applicationRoutes(app, { ...deps, guard: createManagerGuard(keyRing, callers) });
   serverMetadataRoutes(app, deps);
   resourceMetadataRoutes(app, { resources, address: 'files' });
-  const tokens = createAccessTokens({ repository, clock, resources, address: 'files' });
+  const lookUps: number[] = [];
+  const counting: typeof repository = {
+    ...repository,
+    findRecords: (model, hashes, now) => {
+      lookUps.push(hashes.length);
+      return repository.findRecords(model, hashes, now);
+    },
+  };
+  const tokens = createAccessTokens({ repository: counting, clock, resources, address: 'files' });
   const guard = createPluginsGuard({ keyRing, tokens, keyRequired: true, mounted: new WeakMap() });
   const addChallenge = createChallenge(resources, 'files');
   app.register(async (scope) => {
@@ -138,6 +146,7 @@ export async function openOauthApp(
     clock,
     documents,
     asked,
+    lookUps,
     lines,
     registry,
     project,
