@@ -68,6 +68,17 @@ export const NewSession = Type.Interface([Session], {
 });
 export type NewSession = Static<typeof NewSession>;
 
+/** How people can sign in besides the password. */
+export const SignInWays = Type.Object({ provider: Type.Union([Type.String(), Type.Null()]) });
+export type SignInWays = Static<typeof SignInWays>;
+
+/** The query with which an identity provider sent the browser back. */
+export const ProviderAnswer = Type.Object({ answer: Type.String({ maxLength: 8192 }) });
+export type ProviderAnswer = Static<typeof ProviderAnswer>;
+
+export const ProviderSession = Type.Interface([NewSession], { return_to: Type.String() });
+export type ProviderSession = Static<typeof ProviderSession>;
+
 export const SignOutQuery = Type.Object({
   everywhere: Type.Optional(Type.Boolean({ default: false, description: 'End all sessions of the administrator.' })),
 });

@@ -36,7 +36,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** The calls that begin, end and read a session. Their callers handle a refusal themselves. */
-const isSessionCall = (endpoint: string) => /^\w+ \/v1\/(?:session|setup)\b/.test(endpoint);
+const isSessionCall = (endpoint: string) => /^\w+ \/v1\/(?:session|setup|sign_in)\b/.test(endpoint);
 
 /** A call that is refused because the session has ended had no effect: it is sent again after the next sign-in. */
 const options = {

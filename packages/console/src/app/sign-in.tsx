@@ -1,8 +1,9 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
+import { providerUrl, signInApi } from '../api/sign-in.ts';
 import { PasswordField } from '../components/forms/password-field.tsx';
 import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
@@ -55,10 +56,24 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
         <Button type="submit" loading={busy} fullWidth>
           {t('signIn.title')}
         </Button>
+        <ProviderLink />
         <Text size="xs" c="dimmed">
           {t('signIn.forgotten')}
         </Text>
       </Stack>
     </form>
+  );
+}
+
+/** Leaves for the identity provider, which sends the browser back to this page. */
+function ProviderLink() {
+  const { t } = useLanguage();
+  const ways = useQuery({ queryKey: ['sign-in-ways'], queryFn: () => signInApi.data('GET /v1/sign_in') });
+  const provider = ways.data?.provider ?? null;
+  if (provider === null) return null;
+  return (
+    <Button component="a" href={providerUrl()} variant="default" fullWidth>
+      {t('signIn.with', { provider })}
+    </Button>
   );
 }

@@ -150,9 +150,23 @@ export const shell = {
   'shell.toDark': 'Switch to the dark theme',
   'shell.toLight': 'Switch to the light theme',
   'signIn.about': 'Sign in to the Quartermaster console',
+  'signIn.back': 'Back to sign-in',
+  'signIn.callback': 'Signing in',
+  'signIn.callbackAbout': 'Quartermaster checks the answer of the identity provider.',
+  'signIn.failed': 'You are not signed in',
   'signIn.forgotten': 'Forgot your password? Run “quartermaster administrator link --reset” on the server.',
   'signIn.name': 'Name',
   'signIn.password': 'Password',
+  'signIn.reason.answer_invalid':
+    'The answer of the identity provider is not valid. Sign in again. If it happens again, give the request id to the operator of this service.',
+  'signIn.reason.denied': 'The identity provider did not allow the sign-in. Sign in again, or ask its administrator.',
+  'signIn.reason.expired': 'The sign-in has expired, or it began in another browser. Sign in again.',
+  'signIn.reason.no_access':
+    'Your account has no access to this service, or it is disabled. Ask an administrator of this service.',
+  'signIn.reason.too_many_groups':
+    'The identity provider left out your groups, because there are too many. Ask its administrator to send fewer groups to this application.',
+  'signIn.reason.unreachable': 'The identity provider could not be reached. Try again later.',
   'signIn.title': 'Sign in',
   'signIn.togglePassword': 'Show or hide the password',
+  'signIn.with': 'Sign in with {provider}',
 } as const;

@@ -8,9 +8,13 @@ export interface Cookies {
   /** Returns both tokens of a session. */
   readTokens(headers: IncomingHttpHeaders): SentTokens;
   readDeviceCookie(header: string | undefined): string | undefined;
+  /** Reads the secret of a sign-in with the identity provider. */
+  readSignIn(header: string | undefined): string | undefined;
   /** Values of `Set-Cookie`. */
   writeSession(token: string, seconds: number): string;
   writeDeviceCookie(deviceCookie: string): string;
+  /** With 0 seconds the browser forgets the secret. */
+  writeSignIn(secret: string, seconds: number): string;
   endSession(): string;
 }
 
@@ -26,14 +30,17 @@ export function createCookies(https: boolean, basePath = ''): Cookies {
   const prefix = https ? (basePath === '' ? '__Host-' : '__Secure-') : '';
   const session = `${prefix}${sessionCookie}`;
   const browser = `${prefix}quartermaster_browser`;
+  const signIn = `${prefix}quartermaster_sign_in`;
   const attributes = `Path=${basePath}/; HttpOnly; SameSite=Strict${https ? '; Secure' : ''}`;
   const write = (name: string, value: string, seconds: number) => `${name}=${value}; Max-Age=${seconds}; ${attributes}`;
   return {
     readSession: (header) => readCookie(header, session),
     readTokens: (headers) => ({ cookie: readCookie(headers.cookie, session), console: readConsoleToken(headers) }),
     readDeviceCookie: (header) => readCookie(header, browser),
+    readSignIn: (header) => readCookie(header, signIn),
     writeSession: (token, seconds) => write(session, token, seconds),
     writeDeviceCookie: (deviceCookie) => write(browser, deviceCookie, browserSeconds),
+    writeSignIn: (secret, seconds) => write(signIn, secret, seconds),
     endSession: () => write(session, '', 0),
   };
 }

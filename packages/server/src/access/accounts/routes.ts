@@ -205,7 +205,7 @@ function sessionListRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessio
 }
 
 /** Prevents pages of another origin from signing a user in or out. */
-function beginHook({ origins }: AccountRoutesDeps) {
+export function beginHook({ origins }: AccountRoutesDeps) {
   return async (request: FastifyRequest) => origins.checkOrigin({ method: request.method, headers: request.headers });
 }
 
@@ -227,13 +227,13 @@ function useHook({ origins, sessions, cookies }: AccountRoutesDeps, found: Found
   };
 }
 
-function originOf(deps: AccountRoutesDeps, request: FastifyRequest): RequestOrigin {
+export function originOf(deps: AccountRoutesDeps, request: FastifyRequest): RequestOrigin {
   const deviceCookie = deps.cookies.readDeviceCookie(request.headers.cookie);
   const userAgent = request.headers['user-agent'];
   return { address: deps.addressOf(request), deviceCookie, userAgent, requestId: request.id };
 }
 
-function answerBegun({ cookies }: AccountRoutesDeps, reply: FastifyReply, begun: NewSession) {
+export function answerBegun({ cookies }: AccountRoutesDeps, reply: FastifyReply, begun: NewSession) {
   const { account, token } = begun;
   reply.header('Set-Cookie', [
     cookies.writeSession(token.reveal(), absoluteMs / 1000),

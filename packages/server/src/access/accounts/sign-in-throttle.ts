@@ -84,7 +84,7 @@ function bucketsOf({ name, address, browser }: Attempt): Array<{ name: string; d
 }
 
 /** Returns the network of an address. A client with one IPv6 address controls the 2^64 addresses of its network. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1);
   if (!plain.includes(':')) return plain;
   const [head = '', tail = ''] = plain.split('::', 2);

@@ -8,6 +8,7 @@ const consolePaths = [
   '/',
   '/setup',
   '/sign-in',
+  '/sign-in/callback',
   '/files',
   '/collections',
   '/collections/*',
@@ -21,6 +22,11 @@ const consolePaths = [
   '/oauth/requests/:request_id',
 ];
 const hidden = { schema: { hide: true } } as const;
+
+export function isConsolePath(path: string): boolean {
+  const startOf = (pattern: string) => pattern.replace(/[*:].*$/, '');
+  return consolePaths.some((each) => path === each || (/[*:]/.test(each) && path.startsWith(startOf(each))));
+}
 
 export interface ConsoleDeps {
   readonly files: ConsoleFiles;

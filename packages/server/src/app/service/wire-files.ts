@@ -1,5 +1,3 @@
-import { accountRoutes } from '../../access/accounts/routes.ts';
-import { projectRoutes } from '../../access/projects/routes.ts';
 import { onceRetried } from '../../platform/concurrency/once.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
@@ -47,10 +45,10 @@ import type { CollectionContext } from './collection-context.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { listLimits, recordBounds } from './list-limits.ts';
+import { serveAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
-import { type Access, openAccess } from './wire-node.ts';
-import { serveOauth } from './wire-oauth.ts';
+import { openAccess } from './wire-node.ts';
 
 /** The memory of the process that reads a document, and of OCR. */
 const extractionMemoryMb = 1536;
@@ -130,12 +128,6 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     consoleUrl: context.consoleUrl,
   };
   return { app, guard, knowledge, stored, port: config.filesPort, endStreams: () => collections.events.close() };
-}
-
-function serveAccess(context: ServiceContext, app: ListenAddress['app'], access: Access): void {
-  accountRoutes(app, access);
-  projectRoutes(app, access.projectRoutes);
-  serveOauth(context, app, access);
 }
 
 interface FileParts extends StoredFiles {

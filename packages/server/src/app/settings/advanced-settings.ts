@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
+import { readRoleRule } from '../../access/sign-in/claimed-access.ts';
 import { choice, isText, list, map, path, secret, text, unset, whole } from './setting.ts';
 import {
   isHost,
   isHostName,
+  isIssuer,
   isLanguage,
   isNetwork,
   isOrigin,
@@ -74,6 +76,31 @@ const firstStart = {
   ),
   ADMINISTRATOR_PASSWORD: secret(
     'Set the password of the console administrator, `administrator`, that the first start creates. The password of an existing administrator stays. Unset: the start prints a setup link',
+  ),
+};
+
+const people = {
+  OIDC_ISSUER: unset(
+    Type.Refine(Type.String(), isIssuer),
+    'Let people sign in with this OpenID Connect provider, such as `https://accounts.google.com`. Plain http is allowed on a loopback address. If the address of the provider is not public, EGRESS_ALLOW must allow it. Unset: people sign in with the password only. See docs/guides/sign-in.md',
+    {
+      must: 'be the https URL of an issuer without query, or an http URL on a loopback address. For Microsoft Entra ID it names one tenant, not common, organizations, consumers or {tenantid}',
+    },
+  ),
+  OIDC_CLIENT_ID: text('Sign in as this client of the provider. Required with OIDC_ISSUER'),
+  OIDC_CLIENT_SECRET: secret('Authenticate the client with this secret. Unset: a public client, with PKCE only'),
+  OIDC_ALLOWED_DOMAINS: list(
+    isHostName,
+    'be a list of domains such as example.com',
+    'Create an account for everyone who signs in with a verified e-mail address of these domains, separated by commas. Such an account sees no project until an administrator adds it. Empty: only OIDC_ROLES lets new people in',
+  ),
+  OIDC_ROLES_CLAIM: text(
+    'Read the values of OIDC_ROLES from this claim of the ID token or of the UserInfo endpoint, such as `groups`. Required with OIDC_ROLES',
+  ),
+  OIDC_ROLES: list(
+    (item) => readRoleRule(item) !== null,
+    'be a list such as writers=tea:member, staff=*:viewer, operators=administrator. The roles are administrator, member and viewer',
+    'Give people with these values of the claim a role at every sign-in, separated by commas: `value=project:role` with the name or id of a project, or `*` for all; `value=administrator` makes an administrator of the service. The roles are `administrator`, `member` and `viewer`',
   ),
 };
 
@@ -243,6 +270,7 @@ const plugins = {
 export const advancedSettings = {
   ...addresses,
   ...firstStart,
+  ...people,
   ...store,
   ...documents,
   ...search,

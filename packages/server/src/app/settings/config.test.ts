@@ -15,9 +15,9 @@ test('an empty environment gives the documented defaults', () => {
   assert.ok(config.dataFolder.endsWith('/data'));
 });
 
-test('there are at most sixty settings, of which twelve are on the first page, and each has a description', () => {
+test('there are at most 67 settings, of which twelve are on the first page, and each has a description', () => {
   const names = Object.keys(settings);
-  assert.ok(names.length <= 60, `${names.length} settings: a knob that nobody turns is a constant`);
+  assert.ok(names.length <= 67, `${names.length} settings: a knob that nobody turns is a constant`);
   assert.equal(names.filter(isOnFirstPage).length, 12);
   assert.deepEqual(
     Object.entries(settings).filter(([, schema]) => !('description' in schema)),
@@ -99,6 +99,46 @@ test('lists and maps are parsed; an empty value counts as unset', () => {
   assert.equal(config.filesPort, 8080);
 });
 
+test('the sign-in with an identity provider is refused at the start if it cannot work', () => {
+  const issuer = 'https://id.example/realms/common';
+  const errorsOf = (values: Readonly<Record<string, string>>) => {
+    const named = Object.entries({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: 'q', ...values });
+    try {
+      parseConfig(Object.fromEntries(named.map(([name, value]) => [`QUARTERMASTER_${name}`, value])));
+      return '';
+    } catch (error) {
+      return error instanceof ConfigError ? error.errors.join(' ') : 'another error';
+    }
+  };
+  const roles = { OIDC_ROLES_CLAIM: 'groups', OIDC_ROLES: 'w=r=tea:member, staff=*:viewer, op=administrator' };
+  assert.equal(errorsOf({ ...roles, OIDC_CLIENT_SECRET: 's', OIDC_ALLOWED_DOMAINS: 'example.com' }), '');
+  assert.equal(errorsOf({ OIDC_ISSUER: 'http://127.0.0.1:9000', PUBLIC_FILES_URL: 'http://localhost:8080' }), '');
+  assert.equal(errorsOf({ HOST: '0.0.0.0', PUBLIC_FILES_URL: 'https://q.example' }), '');
+  const refused: Array<[Record<string, string>, RegExp]> = [
+    ...[
+      'http://id.example',
+      'id.example',
+      'https://id.example?x=1',
+      'https://u:hunter2@id.example',
+      'https://login.microsoftonline.com/{tenantid}/v2.0',
+      'https://login.microsoftonline.com/common/v2.0',
+      'https://login.microsoftonline.us/organizations',
+    ].map((text): [Record<string, string>, RegExp] => [{ OIDC_ISSUER: text }, /OIDC_ISSUER must be the https URL/]),
+    [{ OIDC_CLIENT_ID: '' }, /set QUARTERMASTER_OIDC_CLIENT_ID/],
+    [{ OIDC_ISSUER: '' }, /OIDC_ISSUER is not set/],
+    [{ HOST: '0.0.0.0' }, /PUBLIC_FILES_URL to an https URL/],
+    [{ PUBLIC_FILES_URL: 'http://q.example' }, /PUBLIC_FILES_URL to an https URL/],
+    [{ ...roles, OIDC_ROLES_CLAIM: '' }, /need each other/],
+    [{ ...roles, OIDC_ROLES: '' }, /need each other/],
+    [{ ...roles, OIDC_ROLES: 'staff=tea:owner' }, /OIDC_ROLES must be a list .* The roles are/],
+    [{ OIDC_ALLOWED_DOMAINS: 'https://example.com' }, /OIDC_ALLOWED_DOMAINS must be a list/],
+  ];
+  for (const [values, expected] of refused) {
+    assert.match(errorsOf(values), expected, JSON.stringify(values));
+    assert.ok(!errorsOf(values).includes('hunter2'));
+  }
+});
+
 test('the URL of the database comes from its setting or from a file, not from both, and no error repeats it', async (t) => {
   const folder = await temporaryFolder(t);
   const file = join(folder, 'url');
@@ -143,12 +183,10 @@ for (const name of secretFiles) {
 }
 
 test('the list of settings with secret files is complete', () => {
-  assert.deepEqual(
-    secretFiles.sort(),
-    'ADMINISTRATOR_PASSWORD_FILE DATABASE_URL_FILE EMBEDDING_KEY_FILE FIRST_KEY_FILE RERANKER_KEY_FILE SEALING_KEY_FILE'.split(
-      ' ',
-    ),
-  );
+  assert.deepEqual(secretFiles.sort(), [
+    ...['ADMINISTRATOR_PASSWORD_FILE', 'DATABASE_URL_FILE', 'EMBEDDING_KEY_FILE', 'FIRST_KEY_FILE'],
+    ...['OIDC_CLIENT_SECRET_FILE', 'RERANKER_KEY_FILE', 'SEALING_KEY_FILE'],
+  ]);
 });
 
 test('the first key and the password of the administrator come from settings or from files, not from both', async (t) => {

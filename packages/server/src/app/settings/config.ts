@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { Secret } from '../../platform/secret.ts';
 import { didYouMean } from '../../platform/validation/field-errors.ts';
 import type { Environment } from './environment.ts';
 import { findMissingFolder, type ModelConfig, readModelsFile } from './models-file.ts';
 import { prefix, readSettings } from './read-settings.ts';
 import type { SettingValues } from './setting.ts';
-import { normalizePublicUrl, splitKeys } from './setting-checks.ts';
+import { isSafeUrl, normalizePublicUrl, splitKeys } from './setting-checks.ts';
 import { isSecretFile, settings } from './settings.ts';
 
 export { type Environment, processEnvironment } from './environment.ts';
@@ -63,6 +64,24 @@ function findContradictions(config: Config): string[] {
     errors.push(`QUARTERMASTER_FILES_PORT and QUARTERMASTER_PLUGINS_PORT are both ${filesPort}. Set different ports.`);
   if (rerankerProvider !== 'none' && rerankerModel === null)
     errors.push(`QUARTERMASTER_RERANKER_PROVIDER is ${rerankerProvider}: set QUARTERMASTER_RERANKER_MODEL, too.`);
+  return [...errors, ...findOidcContradictions(config)];
+}
+
+function findOidcContradictions(config: Config): string[] {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcAllowedDomains, oidcRoles, oidcRolesClaim } = config;
+  const errors: string[] = [];
+  const isUsed = [oidcClientId, oidcClientSecret, oidcRolesClaim].some((value) => value !== null);
+  if (oidcIssuer === null && (isUsed || oidcAllowedDomains.length > 0 || oidcRoles.length > 0))
+    errors.push('QUARTERMASTER_OIDC_ISSUER is not set, but other settings of the sign-in are. Set it, too.');
+  if (oidcIssuer !== null && oidcClientId === null)
+    errors.push('QUARTERMASTER_OIDC_ISSUER is set: set QUARTERMASTER_OIDC_CLIENT_ID, too.');
+  if (oidcRoles.length > 0 !== (oidcRolesClaim !== null))
+    errors.push('QUARTERMASTER_OIDC_ROLES and QUARTERMASTER_OIDC_ROLES_CLAIM need each other. Set both or none.');
+  const isReachable = config.publicFilesUrl === null ? isLoopback(config.host) : isSafeUrl(config.publicFilesUrl);
+  if (oidcIssuer !== null && !isReachable)
+    errors.push(
+      'QUARTERMASTER_OIDC_ISSUER is set: set QUARTERMASTER_PUBLIC_FILES_URL to an https URL, to which the provider sends browsers back.',
+    );
   return errors;
 }
 

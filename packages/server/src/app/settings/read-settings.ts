@@ -68,7 +68,7 @@ function describeError(schema: SettingSchema, name: string, text: string): strin
   const whole = type === 'integer' ? `be a whole number from ${minimum} to ${maximum}` : undefined;
   const must = Array.isArray(values) ? `be one of ${values.join(', ')}` : (schema.must ?? whole);
   const message = `${name} must ${must}; received ${quoteText(text)}.`;
-  return name.endsWith('URL') ? withoutCredentials(message) : message;
+  return /(?:URL|ISSUER)$/.test(name) ? withoutCredentials(message) : message;
 }
 
 /** A refused URL may contain a password or a key, and the message is logged. */

@@ -1,5 +1,6 @@
 import { withoutTrailingSlashes } from '@quartermaster/contract';
 import ipaddr from 'ipaddr.js';
+import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 
 export function isPlainUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -11,6 +12,18 @@ export const isServiceUrl = (text: string) => /^https?:\/\//.test(text) && isPla
 export function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   return (url?.protocol === 'https:' || url?.protocol === 'http:') && url.origin === text;
+}
+
+/** Whether a URL has https, or http on a loopback address. */
+export function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+/** Entra's addresses for all tenants are refused: each tenant is an issuer of its own. */
+export function isIssuer(text: string): boolean {
+  const ofAllTenants = /^https:\/\/login\.microsoftonline\.[a-z]+\/(?:common|organizations|consumers)\//i;
+  return isPlainUrl(text) && isSafeUrl(text) && !/[{}]/.test(text) && !ofAllTenants.test(`${text}/`);
 }
 
 export const isHostName = (text: string) => /^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.test(text);

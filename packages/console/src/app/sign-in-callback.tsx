@@ -1,0 +1,88 @@
+import { Alert, Button, Center, Loader } from '@mantine/core';
+import { ApiError } from '@quartermaster/client/api';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { keepSession } from '../api/session.ts';
+import { providerAnswer, signInApi } from '../api/sign-in.ts';
+import { basePath } from '../base-path.ts';
+import { describeFailure } from '../components/failure.tsx';
+import { Icon } from '../components/icons.tsx';
+import { useLanguage } from '../language/language.tsx';
+import { SignedOutPage } from './signed-out-page.tsx';
+
+/** Sends the answer of the identity provider to the service, and then opens the page on which the person was. */
+export function SignInCallback() {
+  const { t } = useLanguage();
+  const finished = useQuery({
+    queryKey: ['sign-in-callback'],
+    queryFn: async () => {
+      const { return_to, ...session } = await finish();
+      await keepSession(Promise.resolve(session));
+      return return_to;
+    },
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  useEffect(() => {
+    if (finished.data !== undefined) window.location.replace(basePath + finished.data);
+  }, [finished.data]);
+  if (finished.error !== null) return <SignInFailed error={finished.error} />;
+  return (
+    <SignedOutPage title={t('signIn.callback')} about={t('signIn.callbackAbout')}>
+      <Center>
+        <Loader aria-label={t('loading')} />
+      </Center>
+    </SignedOutPage>
+  );
+}
+
+/** @throws ApiError, also for a sign-in that failed before the provider was reached */
+async function finish() {
+  const query = new URLSearchParams(providerAnswer);
+  const failed = query.get('failed');
+  if (failed === null) return signInApi.data('POST /v1/sign_in/oidc', { body: { answer: providerAnswer } });
+  throw new SignInError(failed, query.get('request_id'));
+}
+
+/** The service sent the browser to this page instead of to the provider. */
+class SignInError extends Error {
+  readonly code: string;
+  readonly requestId: string | null;
+  constructor(code: string, requestId: string | null) {
+    super(code);
+    this.code = /^[A-Z_]{1,40}$/.test(code) ? code : 'INTERNAL_SERVER_ERROR';
+    this.requestId = requestId?.slice(0, 64) ?? null;
+  }
+}
+
+const reasons = ['answer_invalid', 'denied', 'expired', 'no_access', 'too_many_groups', 'unreachable'] as const;
+
+function reasonOf(error: ApiError | SignInError) {
+  const named = error instanceof ApiError ? error.details?.[0]?.reason : undefined;
+  const reason = reasons.find((each) => each === named);
+  if (reason !== undefined) return reason;
+  return error.code === 'PROVIDER_ERROR' ? 'unreachable' : error.code === 'PERMISSION_DENIED' ? 'no_access' : null;
+}
+
+function SignInFailed({ error }: { error: Error }) {
+  const { t, explain } = useLanguage();
+  const coded = error instanceof ApiError || error instanceof SignInError ? error : null;
+  const reason = coded === null ? null : reasonOf(coded);
+  const message =
+    error instanceof SignInError ? explain({ code: error.code, message: '' }) : describeFailure(error, explain);
+  return (
+    <SignedOutPage title={t('signIn.failed')} about={t('signIn.about')}>
+      <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
+        {reason === null ? message : t(`signIn.reason.${reason}`)}
+        {coded === null ? null : (
+          <div>
+            <small>{[coded.code, coded.requestId].filter(Boolean).join(' · ')}</small>
+          </div>
+        )}
+      </Alert>
+      <Button component="a" href={`${basePath}/`} variant="default" fullWidth>
+        {t('signIn.back')}
+      </Button>
+    </SignedOutPage>
+  );
+}
