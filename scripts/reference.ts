@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeAdmission } from './reference/admission-page.ts';
+import { describeAudit } from './reference/audit-page.ts';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeCommands } from './reference/commands-page.ts';
 import { describeDecisions } from './reference/decisions-page.ts';
@@ -20,6 +21,7 @@ const pages: Record<string, string> = {
   'docs/reference/settings.md': describeSettings(),
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/admission.md': describeAdmission(),
+  'docs/reference/audit.md': describeAudit(),
   'docs/reference/formats.md': describeFormats(),
   'docs/reference/limits.md': describeLimits(),
   'docs/reference/sheets.md': describeSheets(),

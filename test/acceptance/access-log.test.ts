@@ -91,7 +91,7 @@ test('[log] the log names project, key and client of each request, and each sign
   within(requests('/v1/limits')[1], { client: '127.0.0.1', project: undefined, key: undefined, status: 401 });
 
   within(events('set_up_link_used')[0], { ...ofAdmin, name: account.name });
-  within(events('key_created')[0], { ...ofAdmin, key_id: reader.key_id, scopes: ['files', 'admin'] });
+  within(events('key_created')[1], { ...ofAdmin, key_id: reader.key_id, scopes: ['files', 'admin'] });
   within(events('key_rotated')[0], { ...ofAdmin, key_id: rotated.key_id, replaced_key_id: reader.key_id });
   within(events('key_revoked')[0], { ...ofKey, key_id: reader.key_id });
   const refused = events('request_refused');

@@ -118,6 +118,8 @@ const others: Readonly<
   'files rotateKey': { status: 404 },
   'files revokeKey': { status: 404 },
   'files listApplications': { status: 200 },
+  'files listAuditEvents': { status: 403 },
+  'files exportAuditEvents': { status: 403 },
   'files revokeApplication': { status: 404 },
   'plugins listBundles': { status: 200 },
   'plugins listPlugins': { status: 200, path: '?q=post+a+message+to+a+channel+of+slack' },

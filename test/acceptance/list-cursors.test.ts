@@ -21,6 +21,7 @@ const cursors: Readonly<Record<string, readonly [string, string]>> = {
         listProjectDeletions: 'proj',
         listKeys: 'apik',
         listApplications: 'gran',
+        listAuditEvents: 'audt',
       },
       ...{ listCredentialProfiles: 'prof', listRuns: 'xrun' },
     }).map(([name, prefix]) => [name, [place(prefix, '0'), place(prefix, 'z')]]),

@@ -1,5 +1,6 @@
 export * from './administration.ts';
 export * from './artifacts.ts';
+export * from './audit/audit.ts';
 export * from './base-url.ts';
 export * from './chunk-query.ts';
 export * from './chunking.ts';

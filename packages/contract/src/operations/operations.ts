@@ -1,6 +1,7 @@
 /** The texts and examples of every operation of the API. */
 export * from './applications.ts';
 export * from './artifacts.ts';
+export * from './audit.ts';
 export * from './catalogue.ts';
 export * from './chunks.ts';
 export * from './collections.ts';

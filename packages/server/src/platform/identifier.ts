@@ -18,6 +18,7 @@ export const idPrefixes = {
   session: 'sess',
   grant: 'gran',
   client: 'clnt',
+  auditEvent: 'audt',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 export type NewId = (kind: IdKind) => string;

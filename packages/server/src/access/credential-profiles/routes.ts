@@ -81,6 +81,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
     },
     async (request) => {
       const data = await profiles.create(guard.callerOf(request), request.body);
+      await request.server.audit.record(request, { action: 'credential_profile.created', id: data.name });
       return successEnvelope(data);
     },
   );
@@ -98,6 +99,7 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
     },
     async (request) => {
       const data = await profiles.update(guard.callerOf(request), request.params.name, request.body.credentials);
+      await request.server.audit.record(request, { action: 'credential_profile.changed', id: data.name });
       return successEnvelope(data);
     },
   );
@@ -113,7 +115,9 @@ function changingRoutes(app: App, { profiles, guard }: CredentialProfileRoutesDe
       },
     },
     async (request) => {
-      await profiles.remove(guard.callerOf(request), request.params.name);
+      const { name } = request.params;
+      await profiles.remove(guard.callerOf(request), name);
+      await request.server.audit.record(request, { action: 'credential_profile.deleted', id: name });
       return acknowledgement;
     },
   );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { noAudit } from '../../platform/audit/testing/no-audit.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
@@ -18,7 +19,7 @@ async function open(t: TestContext) {
   const { database, folder, close } = await openTemporaryDatabase();
   t.after(close);
   const [clock, newId] = [systemClock, createNewId()];
-  await createFirstKey({ repository: createProjectRepository(database), clock, newId }, folder);
+  await createFirstKey({ repository: createProjectRepository(database), audit: noAudit, clock, newId }, folder);
   const [project] = await database.read.selectFrom('project').select('id').execute();
   const projectId = project?.id ?? '';
   const key = readEncryptionKey(createEncryptionKey());

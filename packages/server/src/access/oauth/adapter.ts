@@ -27,7 +27,7 @@ export interface AdapterDeps {
   readonly findClient: (id: string) => Promise<Payload | undefined>;
   /** Creates the error of the library for a code or token that can no longer be used. */
   readonly refuse: (reason: string) => Error;
-  readonly onEvent: (event: AdapterEvent, grantId: string) => void;
+  readonly onEvent: (event: AdapterEvent, grantId: string) => Promise<void> | void;
 }
 
 /** `shared`: a refresh token was used again within the grace time. */
@@ -71,7 +71,7 @@ function createGrantAdapter({ repository, clock, onEvent }: AdapterDeps): Adapte
       return grant === undefined || !isUsable(grant, clock.now()) ? undefined : grantPayload(grant);
     },
     destroy: async (id) => {
-      if (await repository.revokeGrant(id, clock.now())) onEvent('revoked', id);
+      if (await repository.revokeGrant(id, clock.now())) await onEvent('revoked', id);
     },
   };
 }
@@ -101,7 +101,7 @@ function createRecordAdapter(model: string, deps: AdapterDeps): Adapter {
   const most = mostUses[model] ?? 0;
 
   async function endGrant(grantId: string): Promise<void> {
-    if (await repository.revokeGrant(grantId, clock.now())) onEvent('code_reused', grantId);
+    if (await repository.revokeGrant(grantId, clock.now())) await onEvent('code_reused', grantId);
   }
   return {
     ...nothing,
@@ -119,14 +119,15 @@ function createRecordAdapter(model: string, deps: AdapterDeps): Adapter {
       if (model === 'RefreshToken' && isWithinGrace(record, clock.now())) {
         return record.uses < mostPairs ? payload : undefined;
       }
-      if (record.grantId !== null) onEvent(model === 'RefreshToken' ? 'token_reused' : 'code_reused', record.grantId);
+      if (record.grantId !== null)
+        await onEvent(model === 'RefreshToken' ? 'token_reused' : 'code_reused', record.grantId);
       return { ...payload, consumed: Math.floor(record.consumedAt / 1000) };
     },
     consume: async (id) => {
       const [secret, now] = [hashSecret(id), clock.now()];
       if (await repository.useRecord(model, secret, { now, since: now - graceMs, most })) {
         const found = await repository.findRecord(model, secret, now);
-        if (found?.record.grantId && found.record.uses > 1) onEvent('shared', found.record.grantId);
+        if (found?.record.grantId && found.record.uses > 1) await onEvent('shared', found.record.grantId);
         return;
       }
       const found = await repository.findRecord(model, secret, now);

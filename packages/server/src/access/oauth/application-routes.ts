@@ -6,7 +6,6 @@ import { acknowledgement } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { ManagerGuard } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
-import { accessEvent } from '../../platform/log/request-identity.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { isUsable } from './adapter.ts';
@@ -63,8 +62,8 @@ export function applicationRoutes(app: App, { repository, clock, guard, countEve
       if (!isOwn || !isUsable(grant, clock.now())) throw objectNotFound('application', id);
       await repository.revokeGrant(id, clock.now());
       countEvent('revoked');
-      const fields = { ...accessEvent('grant_revoked', request), grant: id, application: grant.clientId };
-      request.log.info(fields, 'application signed out');
+      const fact = { id, projectId: grant.projectId, details: { client: grant.clientId } };
+      await request.server.audit.record(request, { action: 'application.revoked', ...fact });
       return acknowledgement;
     },
   );

@@ -6,6 +6,7 @@ import { consoleTokenHeader, csrfHeader } from '@quartermaster/contract';
 import fc from 'fast-check';
 import { serve } from '../../../../../test/support/http.ts';
 import { createLogger } from '../../platform/log/logger.ts';
+import { createAuditRepository } from '../../storage/repositories/audit-repository.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { callback, clientId, createFlow, issuer, openOauthApp } from './testing/oauth-app.ts';
 
@@ -117,9 +118,11 @@ test('a code that is used twice ends its tokens, also when ten requests use it a
   assert.ok(more.length === 0, 'at most one succeeds');
   opened.clock.offset = 3000;
   if (won !== undefined) assert.equal((await call(won.json().access_token)).statusCode, 401);
-  assert.ok(
-    opened.lines.some((line) => line.includes('"event":"oauth_code_reused"')),
-    'the log names it',
+  const ended = opened.lines.filter((line) => line.includes('"event":"application_ended_by_reuse"'));
+  assert.deepEqual(
+    ended.map((line) => JSON.parse(line).reason),
+    ['code_reused', 'code_reused'],
+    'the log and the audit log name each once',
   );
 });
 
@@ -159,9 +162,14 @@ test('a refresh token works five times at once, and the whole grant ends when it
   opened.clock.offset = 62_000;
   assert.equal((await call(pairs[0].access_token)).statusCode, 401);
   assert.equal(errorOf(await refresh(pairs[4].refresh_token)), 'invalid_grant');
-  assert.ok(
-    opened.lines.some((line) => line.includes('"event":"oauth_token_reused"')),
-    'the log names it',
+  const events = await createAuditRepository(opened.database).list(null, { action: 'application.ended_by_reuse' });
+  assert.deepEqual(
+    events.items.map(({ actor_kind, details }) => [actor_kind, details]),
+    [['application', { reason: 'token_reused' }]],
+  );
+  assert.equal(
+    (await createAuditRepository(opened.database).list(null, { action: 'application.revoked' })).items.length,
+    0,
   );
 });
 

@@ -3,10 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { oauthScopes } from '@quartermaster/contract';
 import inject from 'light-my-request';
 import type { Client, Context, InteractionModel, Provider } from 'oidc-provider';
+import { type Audit, actorOf, serviceSource } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { createAdapter } from './adapter.ts';
+import { type AdapterEvent, createAdapter } from './adapter.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import type { OauthEvent } from './oauth-metrics.ts';
 import type { OauthRepository } from './oauth-repository.ts';
@@ -18,6 +19,7 @@ export const grantMs = seconds.grant * 1000;
 export interface AuthorizationServerDeps {
   readonly issuer: string;
   readonly repository: OauthRepository;
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly documents: ClientDocuments;
@@ -67,11 +69,7 @@ export async function createAuthorizationServer(deps: AuthorizationServerDeps): 
       return client === undefined ? undefined : { ...client };
     },
     refuse: (reason) => new errors.InvalidGrant(reason),
-    onEvent: (event, grantId) => {
-      deps.countEvent(event);
-      if (event === 'shared') return;
-      deps.logger.warn({ event: `oauth_${event}`, grant: grantId }, 'grant ended, or a code or token used again');
-    },
+    onEvent: recordEvents(deps),
   });
   const provider = new library.Provider(deps.issuer, configurationOf(deps, { library, adapter }));
   provider.proxy = true;
@@ -115,6 +113,20 @@ export async function createAuthorizationServer(deps: AuthorizationServerDeps): 
       await request.save(Math.max(1, request.exp - Math.floor(deps.clock.now() / 1000)));
       return request.returnTo;
     },
+  };
+}
+
+/** The library ends a consent after a code or token of it was used again. That is one event. */
+function recordEvents({ audit, countEvent, repository }: AuthorizationServerDeps) {
+  const reused = new Set<string>();
+  return async (event: AdapterEvent, grantId: string): Promise<void> => {
+    countEvent(event);
+    if (event === 'shared' || reused.has(grantId)) return;
+    if (event !== 'revoked') reused.add(grantId);
+    const action = event === 'revoked' ? 'application.revoked' : 'application.ended_by_reuse';
+    const projectId = (await repository.findGrant(grantId))?.projectId ?? null;
+    const source = { ...serviceSource, ...actorOf(grantId) };
+    await audit.record(source, { action, id: grantId, projectId, details: { reason: event } });
   };
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { NewId } from '../../platform/identifier.ts';
-import { accessEvent, identify } from '../../platform/log/request-identity.ts';
+import { identify } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import { readCookie } from '../accounts/cookies.ts';
@@ -68,7 +68,7 @@ export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
       const clientId = pending.params.client_id ?? '';
       if (request.body.decision === 'deny') {
         deps.countEvent('denied');
-        request.log.info({ ...accessEvent('grant_denied', request), application: clientId }, 'application denied');
+        await request.server.audit.record(request, { action: 'application.denied', id: clientId });
         return successEnvelope({ continue_url: await server.decide(pending, { error: 'access_denied' }) });
       }
       const grant = await grantOf(deps, { pending, accountId, decision: request.body });
@@ -76,10 +76,8 @@ export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
       deps.countEvent('granted');
       const { id, scopes, resource } = grant;
       identify(request, { project: grant.projectId, account: accountId });
-      request.log.info(
-        { ...accessEvent('grant_created', request), grant: id, application: clientId, scopes, resource },
-        'application allowed',
-      );
+      const details = { client: clientId, scopes, resource, collections: grant.collections, tools: grant.tools };
+      await request.server.audit.record(request, { action: 'application.allowed', id, details });
       return successEnvelope({ continue_url: await server.decide(pending, { grantId: id, accountId }) });
     },
   );

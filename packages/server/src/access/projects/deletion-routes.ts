@@ -6,7 +6,6 @@ import { successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Manager, ManagerGuard } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
-import { accessEvent } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import type { KeyRing } from './key-ring.ts';
 import { onlyAdministrators } from './problems.ts';
@@ -43,12 +42,9 @@ export function deletionRoutes(app: App, { guard, keyRing, clock, deletions, onD
       const { project_id: projectId } = request.params;
       const deletion = await deletions.begin(projectId, clock.now());
       if (deletion === undefined) throw objectNotFound('project', projectId);
-      request.log.info(
-        { ...accessEvent('project_deletion_begun', request), project: projectId },
-        'project deletion begun',
-      );
       await keyRing.refresh();
       onDeleting();
+      await request.server.audit.record(request, { action: 'project.deletion_begun', id: projectId, projectId });
       return successEnvelope(deletionToWire(deletion));
     },
   );

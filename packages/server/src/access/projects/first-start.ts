@@ -2,6 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { firstScopes } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
+import { serviceSource } from '../../platform/audit/audit.ts';
 import { Secret } from '../../platform/secret.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
@@ -32,7 +33,7 @@ export async function createFirstKey(
   dataFolder: string,
   chosen: Secret | null = null,
 ): Promise<FirstKey | undefined> {
-  const { repository, clock, newId } = deps;
+  const { audit, repository, clock, newId } = deps;
   if (chosen !== null && !looksLikeApiKey(chosen.reveal())) throw firstKeyRefused();
   if ((await repository.listProjects()).length > 0) return undefined;
   const project = { id: newId('project'), name: firstProjectName, createdAt: clock.now() };
@@ -46,7 +47,9 @@ export async function createFirstKey(
       if (file !== null) await writeDurably(file, `${key.reveal()}\n`);
     },
   });
-  return added === 'added' ? { key, keyId: stored.id, file } : undefined;
+  if (added !== 'added') return undefined;
+  await audit.record(serviceSource, { action: 'key.created', id: stored.id, projectId: project.id });
+  return { key, keyId: stored.id, file };
 }
 
 /**

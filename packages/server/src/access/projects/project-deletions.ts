@@ -1,4 +1,5 @@
 import type { DeletedCount } from '@quartermaster/contract';
+import { type Audit, type AuditFact, serviceSource } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { PeriodicTask } from '../../platform/concurrency/periodic-task.ts';
 import type { Logger } from '../../platform/log/logger.ts';
@@ -42,9 +43,15 @@ export interface ProjectDeletionRepository {
   erase(projectId: string, options: EraseOptions): Promise<ProjectDeletion>;
 }
 
+/** Describes the end of a deletion for the audit log. It is one event, also when a command and a service delete together. */
+export function deletionFact({ projectId, steps, deleted }: ProjectDeletion): AuditFact {
+  return { action: 'project.deleted', id: projectId, projectId, details: { steps, ...deleted } };
+}
+
 export interface DeletionTaskDeps {
   readonly repository: Pick<ProjectDeletionRepository, 'findRunning' | 'erase'>;
   readonly eraseBlob: EraseOptions['eraseBlob'];
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Registry;
@@ -55,7 +62,7 @@ const pause = 5_000;
 
 /** Creates the task that deletes projects, one after another. A failure of one does not delay the others. */
 export function createDeletionTask(deps: DeletionTaskDeps): PeriodicTask {
-  const { repository, eraseBlob, clock, logger } = deps;
+  const { repository, eraseBlob, audit, clock, logger } = deps;
   const attempts = new Counter({
     name: 'quartermaster_project_deletions_total',
     help: 'Deletions of projects that ended (`done`), and attempts that failed and are repeated (`failed`).',
@@ -69,9 +76,9 @@ export function createDeletionTask(deps: DeletionTaskDeps): PeriodicTask {
     async run(signal) {
       for (const projectId of await repository.findRunning()) {
         try {
-          const { steps, deleted } = await repository.erase(projectId, { eraseBlob, now: clock.now, signal });
+          const deletion = await repository.erase(projectId, { eraseBlob, now: clock.now, signal });
           attempts.inc({ result: 'done' });
-          logger.info({ event: 'project_deleted', project: projectId, steps, ...deleted }, 'project deleted');
+          await audit.record(serviceSource, deletionFact(deletion), deletion.begunAt);
         } catch (error) {
           signal.throwIfAborted();
           attempts.inc({ result: 'failed' });

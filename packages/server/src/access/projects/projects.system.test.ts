@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type ListQuery, scopes } from '@quartermaster/contract';
+import { noAudit } from '../../platform/audit/testing/no-audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
@@ -24,7 +25,7 @@ async function openOn(t: TestContext, kind: DatabaseKind) {
   const { database, folder, close } = await temporaryDatabases[kind]();
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
   const repository = createProjectRepository(database);
-  const deps = { repository, clock, newId: createNewId(clock) };
+  const deps = { repository, audit: noAudit, clock, newId: createNewId(clock) };
   const rings: KeyRing[] = [];
   const openRing = async (of: ProjectRepository = repository) => {
     const ring = await openKeyRing({ repository: of, clock, logger, refreshMs: 3_600_000 });

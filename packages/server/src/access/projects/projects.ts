@@ -1,4 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
+import { type Audit, type AuditBy, type AuditFact, commandSource } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
@@ -40,13 +41,13 @@ export interface KeyRequest extends Pick<Grant, 'scopes'> {
   readonly tools?: Grant['tools'];
 }
 
-/** Manages projects and keys. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
+/** Manages projects and keys. `by` is the caller, a command by default. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
 export interface Projects {
-  createProject(name: string): Promise<Project>;
+  createProject(name: string, by?: AuditBy): Promise<Project>;
   listProjects(): Promise<Project[]>;
   /** Sets whether the records of its runs contain inputs. The change takes effect within a few seconds. */
   setRunInputs(projectId: string, runInputs: RunInputs): Promise<void>;
-  createKey(request: KeyRequest): Promise<NewKey>;
+  createKey(request: KeyRequest, by?: AuditBy): Promise<NewKey>;
   listKeys(projectId?: string): Promise<StoredKey[]>;
   /** Returns one page of the keys of a project. */
   pageOfKeys(projectId: string, query: ListQuery): Promise<Page<StoredKey>>;
@@ -56,14 +57,15 @@ export interface Projects {
    * Revokes a key and, with `withDescendants`, the keys that it created, directly or indirectly.
    * @returns ids of the revoked keys
    */
-  revokeKey(keyId: string, options?: { readonly withDescendants?: boolean }): Promise<string[]>;
+  revokeKey(keyId: string, options?: { readonly withDescendants?: boolean }, by?: AuditBy): Promise<string[]>;
   /** Counts the usable keys that the key created, directly or indirectly. */
   countDescendants(keyId: string): Promise<number>;
   /** Creates a key with the same name, permissions and expiry. The old key works for `overlapMs` longer. */
-  rotateKey(keyId: string, overlapMs: number, makerId?: string | null): Promise<NewKey>;
+  rotateKey(keyId: string, overlapMs: number, makerId?: string | null, by?: AuditBy): Promise<NewKey>;
 }
 
 export interface ProjectsDeps {
+  readonly audit: Audit;
   readonly repository: ProjectRepository;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -71,7 +73,7 @@ export interface ProjectsDeps {
 }
 
 export function createProjects(deps: ProjectsDeps): Projects {
-  const { repository, clock, newId } = deps;
+  const { audit, repository, clock, newId } = deps;
 
   async function getProject(projectId: string): Promise<Project> {
     const project = await repository.findProject(projectId);
@@ -108,19 +110,20 @@ export function createProjects(deps: ProjectsDeps): Projects {
   const refuseKey = () => refuseMore('keys_of_project', tooManyKeys(maxUsableKeys));
 
   return {
-    createProject: async (name) => {
+    createProject: async (name, by = commandSource()) => {
       checkName(name, longestName);
       const project = { id: newId('project'), name, createdAt: clock.now() };
       const outcome = await repository.addProject(project, { most: maxProjects });
       if (outcome === 'taken') throw projectNameTaken(name);
       if (outcome === 'full') refuseMore('projects_of_installation', tooManyProjects(maxProjects));
+      await audit.record(by, { action: 'project.created', id: project.id, projectId: project.id, details: { name } });
       return project;
     },
     listProjects: () => repository.listProjects(),
     setRunInputs: async (projectId, runInputs) => {
       if (!(await repository.setRunInputs(projectId, runInputs))) throw objectNotFound('project', projectId);
     },
-    createKey: async (request) => {
+    createKey: async (request, by = commandSource()) => {
       checkName(request.name, longestName);
       await getProject(request.projectId);
       const bounds = keepBounds(request, await findMaker(request.makerId));
@@ -128,6 +131,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const created = newKey(deps, { ...request, ...bounds });
       if (!(await repository.addKey(created.stored, { now: clock.now(), most: maxUsableKeys }))) refuseKey();
       await withdrawOrphan(created.stored);
+      await audit.record(by, keyFact('key.created', created.stored));
       return created;
     },
     listKeys: async (projectId) => {
@@ -139,12 +143,14 @@ export function createProjects(deps: ProjectsDeps): Projects {
       return await repository.pageOfKeys(projectId, checkCursor(query, 'key'));
     },
     findKey,
-    revokeKey: async (keyId, { withDescendants = false } = {}) => {
-      await getKey(keyId);
-      return repository.revokeKey(keyId, clock.now(), withDescendants);
+    revokeKey: async (keyId, { withDescendants = false } = {}, by = commandSource()) => {
+      const key = await getKey(keyId);
+      const revoked = await repository.revokeKey(keyId, clock.now(), withDescendants);
+      await audit.record(by, keyFact('key.revoked', key, { descendants: revoked.filter((id) => id !== keyId) }));
+      return revoked;
     },
     countDescendants: (keyId) => repository.countDescendants(keyId, clock.now()),
-    rotateKey: async (keyId, overlapMs, makerId = null) => {
+    rotateKey: async (keyId, overlapMs, makerId = null, by = commandSource()) => {
       const old = await getKey(keyId);
       const isOver = old.expiresAt !== null && old.expiresAt <= clock.now();
       if (old.revokedAt !== null || isOver) throw objectNotFound('usable key', keyId);
@@ -161,6 +167,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       if (outcome === 'full') refuseKey();
       if (outcome === 'ended') throw objectNotFound('usable key', keyId);
       if (created.stored.makerId === makerId) await withdrawOrphan(created.stored);
+      await audit.record(by, keyFact('key.rotated', created.stored, { replaced_key_id: keyId }));
       return created;
     },
   };
@@ -221,4 +228,11 @@ export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, request: Key
     tools: request.tools == null ? null : [...new Set(request.tools)],
   };
   return { stored, key: new Secret(key) };
+}
+
+/** Describes a change of a key for the audit log. */
+function keyFact(action: AuditFact['action'], key: StoredKey, details: AuditFact['details'] = {}): AuditFact {
+  const { id, projectId, name, scopes, collections, tools, expiresAt } = key;
+  const facts = { name, scopes, collections, tools, expires_timestamp: expiresAt };
+  return { action, id, projectId, details: { ...facts, ...details } };
 }

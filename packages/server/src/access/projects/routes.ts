@@ -20,7 +20,6 @@ import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/e
 import type { App } from '../../platform/http/app.ts';
 import type { Manager } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
-import { accessEvent } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import { assertAdministrator, type DeletionRoutesDeps, deletionRoutes } from './deletion-routes.ts';
@@ -95,7 +94,7 @@ function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): vo
     },
     async (request) => {
       assertAdministrator(guard.managerOf(request));
-      const project = await projects.createProject(request.body.name);
+      const project = await projects.createProject(request.body.name, request);
       return successEnvelope(projectToWire(project));
     },
   );
@@ -143,7 +142,7 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
       if (expiresAt !== null && expiresAt <= clock.now()) {
         throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
       }
-      const created = await projects.createKey({
+      const wanted = {
         projectId,
         name,
         scopes,
@@ -151,8 +150,8 @@ function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps):
         makerId: manager.keyId,
         collections: collections ?? null,
         tools: tools ?? null,
-      });
-      request.log.info(keyEvent('key_created', request, created.stored), 'key created');
+      };
+      const created = await projects.createKey(wanted, request);
       return successEnvelope(newKeyToWire(created, clock, manager));
     },
   );
@@ -176,8 +175,12 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
     async (request) => {
       const manager = guard.managerOf(request);
       const key = await managedKey(projects, manager, request);
-      const created = await projects.rotateKey(key.id, (request.body.overlap_seconds ?? 0) * 1000, manager.keyId);
-      request.log.info({ ...keyEvent('key_rotated', request, created.stored), replaced_key_id: key.id }, 'key rotated');
+      const created = await projects.rotateKey(
+        key.id,
+        (request.body.overlap_seconds ?? 0) * 1000,
+        manager.keyId,
+        request,
+      );
       await keyRing.refresh();
       return successEnvelope(newKeyToWire(created, clock, manager));
     },
@@ -197,20 +200,11 @@ function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesD
     async (request) => {
       const key = await managedKey(projects, guard.managerOf(request), request);
       const withDescendants = request.query.descendants === true;
-      const keyIds = await projects.revokeKey(key.id, { withDescendants });
-      const descendants = keyIds.filter((id) => id !== key.id);
-      request.log.info({ ...keyEvent('key_revoked', request, key), descendants }, 'key revoked');
+      await projects.revokeKey(key.id, { withDescendants }, request);
       await keyRing.refresh();
       return acknowledgement;
     },
   );
-}
-
-/** Names the managed key (`key_id`) and the managing key (`key`) by their ids only. */
-function keyEvent(event: string, request: FastifyRequest, { id, projectId, expiresAt, ...key }: StoredKey) {
-  const { scopes, collections, tools } = key;
-  const fields = { key_id: id, project: projectId, scopes, collections, tools, expires_timestamp: expiresAt };
-  return { ...accessEvent(event, request), ...fields };
 }
 
 function mayManage(manager: Manager, projectId: string): boolean {

@@ -5,10 +5,12 @@ import {
   createProfileMaintenance,
   type ProfileMaintenance,
 } from '../../access/credential-profiles/profile-maintenance.ts';
-import type { ProjectDeletion } from '../../access/projects/project-deletions.ts';
+import { deletionFact, type ProjectDeletion } from '../../access/projects/project-deletions.ts';
 import type { Project } from '../../access/projects/project-repository.ts';
 import { createProjects, type Projects } from '../../access/projects/projects.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
+import { type Audit, commandSource, createAudit } from '../../platform/audit/audit.ts';
+import type { AuditRepository } from '../../platform/audit/audit-repository.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { listReachableUrls } from '../../platform/http/listen.ts';
 import { createNewId } from '../../platform/identifier.ts';
@@ -19,6 +21,7 @@ import type { Database } from '../../storage/database/database.ts';
 import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
 import { openDatabase } from '../../storage/open-database.ts';
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
+import { createAuditRepository } from '../../storage/repositories/audit-repository.ts';
 import { createBlobRepository } from '../../storage/repositories/blob-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
@@ -45,6 +48,7 @@ import { parseConfig, processEnvironment } from '../settings/config.ts';
 export interface Administration extends StoreAdministration {
   readonly projects: Projects;
   readonly profiles: ProfileMaintenance;
+  readonly events: Pick<AuditRepository, 'list'>;
   /**
    * Finds the id of the project with this id or name.
    * @throws Error that names the command which lists the projects
@@ -94,8 +98,13 @@ export async function withAdministration(work: (administration: Administration) 
   };
   try {
     const repository = createProjectRepository(database);
+    const { clock } = database;
+    const newId = createNewId(clock);
+    const events = createAuditRepository(database);
+    const audit = createAudit({ repository: events, clock, newId, logger });
     await work({
-      projects: createProjects({ repository, clock: database.clock, newId: createNewId(database.clock) }),
+      events,
+      projects: createProjects({ repository, audit, clock, newId }),
       profiles: createProfileMaintenance({
         repository: createCredentialProfileRepository(database),
         store,
@@ -107,7 +116,7 @@ export async function withAdministration(work: (administration: Administration) 
         if (found === undefined) throw unknownProject(idOrName);
         return found.id;
       },
-      ...administerDeletions({ database, dataFolder: config.dataFolder, assertFolder }),
+      ...administerDeletions({ database, dataFolder: config.dataFolder, assertFolder, audit }),
       assertKey: async (keyId) => {
         if ((await repository.findKey(keyId)) === undefined) throw unknownKey(keyId);
       },
@@ -120,7 +129,10 @@ export async function withAdministration(work: (administration: Administration) 
       createSetUpLink: async ({ reset }) => {
         await assertFolder();
         const accounts = createAccountRepository(database);
-        if (reset) await accounts.removePasswordAccount();
+        if (reset) {
+          await accounts.removePasswordAccount();
+          await audit.record(commandSource(), { action: 'account.deleted', id: null });
+        }
         const { dataFolder } = config;
         const consoleUrl = config.publicFilesUrl ?? listReachableUrls(config.host, config.filesPort)[0];
         return createSetUpLink({ repository: accounts, clock: database.clock, dataFolder, consoleUrl });
@@ -134,7 +146,7 @@ export async function withAdministration(work: (administration: Administration) 
 
 type StorePlace = Pick<Parameters<typeof administerStore>[0], 'database' | 'dataFolder' | 'assertFolder'>;
 
-function administerDeletions({ database, dataFolder, assertFolder }: StorePlace) {
+function administerDeletions({ database, dataFolder, assertFolder, audit }: StorePlace & { audit: Audit }) {
   const deletions = createProjectDeletionRepository(database);
   return {
     async findProjectToDelete(idOrName: string) {
@@ -149,12 +161,16 @@ function administerDeletions({ database, dataFolder, assertFolder }: StorePlace)
     },
     async deleteProject(projectId: string) {
       const { now } = database.clock;
+      const by = commandSource();
       await assertFolder();
       const blobs = await openDiskBlobStore(dataFolder);
       try {
         if ((await deletions.begin(projectId, now())) === undefined) throw unknownProject(projectId);
+        await audit.record(by, { action: 'project.deletion_begun', id: projectId, projectId });
         const { signal } = new AbortController();
-        return await deletions.erase(projectId, { eraseBlob: blobs.remove, now, signal });
+        const deletion = await deletions.erase(projectId, { eraseBlob: blobs.remove, now, signal });
+        await audit.record(by, deletionFact(deletion), deletion.begunAt);
+        return deletion;
       } finally {
         await blobs.close();
       }

@@ -8,6 +8,7 @@ import { createFirstKey, type FirstKey, findUnusedFirstKey } from '../../access/
 import { openKeyRing } from '../../access/projects/key-ring.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import { createStreamShares } from '../../platform/admission/stream-shares.ts';
+import { createAudit } from '../../platform/audit/audit.ts';
 import { createLimitCounter } from '../../platform/concurrency/limit-counter.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import { createApp } from '../../platform/http/create-app.ts';
@@ -26,6 +27,7 @@ import { warnAboutRoot } from '../../platform/server-process/operator-error.ts';
 import type { Watchdog } from '../../platform/server-process/watchdog.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
+import { createAuditRepository } from '../../storage/repositories/audit-repository.ts';
 import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { type Config, processEnvironment } from '../settings/config.ts';
@@ -189,8 +191,8 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
   await openFilesNode({ config, database, logger, registry, resources });
-  const created = await createFirstKey({ repository, clock, newId }, config.dataFolder, config.firstKey);
-  if (created !== undefined) logger.info({ event: 'first_key_created', key_id: created.keyId }, 'first key created');
+  const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
+  const created = await createFirstKey({ repository, audit, clock, newId }, config.dataFolder, config.firstKey);
   const keyRing = await openKeyRing({ repository, clock, logger });
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
@@ -209,6 +211,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     registry,
     database,
     keyRing,
+    audit,
     ...limiting,
     idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger, countExceeded }),
     idempotencyRepository,
@@ -226,7 +229,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
         overHttps: url?.startsWith('https:') === true,
         basePath: basePathOf(url),
       };
-      return createApp({ logger, address, requestMetrics, drain, streams, watchdog, ...access });
+      return createApp({ logger, address, requestMetrics, audit, drain, streams, watchdog, ...access });
     },
     parts: {
       process: async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { KeyRing } from '../../access/projects/key-ring.ts';
 import type { Admission } from '../../platform/admission/admission.ts';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
+import type { Audit } from '../../platform/audit/audit.ts';
 import type { Caller } from '../../platform/caller.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
@@ -25,6 +26,7 @@ export interface ServiceContext {
   readonly newId: NewId;
   readonly registry: Registry;
   readonly countExceeded: CountExceeded;
+  readonly audit: Audit;
   /** The queues of both addresses. */
   readonly admission: Admission;
   /** The event streams of both addresses. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noAudit } from '../../platform/audit/testing/no-audit.ts';
 import { createApp } from '../../platform/http/create-app.ts';
 import { createDrain } from '../../platform/http/drain.ts';
 import { createRequestMetrics } from '../../platform/http/request-metrics.ts';
@@ -25,6 +26,7 @@ test('a full or read-only disk is one warning without a stack for many requests,
     address: 'files',
     requestMetrics: createRequestMetrics(createMetrics()),
     drain: createDrain(),
+    audit: noAudit,
     overHttps: false,
   });
   t.after(() => app.close());

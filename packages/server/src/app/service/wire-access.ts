@@ -11,6 +11,7 @@ import { createProjectRepository } from '../../storage/repositories/project-repo
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { isConsolePath } from '../console/routes.ts';
 import type { ServiceContext } from './context.ts';
+import { serveAudit } from './wire-audit.ts';
 import type { Access } from './wire-node.ts';
 import { openTokens, serveOauth } from './wire-oauth.ts';
 
@@ -20,6 +21,7 @@ export function serveAccess(context: ServiceContext, app: App, access: Access): 
   projectRoutes(app, access.projectRoutes);
   serveOauth(context, app, access);
   serveSignIn(context, app, access);
+  serveAudit(context, app, access.projectRoutes.guard);
 }
 
 /** Serves the sign-in with the identity provider of the settings, if there is one. */

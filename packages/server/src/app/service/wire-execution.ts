@@ -91,7 +91,7 @@ export async function openExecution(
     ...mostOfRun,
     maxRunsOfKey: config.maxRunsOfKey,
   };
-  const deps = { catalogue: live.current, broker, sandbox, space: context.space };
+  const deps = { catalogue: live.current, broker, sandbox, space: context.space, audit: context.audit };
   /** Other inputs are not searched for references, because a search reads every value of the input. */
   const schemaOf = (bundleId: string, pluginId: string) => {
     const plugin = live.current().findPlugin(bundleId, pluginId);

@@ -175,11 +175,11 @@ const sweepPauseMs = 3_600_000;
 
 /** Deletes projects in the background. @returns the deletions, and a function that starts the work on those that have begun */
 function openDeletions(
-  { clock, logger, registry: metrics, resources, database }: ServiceContext,
+  { audit, clock, logger, registry: metrics, resources, database }: ServiceContext,
   eraseBlob: EraseOptions['eraseBlob'],
 ): Pick<ProjectRoutesDeps, 'deletions' | 'onDeleting'> {
   const deletions = createProjectDeletionRepository(database);
-  const task = createDeletionTask({ repository: deletions, eraseBlob, clock, logger, metrics });
+  const task = createDeletionTask({ repository: deletions, eraseBlob, audit, clock, logger, metrics });
   const running = startPeriodicTask(task, (error) => logger.error({ err: error }, 'project deletions not found'));
   resources.defer(() => running.close());
   return { deletions, onDeleting: running.trigger };
@@ -187,7 +187,7 @@ function openDeletions(
 
 /** Creates the guard of the files address and the dependencies of the routes for administrators and projects. */
 export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['eraseBlob']): Access {
-  const { config, clock, newId, logger, resources, database, keyRing, countExceeded, admission } = context;
+  const { audit, config, clock, newId, logger, resources, database, keyRing, countExceeded, admission } = context;
   const repository = createAccountRepository(database);
   const projectRepository = createProjectRepository(database);
   const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
@@ -221,7 +221,7 @@ export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['era
     callers,
     hasProject,
     projectRoutes: {
-      projects: createProjects({ repository: projectRepository, clock, newId, countExceeded }),
+      projects: createProjects({ repository: projectRepository, audit, clock, newId, countExceeded }),
       ...openDeletions(context, eraseBlob),
       keyRing,
       guard: createManagerGuard(keyRing, callers),

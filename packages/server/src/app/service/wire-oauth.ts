@@ -60,7 +60,7 @@ interface Opening {
 
 /** The issuer is known when the address listens, and then never changes. */
 function createOpening(
-  { config, clock, logger, database, resources: closing }: ServiceContext,
+  { audit, config, clock, logger, database, resources: closing }: ServiceContext,
   { repository, resources, countEvent }: Opening,
 ): (issuer: string) => Promise<AuthorizationServer> {
   let issuer = '';
@@ -75,7 +75,7 @@ function createOpening(
     const documents = createClientDocuments({ repository, clock, outbound: broker, logger, countEvent });
     const accounts = createAccountRepository(database);
     const hasAccount = async (id: string) => (await accounts.findAccount(id))?.disabledAt === null;
-    const deps = { issuer, repository, clock, logger, documents, resources, hasAccount, countEvent };
+    const deps = { issuer, repository, audit, clock, logger, documents, resources, hasAccount, countEvent };
     return await createAuthorizationServer(deps);
   });
   return (found) => {

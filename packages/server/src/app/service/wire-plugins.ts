@@ -268,13 +268,14 @@ interface AsyncRunsOptions extends RunServices {
 
 /** Open it after the components that run plugins, so that it is closed before them. */
 function openAsyncRuns(
-  { clock, logger, resources, admission, shares }: ServiceContext,
+  { audit, clock, logger, resources, admission, shares }: ServiceContext,
   { runStore, repository, effectsOf, ...options }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
     ...options,
     repository,
     admission,
+    audit,
     clock,
     logger,
     owner: randomUUID(),

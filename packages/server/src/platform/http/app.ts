@@ -7,6 +7,14 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import type { Audit } from '../audit/audit.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The audit log, of every address. */
+    readonly audit: Audit;
+  }
+}
 
 /** Derives the TypeScript type from a TypeBox schema for Fastify. */
 interface TypeBoxTypeProvider extends FastifyTypeProvider {

@@ -10,6 +10,7 @@ import {
   LogController,
   type onSendHookHandler,
 } from 'fastify';
+import type { Audit } from '../audit/audit.ts';
 import type { MinimumRate } from '../concurrency/minimum-rate.ts';
 import type { Logger } from '../log/logger.ts';
 import { Problem } from '../problem.ts';
@@ -41,6 +42,7 @@ export interface AppDeps {
   /** `files` or `plugins`. It names the address in logs and metrics. */
   readonly address: string;
   readonly requestMetrics: RequestMetrics;
+  readonly audit: Audit;
   readonly drain: Drain;
   /** True when clients use HTTPS. Browsers are then instructed to keep using it. */
   readonly overHttps?: boolean;
@@ -121,7 +123,7 @@ export function createApp(deps: AppDeps): App {
     schemaController: { compilersFactory },
   }) as unknown as App; // the two differ only in the logger's type parameter
 
-  app.setErrorHandler(writeError);
+  app.decorate('audit', deps.audit).setErrorHandler(writeError);
   handleNotFound(app);
   const minimumRate = deps.minimumRate ?? defaultMinimumRate;
   readJson(app, minimumRate);

@@ -1,5 +1,3 @@
-import type { Logger } from './logger.ts';
-
 /** A log for lines that callers can cause at any rate. */
 export interface BoundedLog {
   /**
@@ -11,7 +9,7 @@ export interface BoundedLog {
 
 const minute = 60_000;
 
-export function createBoundedLog(logger: Pick<Logger, 'warn'>, mostInMinute: number, now = Date.now): BoundedLog {
+export function createBoundedLog(logger: BoundedLog, mostInMinute: number, now = Date.now): BoundedLog {
   let windowStart = Number.NEGATIVE_INFINITY;
   let written = 0;
   let leftOut = 0;

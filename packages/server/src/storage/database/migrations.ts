@@ -6,6 +6,7 @@ import { createProjectDeletionTable } from './migrations/0002-project-deletion.t
 import { createLimitedKeys } from './migrations/0003-limited-keys.ts';
 import { createOauthTables } from './migrations/0004-oauth.ts';
 import { createAccounts } from './migrations/0005-accounts.ts';
+import { createAuditTable } from './migrations/0006-audit-log.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,6 +22,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0003-limited-keys': createLimitedKeys(dialect),
     '0004-oauth': createOauthTables(dialect),
     '0005-accounts': createAccounts(dialect),
+    '0006-audit-log': createAuditTable(dialect),
   };
 }
 

@@ -1,4 +1,15 @@
+import type { AuditEvent } from '@quartermaster/contract';
 import type { Generated } from 'kysely';
+
+/** Who did what, also in deleted projects. The database refuses changes, and deletions before the end of the retention. */
+export interface AuditTables {
+  audit_event: Omit<AuditEvent, 'object' | 'audit_event_id' | 'created_timestamp' | 'details'> & {
+    id: string;
+    at: number;
+    /** JSON object. */
+    details: string;
+  };
+}
 
 /**
  * A project that is being deleted or was deleted. The row stays, so that nothing can be added under this id any more. The

@@ -45,6 +45,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   oauth_client: true,
   oauth_grant: true,
   oauth_record: true,
+  audit_event: true,
 };
 
 /**

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { type DatabaseSnapshot, mostNamedFiles } from '../../platform/database-snapshot.ts';
 import { readProject } from '../../platform/project-text.ts';
+import { auditFunction } from '../database/migrations/0006-audit-log.ts';
 import { assertKnownStore, migrationsFor } from '../database/migrations.ts';
 import { databaseNotEmpty, noPostgresStore } from '../database/problems.ts';
 import { tableNames } from '../database/table-names.ts';
@@ -170,6 +171,7 @@ export async function restoreDump(
   try {
     const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
     if (rows.length === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
+    await client.query(`set search_path = ${client.escapeIdentifier(schema)}; ${auditFunction}`);
     const certificates = join(place, 'authorities.pem');
     // In libpq, a backslash escapes a quote and itself.
     const database = (client.database ?? '').replaceAll(/[\\']/g, '\\$&');

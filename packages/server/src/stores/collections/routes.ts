@@ -77,6 +77,7 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       const { projectId, permissions } = guard.callerOf(request);
       if (permissions.collections !== null) throw creationNotPermitted();
       const data = await collections.create(projectId, request.body);
+      await request.server.audit.record(request, { action: 'collection.created', id: data.collection_id });
       return { ...successEnvelope(data), ...warningsOf(CollectionCreate, request.body) };
     },
   );
@@ -123,7 +124,9 @@ function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutes
       },
     },
     async (request) => {
-      await collections.remove(guard.callerOf(request).projectId, request.params.collection_id);
+      const id = request.params.collection_id;
+      await collections.remove(guard.callerOf(request).projectId, id);
+      await request.server.audit.record(request, { action: 'collection.deleted', id });
       return acknowledgement;
     },
   );
@@ -145,7 +148,10 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
     },
     async (request) => {
       const { projectId } = guard.callerOf(request);
-      const data = await collections.update(projectId, request.params.collection_id, request.body);
+      const id = request.params.collection_id;
+      const data = await collections.update(projectId, id, request.body);
+      const details = { fields: Object.keys(request.body) };
+      await request.server.audit.record(request, { action: 'collection.changed', id, details });
       return { ...successEnvelope(data), ...warningsOf(CollectionUpdate, request.body) };
     },
   );

@@ -195,7 +195,9 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
         const { id, uploaderId } = await getFile(deps, request, request.params.file_id);
         if (uploaderId !== caller.keyId) throw fileOfOthers(id);
       }
-      await deleteFile(deps, caller.projectId, request.params.file_id);
+      const id = request.params.file_id;
+      await deleteFile(deps, caller.projectId, id);
+      await request.server.audit.record(request, { action: 'file.deleted', id });
       return acknowledgement;
     },
   );

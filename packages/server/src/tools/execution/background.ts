@@ -22,7 +22,7 @@ export interface RunReader {
   readonly permissions: Permissions;
 }
 
-export interface BackgroundCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'permissions'> {
+export interface BackgroundCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'permissions' | 'sender'> {
   /** Returns the claim of the `Idempotency-Key` on this run; it is stored with the run in one transaction. */
   readonly claim?: (runId: string) => Promise<CompletedClaim>;
 }

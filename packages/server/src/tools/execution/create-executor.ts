@@ -1,5 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Admission } from '../../platform/admission/admission.ts';
+import type { Audit } from '../../platform/audit/audit.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { NewId } from '../../platform/identifier.ts';
 import type { Logger } from '../../platform/log/logger.ts';
@@ -19,6 +20,7 @@ import type { Execution } from './outcome.ts';
 import { replaceAt } from './output-parts/find-parts.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
 import { handlersRefused, noRoomForRun, tooManyRuns, valueTooDeep, verificationImpossible } from './problems.ts';
+import { recorded } from './record-run.ts';
 import { noObserver, type RawOutcome, type Run, type RunCaller, type RunObserver, unknownCaller } from './run.ts';
 import { createPluginRunner } from './run-plugin.ts';
 import { createRunPolicy, defaultLimits, type ExecutionLimits } from './run-policy.ts';
@@ -41,6 +43,8 @@ export interface ExecutorDeps {
   /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
   readonly admission: Admission;
+  /** Without it, destructive runs are not recorded. */
+  readonly audit?: Audit;
   /** Without it, no part of an output is stored. */
   readonly artifacts?: Pick<ArtifactStore, 'keep' | 'receive'>;
   /** Without it, an input names no files. */
@@ -142,7 +146,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
     readFiles,
 
     execute: (call, signal, caller = unknownCaller) =>
-      admit(caller, async () => await readFiles(call, caller, prepare(call, signal, caller).start)),
+      admit(caller, async () => await readFiles(call, caller, recorded(prepare(call, signal, caller), deps.audit))),
 
     async verifyCredentials(request, signal, caller = unknownCaller) {
       const bundle = getBundle(deps.catalogue(), request.bundle_id);

@@ -15,6 +15,7 @@ import { executionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
+import { senderOf } from '../../platform/audit/audit.ts';
 import { abortedWhenGone } from '../../platform/client-gone.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
@@ -196,7 +197,8 @@ async function runFor({ request, reply, deps, origin }: RunContext, wanted: Plug
 }
 
 function callerOf({ projectOf, keyOf, permissionsOf }: ExecutionRoutesDeps, request: FastifyRequest) {
-  return { projectId: projectOf(request), keyId: keyOf(request), permissions: permissionsOf(request) };
+  const sender = senderOf(request);
+  return { projectId: projectOf(request), keyId: keyOf(request), permissions: permissionsOf(request), sender };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Isolation, RunOrigin } from '@quartermaster/contract';
 import { keyless, type Owner } from '../../platform/admission/owner.ts';
+import type { Sender } from '../../platform/audit/audit.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { Execution, Outcome } from './outcome.ts';
@@ -33,6 +34,8 @@ export interface RunCaller extends Owner {
   readonly origin: RunOrigin;
   /** What the caller may do. Absent for a run that was accepted earlier. */
   readonly permissions?: Permissions | undefined;
+  /** The request that caused the run. Absent for a run that another process accepted. */
+  readonly sender?: Sender | undefined;
   /** Cancels the run. Set when clients other than the caller may cancel it. */
   readonly cancel?: () => void;
   /** Set when the run was accepted earlier and this execution continues it. */

@@ -39,7 +39,7 @@ export interface McpRequest {
   readonly signal: AbortSignal;
 }
 
-export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId'> {
+export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'sender'> {
   readonly permissions: Permissions;
   /** The collection of the endpoint. Undefined for an endpoint of every collection. */
   readonly collectionId?: string | undefined;
@@ -69,8 +69,8 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
   const newServer = (authInfo: AuthInfo | undefined, tellsChanges: boolean) => {
-    const { offer, projectId, keyId, permissions } = extraOf(authInfo);
-    const owner = { projectId, keyId, permissions };
+    const { offer, projectId, keyId, permissions, sender } = extraOf(authInfo);
+    const owner = { projectId, keyId, permissions, sender };
     return createProtocolServer(offer, { ...deps, owner, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
   };
   const bus = new InMemoryServerEventBus();
@@ -93,12 +93,12 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   }
 
   return {
-    async answer(asked, message, { projectId, keyId, permissions, collectionId, view }, tools) {
+    async answer(asked, message, { projectId, keyId, permissions, collectionId, view, sender }, tools) {
       const request = toWebRequest(asked);
       const headerOf = (name: string) => asked.headers.get(name) ?? undefined;
       const chosen = permissions.has('plugins:read') ? tools : noTools;
       const offer = createToolOffer(chosen, { headerOf, projectId }, deps.offers);
-      const extra: Extra = { projectId, keyId, permissions, collectionId, view, offer };
+      const extra: Extra = { projectId, keyId, permissions, collectionId, view, sender, offer };
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...permissions.scopes], extra: { ...extra } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, offer.listed);
@@ -124,7 +124,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
 }
 
 /** Extra information that `answer` passes to the MCP server of a request. */
-interface Extra extends Pick<McpCaller, 'projectId' | 'keyId' | 'permissions' | 'collectionId'> {
+interface Extra extends Pick<McpCaller, 'projectId' | 'keyId' | 'permissions' | 'collectionId' | 'sender'> {
   readonly view: KnowledgeView | undefined;
   readonly offer: ToolOffer;
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { senderOf } from '../../platform/audit/audit.ts';
 import type { Caller } from '../../platform/caller.ts';
 import type { App } from '../../platform/http/app.ts';
 import { permissionsWithoutKey } from '../../platform/permissions.ts';
@@ -71,7 +72,7 @@ export function mcpRoutes(app: App, { open, checkSite, guard, addChallenge }: Mc
     const { projectId = null, keyId = null, permissions = permissionsWithoutKey } = known ?? {};
     const { links, profile } = request.query as McpQuery; // validated against the schema
     const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
-    const caller = { projectId, keyId, permissions, collectionId, view };
+    const caller = { projectId, keyId, permissions, collectionId, view, sender: senderOf(request) };
     const accepted = readAccept(request.headers.accept);
     const message = readMessage(request.body, accepted);
     return send(reply, await answerRequest(toMcpRequest(request, reply, accepted), message, caller));

@@ -3,6 +3,7 @@ import { parseExactJson } from '../../platform/json/exact-json.ts';
 import { projectText } from '../../platform/project-text.ts';
 import type { Executor, PreparedRun } from '../execution/executor.ts';
 import type { InputFiles } from '../execution/file-inputs/file-inputs.ts';
+import type { RunCaller } from '../execution/run.ts';
 import { underWay } from './run-outcome.ts';
 import type { RunKey, RunLease, StoredRequest, StoredRun } from './run-repository.ts';
 
@@ -30,7 +31,7 @@ export interface AsyncRun {
   stopReason: StopReason | null;
 }
 
-export interface AsyncRunOptions {
+export interface AsyncRunOptions extends Pick<RunCaller, 'sender'> {
   /** The request with its credentials. */
   readonly request: PluginCall;
   readonly projectId: string | null;
@@ -43,11 +44,18 @@ export interface AsyncRunOptions {
 /** Performs all checks that are possible before the run begins. Throws a Problem when it cannot begin. */
 export function prepareAsyncRun(
   executor: Pick<Executor, 'prepare'>,
-  { request, projectId, keyId, lease, resumes }: AsyncRunOptions,
+  { request, projectId, keyId, sender, lease, resumes }: AsyncRunOptions,
   cancel: (run: AsyncRun) => void,
 ): AsyncRun {
   const controller = new AbortController();
-  const caller = { projectId, keyId, origin: 'execute', keepsOwnRecord: true, cancel: () => cancel(run) } as const;
+  const caller = {
+    projectId,
+    keyId,
+    sender,
+    origin: 'execute',
+    keepsOwnRecord: true,
+    cancel: () => cancel(run),
+  } as const;
   const prepare = (same: AsyncRunOptions['resumes']) =>
     executor.prepare(request, controller.signal, { ...caller, resumes: same });
   const prepared = prepare(resumes);

@@ -2,6 +2,7 @@ import type { PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
 import type { Admission } from '../../platform/admission/admission.ts';
 import { queues } from '../../platform/admission/queues.ts';
+import type { Audit } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts';
 import type { PeriodicTask } from '../../platform/concurrency/periodic-task.ts';
@@ -36,6 +37,7 @@ export interface AsyncRunsDeps {
   readonly changed: (runId: string) => void;
   /** The unique name of this process. */
   readonly owner: string;
+  readonly audit?: Audit;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly admission: Admission;
@@ -114,8 +116,8 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   async function accept(request: PluginCall, caller: BackgroundCaller): Promise<RunKey> {
     if (stopping.signal.aborted) throw serviceStopping();
     const resolved = await resolveRequest(deps.resolveCredentials, caller, request);
-    const { projectId, keyId } = caller;
-    const run = prepare({ request: resolved, projectId, keyId });
+    const { projectId, keyId, sender } = caller;
+    const run = prepare({ request: resolved, projectId, keyId, sender });
     return await executor.readFiles(resolved, caller, (files) => {
       addFiles(run, files);
       return acceptPrepared(run, request, caller);

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Audit } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts';
 import type { RetryPolicy } from '../../platform/concurrency/retry-delay.ts';
@@ -6,6 +7,7 @@ import { retryUntilStored } from '../../platform/jobs/retry-until-stored.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { resultOf } from '../execution/answers.ts';
 import type { Execution } from '../execution/outcome.ts';
+import { recordRun } from '../execution/record-run.ts';
 import { type AsyncRun, isRequeueable } from './async-run.ts';
 import { interruptedEnd, toRunEnd } from './run-outcome.ts';
 import type { RunEnd, RunKey, RunLease, RunRepository, StoredResult } from './run-repository.ts';
@@ -22,6 +24,8 @@ export interface RunPerformerDeps {
   readonly keepResultMs: number;
   /** Aborted at the end of the grace period of a stop. */
   readonly graceOver: AbortSignal;
+  /** Without it, destructive runs are not recorded. */
+  readonly audit?: Audit;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -65,6 +69,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
     const { signal } = run.controller;
     const store = async () => {
       if (signal.aborted) return true;
+      await recordRun(run.prepared.run, deps.audit);
       run.hasBegun = await starts.add(run.stored);
       if (run.hasBegun) deps.changed(run.stored.id);
       return run.hasBegun;

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { consoleTokenHeader, csrfHeader } from '@quartermaster/contract';
 import { newPkce } from '../../../../../../test/support/oauth.ts';
+import { createAudit } from '../../../platform/audit/audit.ts';
 import { createTestApp } from '../../../platform/http/testing/test-app.ts';
 import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
@@ -10,6 +11,7 @@ import type { EgressResult, Outbound } from '../../../platform/outbound.ts';
 import type { DatabaseKind } from '../../../storage/database/testing/temporary-databases.ts';
 import { temporaryDatabases } from '../../../storage/database/testing/temporary-databases.ts';
 import { createAccountRepository } from '../../../storage/repositories/account-repository.ts';
+import { createAuditRepository } from '../../../storage/repositories/audit-repository.ts';
 import { createOauthRepository } from '../../../storage/repositories/oauth-repository.ts';
 import { createProjectRepository } from '../../../storage/repositories/project-repository.ts';
 import { createCookies } from '../../accounts/cookies.ts';
@@ -63,6 +65,7 @@ export async function openOauthApp(
     origins: createOriginCheck(issuer),
     hasProject,
   });
+  const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
   const resources = createResources({
     publicUrls: { files: issuer, plugins: 'https://p.example' },
     consoleUrl: () => issuer,
@@ -81,6 +84,7 @@ export async function openOauthApp(
   const creating = createAuthorizationServer({
     issuer,
     repository,
+    audit,
     clock,
     logger,
     documents: client,
@@ -90,7 +94,7 @@ export async function openOauthApp(
   });
   const keyRing = await openKeyRing({ repository: projects, clock, logger });
   const deps = { repository, clock, newId, resources, open: () => creating, countEvent };
-  const app = createTestApp({ logger });
+  const app = createTestApp({ logger, audit });
   oauthRoutes(app, { ...deps, addressOf: clientAddress });
   consentRoutes(app, { ...deps, sessions: callers, hasProject });
   applicationRoutes(app, { ...deps, guard: createManagerGuard(keyRing, callers) });

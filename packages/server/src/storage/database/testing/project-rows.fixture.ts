@@ -7,7 +7,8 @@ import { tableNames } from '../table-names.ts';
 export const tablesOfStore: ReadonlySet<string> = new Set([
   ...['store', 'node', 'process', 'commit_check', 'verification', 'answer_key', 'key_change', 'project_deletion'],
   ...['account', 'session', 'set_up_token', 'attempt_counter', 'schema_migration', 'schema_migration_lock'],
-  'oauth_client',
+  // The events of a deleted project stay. They name objects by their ids only.
+  ...['oauth_client', 'audit_event'],
 ]);
 
 /** Parents come before the rows that name them. */

@@ -148,7 +148,9 @@ function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
       },
     },
     async (request) => {
+      const { record_id: id, collection_id } = request.params;
       await records.remove(keyOf(guard, request, request.params));
+      await request.server.audit.record(request, { action: 'record.deleted', id, details: { collection_id } });
       return acknowledgement;
     },
   );

@@ -4,6 +4,7 @@ import type { CollectionContext } from '../../../app/service/collection-context.
 import { openCollectionServices } from '../../../app/service/collection-services.ts';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createStreamShares } from '../../../platform/admission/stream-shares.ts';
+import { noAudit } from '../../../platform/audit/testing/no-audit.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createApp } from '../../../platform/http/create-app.ts';
 import { createDrain } from '../../../platform/http/drain.ts';
@@ -196,7 +197,7 @@ export async function openTestService(t: TestContext, options: TestCollectionsOp
   const files = options.files ?? createTestFiles();
   const services = openTestCollections(t, database, { ...options, files });
   const requestMetrics = createRequestMetrics(createMetrics());
-  const app = createApp({ logger: silent, address: 'files', requestMetrics, drain: createDrain() });
+  const app = createApp({ logger: silent, address: 'files', requestMetrics, drain: createDrain(), audit: noAudit });
   collectionRoutes(app, { guard, ...services });
   await app.ready();
   closeWith(t, () => app.close());

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAdmission } from '../../../platform/admission/admission.ts';
+import { noAudit } from '../../../platform/audit/testing/no-audit.ts';
 import type { Caller } from '../../../platform/caller.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createApp } from '../../../platform/http/create-app.ts';
@@ -66,6 +67,7 @@ export async function startFilesService(options: FilesServiceOptions = {}) {
     address: 'files',
     requestMetrics: createRequestMetrics(createMetrics()),
     drain: createDrain(),
+    audit: noAudit,
   });
   const admissions = createAdmissions({ admission, idempotency, assertAvailable: database.assertAvailable, ...limits });
   const damages = createBlobRepository(database);

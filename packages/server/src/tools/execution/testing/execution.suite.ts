@@ -2,6 +2,7 @@ import { chmod } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import type { TestContext } from 'node:test';
 import { createAdmission } from '../../../platform/admission/admission.ts';
+import { noAudit } from '../../../platform/audit/testing/no-audit.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createApp } from '../../../platform/http/create-app.ts';
 import { createDrain } from '../../../platform/http/drain.ts';
@@ -177,7 +178,7 @@ export async function openBench(t: TestContext, upstream: RequestListener, limit
     sandbox: { run: async (task, signal) => (await sandbox()).run(task, signal), capabilities, close: async () => {} },
   });
   const requestMetrics = createRequestMetrics(metrics);
-  const app = createApp({ logger, address: 'plugins', requestMetrics, drain: createDrain() });
+  const app = createApp({ logger, address: 'plugins', requestMetrics, drain: createDrain(), audit: noAudit });
   executionRoutes(app, {
     ...{
       catalogue: () => catalogue,
