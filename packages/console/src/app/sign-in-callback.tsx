@@ -55,25 +55,33 @@ class SignInError extends Error {
   }
 }
 
-const reasons = ['answer_invalid', 'denied', 'expired', 'no_access', 'too_many_groups', 'unreachable'] as const;
+const explanations = {
+  answer_invalid: 'signIn.reason.answer_invalid',
+  denied: 'signIn.reason.denied',
+  expired: 'signIn.reason.expired',
+  no_access: 'signIn.reason.no_access',
+  too_many_groups: 'signIn.reason.too_many_groups',
+  unreachable: 'signIn.reason.unreachable',
+} as const;
 
-function reasonOf(error: ApiError | SignInError) {
+/** The key of the text for a reason of the service; null for other errors, which the code explains. */
+function explanationOf(error: ApiError | SignInError) {
   const named = error instanceof ApiError ? error.details?.[0]?.reason : undefined;
-  const reason = reasons.find((each) => each === named);
-  if (reason !== undefined) return reason;
-  return error.code === 'PROVIDER_ERROR' ? 'unreachable' : error.code === 'PERMISSION_DENIED' ? 'no_access' : null;
+  const ofCode = { PROVIDER_ERROR: 'unreachable', PERMISSION_DENIED: 'no_access' }[error.code];
+  const found = Object.entries(explanations).find(([reason]) => reason === (named ?? ofCode));
+  return found?.[1] ?? null;
 }
 
 function SignInFailed({ error }: { error: Error }) {
   const { t, explain } = useLanguage();
   const coded = error instanceof ApiError || error instanceof SignInError ? error : null;
-  const reason = coded === null ? null : reasonOf(coded);
+  const explanation = coded === null ? null : explanationOf(coded);
   const message =
     error instanceof SignInError ? explain({ code: error.code, message: '' }) : describeFailure(error, explain);
   return (
     <SignedOutPage title={t('signIn.failed')} about={t('signIn.about')}>
       <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">
-        {reason === null ? message : t(`signIn.reason.${reason}`)}
+        {explanation === null ? message : t(explanation)}
         {coded === null ? null : (
           <div>
             <small>{[coded.code, coded.requestId].filter(Boolean).join(' · ')}</small>
