@@ -31,7 +31,7 @@ or the name of a document. The log line of an event has the same name, with \`_\
   no answer.
 * The event of a run with destructive effects is stored before the plugin starts. If it cannot be stored, the run does not start.
 * Plugins with other effects, and requests that read, write no event.
-* Refused sign-ins are stored at most 10 times a minute in each process. \`left_out\` counts the others.
+* Refused sign-ins are stored at most 20 times a minute in each process. \`left_out\` counts the others.
 * Events of a deleted project stay. They contain ids, and names of keys and projects.
 
 ## Who reads it

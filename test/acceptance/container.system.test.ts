@@ -120,7 +120,7 @@ test('[container] the first key, the administrator and the encryption key come f
   for (const name of ['first-key', 'setup-link', 'encryption-key']) assert.ok(!stored.includes(name), name);
   assert.equal(await container.stop(), 0);
   for (const secret of [key, password]) assert.ok(!container.output().includes(secret));
-  assert.match(container.output(), /"event":"administrator_created".*"name":"administrator"/);
+  assert.match(container.output(), /"event":"account_created".*"name":"administrator"/);
 });
 
 test('[container] the health check fails while the service does not answer', async () => {

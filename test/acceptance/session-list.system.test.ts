@@ -106,7 +106,7 @@ test('[session] the log names each session that begins or ends, and the metrics 
     .flatMap((line): Array<Record<string, unknown>> => (line.startsWith('{') ? [JSON.parse(line)] : []));
   const of = (event: string) => lines.filter((line) => line.event === event);
   assert.deepEqual(
-    of('session_ended').map(({ msg, session, reason, client }) => [msg, session, reason, client]),
+    of('session_ended').map(({ msg, session_id, reason, client }) => [msg, session_id, reason, client]),
     [
       ['session ended', replaced.data.session_id, 'replaced', '127.0.0.1'],
       ['session ended', successor.session_id, 'ended', '127.0.0.1'],
@@ -114,10 +114,10 @@ test('[session] the log names each session that begins or ends, and the metrics 
     ],
   );
   assert.deepEqual(
-    of('signed_in').map(({ session }) => session),
+    of('signed_in').map(({ session_id }) => session_id),
     [replaced.data, successor, ...signedIn.map(({ data }) => data)].map(({ session_id }) => session_id),
   );
-  assert.equal(of('signed_out')[0]?.session, last?.data.session_id);
+  assert.equal(of('signed_out')[0]?.session_id, last?.data.session_id);
   const accounts = new Set([...of('session_ended'), ...of('signed_out')].map((line) => line.account));
   assert.deepEqual([...accounts], [last?.data.account_id]);
 });

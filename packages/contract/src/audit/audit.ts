@@ -15,11 +15,16 @@ const actions = {
   signed_in: { object: 'session', meaning: 'A person signed in.' },
   sign_in_refused: {
     object: 'account',
-    meaning: 'A sign-in, or the current password of a password change, was refused. At most 6 of a minute are stored.',
+    meaning:
+      'A sign-in, or the current password of a password change, was refused. `reason`: `unknown_name`, `wrong_password`, `throttled`, or that of the identity provider.',
     outcome: 'refused',
   },
   signed_out: { object: 'session', meaning: 'A person signed out, in one browser or everywhere.' },
-  'session.ended': { object: 'session', meaning: 'A session was ended from the list, or by a new sign-in.' },
+  'session.ended': {
+    object: 'session',
+    meaning:
+      'A session was ended. `reason`: from the list (`ended`), by a new sign-in of the same browser (`replaced`), or because there were more than 20 (`too_many`).',
+  },
   'password.changed': { object: 'account', meaning: 'A person changed the password. All sessions ended.' },
   'account.created': { object: 'account', meaning: 'An account was created.' },
   'account.changed': { object: 'account', meaning: 'An account was changed.' },

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { createAdmission } from '../../platform/admission/admission.ts';
+import { noAudit } from '../../platform/audit/testing/no-audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createNewId } from '../../platform/identifier.ts';
-import { createLogger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import { Secret } from '../../platform/secret.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
@@ -25,7 +25,6 @@ const wrong = 'eight otters paint slowly';
 const visitor = { address: '10.0.0.1', deviceCookie: undefined };
 
 async function openOn(t: TestContext, kind: DatabaseKind) {
-  const logger = createLogger('silent');
   const { database, folder, close } = await temporaryDatabases[kind]();
   t.after(close);
   const clock: Clock & { time: number } = { time: Date.now(), now: () => clock.time };
@@ -33,7 +32,7 @@ async function openOn(t: TestContext, kind: DatabaseKind) {
   const newId = createNewId(clock);
   const sessions = createSessions({ repository, clock, newId });
   const openAccounts = () =>
-    createAccounts({ admission: createAdmission(), repository, sessions, clock, newId, logger });
+    createAccounts({ admission: createAdmission(), repository, sessions, clock, newId, audit: noAudit });
   const newToken = async () => {
     const link = await createSetUpLink({ repository, clock, dataFolder: folder, consoleUrl: 'http://127.0.0.1:1' });
     return link?.link.reveal().split('#')[1] ?? '';
@@ -89,7 +88,7 @@ function setUpTests(kind: DatabaseKind): void {
 
   test('is created from the settings once, and keeps a changed password', async (t) => {
     const { clock, folder, repository, openAccounts, newToken } = await openOn(t, kind);
-    const deps = { repository, clock, newId: createNewId(clock), logger: createLogger('silent') };
+    const deps = { repository, clock, newId: createNewId(clock), audit: noAudit };
     const configured = { name: 'Ada', password: new Secret(password) };
     await newToken();
     await createConfiguredAdministrator(deps, configured);
@@ -107,7 +106,7 @@ function setUpTests(kind: DatabaseKind): void {
 
   test('is not created from a weak password in the settings; the error names the setting, not the password', async (t) => {
     const { clock, repository } = await openOn(t, kind);
-    const deps = { repository, clock, newId: createNewId(clock), logger: createLogger('silent') };
+    const deps = { repository, clock, newId: createNewId(clock), audit: noAudit };
     const weak = { name: 'Ada', password: new Secret('password1234567') };
     await assert.rejects(createConfiguredAdministrator(deps, weak), (error: Error) => {
       assert.match(error.message, /^QUARTERMASTER_ADMINISTRATOR_PASSWORD was refused: password must be hard to guess/);

@@ -1,14 +1,13 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
 import type { Admission } from '../../platform/admission/admission.ts';
+import { type Audit, type AuditSource, actorOf } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
-import { createBoundedLog } from '../../platform/log/bounded-log.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { isTemporary } from '../../platform/problem.ts';
 import { checkName } from '../../platform/validation/check-name.ts';
-import type { Account, AccountRepository, Claims, Identity, PasswordAccount } from './account-repository.ts';
+import type { AccountRepository, Claims, Identity, PasswordAccount } from './account-repository.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
 import { passwordless, setUpLinkRefused, setUpOver, signInRefused, tooManySignIns } from './problems.ts';
@@ -51,7 +50,7 @@ export interface AccountsDeps {
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly logger: Logger;
+  readonly audit: Audit;
   readonly countExceeded?: CountExceeded;
   readonly admission: Admission;
 }
@@ -61,13 +60,10 @@ interface SignedIn {
   readonly address: string;
 }
 
-const mostRefusalsInMinute = 60;
-
 export function createAccounts(deps: AccountsDeps): Accounts {
-  const { repository, clock, logger } = deps;
+  const { repository, clock } = deps;
   const throttle = createSignInThrottle(repository, clock.now);
   const semaphore = createPasswordSemaphore(deps.admission);
-  const refusals = createBoundedLog(logger, mostRefusalsInMinute);
   const hash = (password: string) => semaphore.run(() => hashPassword(password));
   // The password is compared with this hash when the account does not exist, so that the response takes as long.
   let decoy: Promise<string> | undefined;
@@ -94,12 +90,11 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       browser: readDeviceCookie(origin.deviceCookie, named),
     };
     await throttle.admit(attempt).catch((error: unknown) => {
-      if (isTemporary(error)) refusals.warn(lineOf('sign_in_refused', origin, named, 'throttled'), 'sign-in refused');
+      if (isTemporary(error)) recordRefusal(deps, origin, named, 'throttled');
       throw error;
     });
     if (!(await compare(credentials.password, named, origin.address)) || named === undefined) {
-      const reason = named === undefined ? 'unknown_name' : 'wrong_password';
-      refusals.warn(lineOf('sign_in_refused', origin, named, reason), 'sign-in refused');
+      recordRefusal(deps, origin, named, named === undefined ? 'unknown_name' : 'wrong_password');
       throw signInRefused();
     }
     await throttle.forgive(attempt);
@@ -126,7 +121,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       if (stored?.hash !== tokenHash || clock.now() >= stored.expiresAt) throw setUpLinkRefused();
       const account = await semaphore.run(() => newAccount(deps, { name, password }));
       if (!(await repository.addPasswordAccount(account, tokenHash, clock.now()))) throw setUpOver();
-      logger.info(lineOf('set_up_link_used', origin, account), 'setup link used, administrator created');
+      await recordChange(deps, origin, account, 'account.created');
       return beginSession(deps, account, origin);
     },
     signIn: async (credentials, origin) => {
@@ -135,16 +130,14 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         address: origin.address,
       });
       const begun = await beginSession(deps, account, origin);
-      logger.info({ ...lineOf('signed_in', origin, account), session: begun.session.id }, 'signed in');
-      return begun;
+      return await recordSignIn(deps, begun, origin, 'password');
     },
     signInWith: async ({ name, email, ...identity }, claims, mayCreate, origin) => {
       const bounded = { ...identity, name: plainText(name, 256), email: email === null ? null : plainText(email, 320) };
       const signIn = { identity: bounded, claims, newId: mayCreate ? deps.newId('account') : null };
       const begun = await deps.sessions.beginAs(signIn, origin);
-      noteEnded(deps, begun, origin);
-      logger.info({ ...lineOf('signed_in', origin, begun.account), session: begun.session.id }, 'signed in');
-      return begun;
+      await recordEnded(deps, begun, origin);
+      return await recordSignIn(deps, begun, origin, 'oidc');
     },
     changePassword: async ({ account }, change, origin) => {
       if (account.passwordHash === null) throw passwordless();
@@ -157,39 +150,65 @@ export function createAccounts(deps: AccountsDeps): Accounts {
         updatedAt: clock.now(),
       };
       await repository.setPassword(changed);
-      logger.info(lineOf('password_changed', origin, changed), 'password changed, sessions ended');
+      await recordChange(deps, origin, changed, 'password.changed');
       return beginSession(deps, changed, origin);
     },
   };
 }
 
-/** Creates a session and logs the sessions that end because of it. */
+/** Creates a session and records the sessions that end because of it. */
 async function beginSession(deps: AccountsDeps, account: PasswordAccount, origin: RequestOrigin): Promise<NewSession> {
   const begun = await deps.sessions.begin(account, origin);
-  noteEnded(deps, begun, origin);
+  await recordEnded(deps, begun, origin);
   return begun;
 }
 
-function noteEnded(deps: AccountsDeps, { account, ended }: NewSession, origin: RequestOrigin): void {
-  const { replaced, leastUsed } = ended;
-  for (const session of replaced) {
-    deps.logger.info({ ...lineOf('session_ended', origin, account, 'replaced'), session }, 'session ended');
-  }
-  for (const session of leastUsed) {
-    deps.countExceeded?.('sessions_of_account');
-    deps.logger.info({ ...lineOf('session_ended', origin, account, 'too_many'), session }, 'session ended');
+async function recordEnded(deps: AccountsDeps, { account, ended }: NewSession, origin: RequestOrigin): Promise<void> {
+  for (const _ of ended.leastUsed) deps.countExceeded?.('sessions_of_account');
+  for (const [reason, ids] of [
+    ['replaced', ended.replaced],
+    ['too_many', ended.leastUsed],
+  ] as const) {
+    for (const id of ids) {
+      await deps.audit.record(sourceFor(origin, account.id), { action: 'session.ended', id, details: { reason } });
+    }
   }
 }
 
-/** The log omits a name that is not that of the account, because people type passwords into the wrong field. */
-function lineOf(event: string, origin: RequestOrigin, account: Account | undefined, reason?: string) {
-  return {
-    event,
-    client: origin.address,
-    request_id: origin.requestId,
-    ...(account === undefined ? {} : { account: account.id, name: account.name }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+async function recordSignIn(
+  { audit }: AccountsDeps,
+  begun: NewSession,
+  origin: RequestOrigin,
+  method: 'password' | 'oidc',
+): Promise<NewSession> {
+  const { account, session } = begun;
+  const details = { name: account.name, method };
+  await audit.record(sourceFor(origin, account.id), { action: 'signed_in', id: session.id, details });
+  return begun;
+}
+
+async function recordChange(
+  { audit }: AccountsDeps,
+  origin: RequestOrigin,
+  { id, name }: PasswordAccount,
+  action: 'account.created' | 'password.changed',
+): Promise<void> {
+  await audit.record(sourceFor(origin, id), { action, id, details: { name } });
+}
+
+/** The name is left out unless it is that of the account, because people type passwords into the wrong field. */
+function recordRefusal(
+  { audit }: AccountsDeps,
+  origin: RequestOrigin,
+  named: PasswordAccount | undefined,
+  reason: string,
+): void {
+  const details = { reason, name: named?.name };
+  audit.recordRefusal(sourceFor(origin, null), { action: 'sign_in_refused', id: named?.id ?? null, details });
+}
+
+function sourceFor({ address, requestId }: RequestOrigin, accountId: string | null): AuditSource {
+  return { ...actorOf(accountId), clientAddress: address, requestId: requestId ?? null };
 }
 
 /** Truncates what an identity provider says, and replaces control characters. */

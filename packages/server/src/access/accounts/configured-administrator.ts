@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { type Audit, serviceSource } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/identifier.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
@@ -13,7 +13,7 @@ export interface ConfiguredAdministratorDeps {
   readonly repository: AccountRepository;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly logger: Logger;
+  readonly audit: Audit;
 }
 
 /** The administrator that the settings describe. */
@@ -33,7 +33,7 @@ export async function createConfiguredAdministrator(
   deps: ConfiguredAdministratorDeps,
   { name, password }: ConfiguredAdministrator,
 ): Promise<void> {
-  const { repository, clock, logger } = deps;
+  const { repository, clock, audit } = deps;
   if ((await repository.findPasswordAccount()) !== undefined) return;
   const account = await newAccount(deps, { name, password: password.reveal() }).catch((error: unknown) => {
     throw error instanceof Problem ? refused(error) : error;
@@ -42,7 +42,7 @@ export async function createConfiguredAdministrator(
   const hash = hashToken(randomBytes(32).toString('base64url'));
   if (!(await repository.keepSetUpToken({ hash, expiresAt: clock.now() + validMs }))) return;
   if (!(await repository.addPasswordAccount(account, hash, clock.now()))) return;
-  logger.info({ event: 'administrator_created', account: account.id, name }, 'administrator created from the settings');
+  await audit.record(serviceSource, { action: 'account.created', id: account.id, details: { name, by: 'settings' } });
 }
 
 function refused(problem: Problem): OperatorError {

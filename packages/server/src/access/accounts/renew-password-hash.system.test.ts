@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
+import { noAudit } from '../../platform/audit/testing/no-audit.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createNewId } from '../../platform/identifier.ts';
-import { createLogger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
@@ -36,7 +36,6 @@ function outdatedHash(password: string): string {
  * stores it.
  */
 async function open(t: TestContext, kind: DatabaseKind, between: (repository: AccountRepository) => Promise<unknown>) {
-  const logger = createLogger('silent');
   const { database, close } = await temporaryDatabases[kind]();
   t.after(close);
   const repository = createAccountRepository(database);
@@ -55,7 +54,7 @@ async function open(t: TestContext, kind: DatabaseKind, between: (repository: Ac
     sessions: createSessions({ repository, clock: systemClock, newId }),
     clock: systemClock,
     newId,
-    logger,
+    audit: noAudit,
   });
   const stored = async () => (await repository.findPasswordAccount())?.passwordHash ?? '';
   return { accounts, stored };

@@ -17,7 +17,7 @@ import { Type } from 'typebox';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
-import { accessEvent, identify } from '../../platform/log/request-identity.ts';
+import { identify } from '../../platform/log/request-identity.ts';
 import { hasPassword, type StoredSession } from './account-repository.ts';
 import { type Accounts, createDeviceCookie, type RequestOrigin } from './accounts.ts';
 import type { Cookies } from './cookies.ts';
@@ -130,10 +130,7 @@ function sessionRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessions):
       const { session, account } = foundFor(found, request);
       const everywhere = request.query.everywhere === true;
       await (everywhere ? sessions.endAll(account.id) : sessions.end(session));
-      request.log.info(
-        { ...accessEvent('signed_out', request), session: session.id, everywhere },
-        'signed out, session ended',
-      );
+      await request.server.audit.record(request, { action: 'signed_out', id: session.id, details: { everywhere } });
       reply.header('Set-Cookie', cookies.endSession());
       if (deps.ownsOrigin) reply.header('Clear-Site-Data', '"cache", "storage"');
       return acknowledgement;
@@ -194,10 +191,8 @@ function sessionListRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessio
       const { session, account } = foundFor(found, request);
       const { session_id } = request.params;
       await sessions.endById(account.id, session_id);
-      request.log.info(
-        { ...accessEvent('session_ended', request), session: session_id, reason: 'ended' },
-        'session ended',
-      );
+      const details = { reason: 'ended' };
+      await request.server.audit.record(request, { action: 'session.ended', id: session_id, details });
       if (session_id === session.id) reply.header('Set-Cookie', cookies.endSession());
       return acknowledgement;
     },

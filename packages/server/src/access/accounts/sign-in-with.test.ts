@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
+import { noAudit } from '../../platform/audit/testing/no-audit.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createNewId } from '../../platform/identifier.ts';
-import { createLogger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
@@ -22,8 +22,7 @@ async function open(t: TestContext, kind: DatabaseKind) {
   const [clock, newId] = [systemClock, createNewId()];
   const repository = createAccountRepository(database);
   const sessions = createSessions({ repository, clock, newId });
-  const logger = createLogger('silent');
-  const accounts = createAccounts({ repository, sessions, clock, newId, logger, admission: createAdmission() });
+  const accounts = createAccounts({ repository, sessions, clock, newId, audit: noAudit, admission: createAdmission() });
   const projects = createProjectRepository(database);
   for (const id of ['tea', 'mint']) await projects.addProject({ id, name: id, createdAt: 1 }, { most: 10 });
   const signIn = (claims: Claims = {}, more: Partial<typeof identity> = {}, mayCreate = true) =>

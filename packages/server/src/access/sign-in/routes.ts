@@ -1,11 +1,9 @@
 import { ProviderAnswer, ProviderSession, SignInWays, Success } from '@quartermaster/contract';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { sourceOf } from '../../platform/audit/audit.ts';
 import { successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
-import { createBoundedLog } from '../../platform/log/bounded-log.ts';
-import type { Logger } from '../../platform/log/logger.ts';
-import { accessEvent } from '../../platform/log/request-identity.ts';
 import { Counter, type Registry } from '../../platform/metrics.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type AccountRoutesDeps, answerBegun, beginHook, originOf } from '../accounts/routes.ts';
@@ -22,7 +20,6 @@ export interface SignInRoutesDeps extends AccountRoutesDeps, Omit<AccessRules, '
   readonly resources: Pick<Resources, 'baseOf'>;
   readonly listProjects: () => Promise<Project[]>;
   readonly isPage: (path: string) => boolean;
-  readonly logger: Logger;
   readonly signIns: ReturnType<typeof createSignInCounter>;
 }
 
@@ -107,15 +104,15 @@ export function createSignInCounter(registry: Registry) {
 }
 
 /** Counts sign-ins, and logs refusals and failures with their reason. */
-function createNotes({ logger, signIns }: SignInRoutesDeps) {
-  const log = createBoundedLog(logger, 60);
+function createNotes({ signIns }: SignInRoutesDeps) {
   return {
     count: (outcome: string) => signIns.inc({ outcome }),
     failure: (request: FastifyRequest, error: unknown) => {
       const reason = reasonOf(error);
       signIns.inc({ outcome: reason });
-      const cause = error instanceof Problem ? error.cause : undefined;
-      log.warn({ ...accessEvent('sign_in_refused', request), method: 'oidc', reason, cause }, 'sign-in refused');
+      const logged = { cause: error instanceof Problem ? error.cause : undefined };
+      const fact = { id: null, details: { method: 'oidc', reason }, logged };
+      request.server.audit.recordRefusal(sourceOf(request), { action: 'sign_in_refused', ...fact });
     },
   };
 }

@@ -132,17 +132,11 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
 }
 
 /** Creates the administrator before a port opens, so that a refused password ends the start. */
-async function createAdministratorOfSettings({
-  config,
-  database,
-  clock,
-  newId,
-  logger,
-}: ServiceContext): Promise<void> {
+async function createAdministratorOfSettings({ config, database, clock, newId, audit }: ServiceContext): Promise<void> {
   const { administratorPassword: password } = config;
   if (password === null) return;
   const repository = createAccountRepository(database);
-  await createConfiguredAdministrator({ repository, clock, newId, logger }, { name: 'administrator', password });
+  await createConfiguredAdministrator({ repository, clock, newId, audit }, { name: 'administrator', password });
 }
 
 /** Opens what this process serves. */

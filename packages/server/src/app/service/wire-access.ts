@@ -44,7 +44,6 @@ function serveSignIn(context: ServiceContext, app: App, access: Access): void {
     allowedDomains: config.oidcAllowedDomains,
     rolesClaim,
     rules: config.oidcRoles.flatMap((text) => readRoleRule(text) ?? []),
-    logger,
     signIns,
   });
 }

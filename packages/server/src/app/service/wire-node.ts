@@ -208,7 +208,7 @@ export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['era
       sessions,
       clock,
       newId,
-      logger,
+      audit,
       countExceeded,
       admission,
     }),

@@ -32,6 +32,8 @@ export interface AuditFact {
   readonly projectId?: string | null;
   /** Small facts. Never a secret, a text of a document or a question, or the name of a document. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** Fields of the log line that are not stored. */
+  readonly logged?: Readonly<Record<string, unknown>>;
 }
 
 export interface Audit {
@@ -53,7 +55,7 @@ export interface AuditDeps {
 }
 
 /** Anybody can cause refusals. So few of them need at most some GiB in the time for which events are kept. */
-const mostRefusalsInMinute = 10;
+const mostRefusalsInMinute = 20;
 
 export function createAudit({ repository, clock, newId, logger }: AuditDeps): Audit {
   function toEvent(by: AuditBy, fact: AuditFact): AuditEvent {
@@ -81,7 +83,7 @@ export function createAudit({ repository, clock, newId, logger }: AuditDeps): Au
       warn: ({ left_out }, message) => {
         const { source, fact } = latest;
         const event = toEvent(source, { ...fact, details: { ...fact.details, left_out } });
-        logger.warn(lineOf(event), message);
+        logger.warn({ ...lineOf(event), ...fact.logged }, message);
         repository.add(event).catch((err: unknown) => logger.error({ err }, 'refused sign-in not stored'));
       },
     },
@@ -142,8 +144,8 @@ export function commandSource(): AuditSource {
 function lineOf({ details, ...event }: AuditEvent) {
   return {
     event: event.action.replace('.', '_'),
-    request_id: event.request_id ?? undefined,
     client: event.client_address ?? undefined,
+    request_id: event.request_id ?? undefined,
     project: event.project_id ?? undefined,
     [event.actor_kind]: event.actor_id ?? undefined,
     [`${event.object_kind}_id`]: event.object_id ?? undefined,

@@ -6,6 +6,7 @@ import {
   startIdentityProvider,
 } from '../../../../../../test/support/identity-provider.ts';
 import { createAdmission } from '../../../platform/admission/admission.ts';
+import { createAudit } from '../../../platform/audit/audit.ts';
 import { createTestApp } from '../../../platform/http/testing/test-app.ts';
 import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
@@ -13,6 +14,7 @@ import { clientAddress } from '../../../platform/log/request-identity.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../../storage/database/testing/temporary-databases.ts';
 import { createAccountRepository } from '../../../storage/repositories/account-repository.ts';
+import { createAuditRepository } from '../../../storage/repositories/audit-repository.ts';
 import { createOauthRepository } from '../../../storage/repositories/oauth-repository.ts';
 import { createProjectRepository } from '../../../storage/repositories/project-repository.ts';
 import { createBroker } from '../../../tools/egress/create-broker.ts';
@@ -51,11 +53,12 @@ export async function openSignInApp(t: Pick<TestContext, 'after'>, options: Opti
   await projects.addProject(project, { most: 10 });
   const repository = createAccountRepository(database);
   const sessions = createSessions({ repository, clock, newId });
-  const accounts = createAccounts({ repository, sessions, clock, newId, logger, admission: createAdmission() });
+  const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
+  const accounts = createAccounts({ repository, sessions, clock, newId, audit, admission: createAdmission() });
   const rolesClaim = options.roles === undefined ? null : 'groups';
   const identity = { issuer: provider.issuer, clientId: providerClient.id, rolesClaim, outbound, clock };
   const clientSecret = { reveal: () => providerClient.secret };
-  const app = createTestApp({ logger });
+  const app = createTestApp({ logger, audit });
   signInRoutes(app, {
     accounts,
     sessions,
@@ -71,7 +74,6 @@ export async function openSignInApp(t: Pick<TestContext, 'after'>, options: Opti
     allowedDomains: options.allowedDomains ?? [],
     rolesClaim,
     rules: (options.roles ?? []).flatMap((text) => readRoleRule(text) ?? []),
-    logger,
     signIns: createSignInCounter(registry),
   });
   await app.ready();
