@@ -22,8 +22,11 @@ Json = dict[str, Any]
 
 OF_THE_CONSOLE = {"getSetUp", "setUp", "signIn"}
 """Operations that only the console calls: without a session they need the setup link or a password."""
-OF_OTHER_PROGRAMS = {"retrieveForDify", "loadForOpenWebUi", "listApplications", "revokeApplication"}
-"""Operations in the form of another program, which calls them itself."""
+OF_OTHER_PROGRAMS = {
+    *{"retrieveForDify", "loadForOpenWebUi", "listApplications", "revokeApplication"},
+    *{"listRateLimits", "createRateLimit", "deleteRateLimit"},
+}
+"""Operations that another program or the console calls itself."""
 REPEATABLE_POSTS = {"queryChunks", "queryCollections", "cancelRecord", "cancelRun"}
 """Requests with the method POST that change nothing when they are repeated."""
 

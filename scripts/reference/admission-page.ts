@@ -29,6 +29,8 @@ export function describeAdmission(): string {
     '',
     '`quartermaster_queue_running`, `quartermaster_queue_waiting` and `quartermaster_queue_refused_total` have the label `queue`.',
     '',
+    'Rate limits are rules of projects, and are counted in the database for all processes: see [operating](../guides/operating.md#rate-limits).',
+    '',
     '| Queue | Entries | At once | May wait | Shares | When full |',
     '|---|---|---|---|---|---|',
     ...rows,

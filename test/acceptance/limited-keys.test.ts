@@ -48,6 +48,7 @@ const shared = share(async () => {
   await ask(`${pluginsUrl}/v1/credential_profiles`, profile);
   const [project] = await ask(`${filesUrl}/v1/projects`);
   const keysUrl = `${filesUrl}/v1/projects/${project.project_id}/keys`;
+  await ask(`${filesUrl}/v1/projects/${project.project_id}/rate_limits`, { tool: 'slack', per_day: 1_000 });
   const createKey = async (body: object, maker = first) =>
     await send(keysUrl, { key: maker, json: { name: 'limited', ...body } });
   const limits = { collections: [seen.collectionId], tools: ['calculator', 'qr_code_generator'] };
@@ -120,6 +121,9 @@ const others: Readonly<
   'files listApplications': { status: 200 },
   'files listAuditEvents': { status: 403 },
   'files exportAuditEvents': { status: 403 },
+  'files listRateLimits': { status: 200 },
+  'files createRateLimit': { status: 403, json: ({ bundle_id }) => ({ tool: bundle_id, per_day: 1 }) },
+  'files deleteRateLimit': { status: 404 },
   'files revokeApplication': { status: 404 },
   'plugins listBundles': { status: 200 },
   'plugins listPlugins': { status: 200, path: '?q=post+a+message+to+a+channel+of+slack' },

@@ -22,6 +22,7 @@ const cursors: Readonly<Record<string, readonly [string, string]>> = {
         listKeys: 'apik',
         listApplications: 'gran',
         listAuditEvents: 'audt',
+        listRateLimits: 'rate',
       },
       ...{ listCredentialProfiles: 'prof', listRuns: 'xrun' },
     }).map(([name, prefix]) => [name, [place(prefix, '0'), place(prefix, 'z')]]),

@@ -189,6 +189,7 @@ async function seed(service: StartedService) {
   const [project] = await ask<Array<{ project_id: string }>>('/v1/projects');
   const projectId = project?.project_id ?? '';
   const disposable = await ask<NewApiKey>(`/v1/projects/${projectId}/keys`, { name: 'disposable' });
+  const limit = await ask<{ rate_limit_id: string }>(`/v1/projects/${projectId}/rate_limits`, { per_day: 1_000_000 });
   const sum = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' }, credentials: {} };
   const run = await asker(pluginsUrl, key)<{ run_id: string }>('/v1/execute', sum);
   const artifact = await createArtifact(service);
@@ -210,6 +211,7 @@ async function seed(service: StartedService) {
       PDF_CHUNK_ID: pdfChunk?.chunk_id ?? '',
       CHUNK_ID: chunk.chunk_id,
       RUN_ID: run.run_id,
+      RATE_LIMIT_ID: limit.rate_limit_id,
     },
     ...{
       SETUP_TOKEN: await setUpToken(service),

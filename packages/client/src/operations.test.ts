@@ -111,6 +111,9 @@ const internal: Readonly<Record<string, string>> = {
   loadForOpenWebUi: 'Open WebUI calls it',
   listApplications: 'the page of applications in the console calls it',
   revokeApplication: 'the page of applications in the console calls it',
+  listRateLimits: 'the page of keys in the console calls it',
+  createRateLimit: 'the page of keys in the console calls it',
+  deleteRateLimit: 'the page of keys in the console calls it',
   'plugins:getArtifactContent': 'artifacts.download reads the signature of the artifact first',
 };
 

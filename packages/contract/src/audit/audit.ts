@@ -37,6 +37,8 @@ const actions = {
   'key.created': { object: 'key', meaning: 'An API key was created.' },
   'key.rotated': { object: 'key', meaning: 'An API key was replaced by a new one.' },
   'key.revoked': { object: 'key', meaning: 'An API key was revoked.' },
+  'rate_limit.created': { object: 'rate_limit', meaning: 'A rate limit was created.' },
+  'rate_limit.deleted': { object: 'rate_limit', meaning: 'A rate limit was deleted.' },
   'credential_profile.created': { object: 'credential_profile', meaning: 'A credential profile was created.' },
   'credential_profile.changed': {
     object: 'credential_profile',

@@ -12,6 +12,7 @@ export * from './files.ts';
 export * from './operation.ts';
 export * from './probes.ts';
 export * from './projects.ts';
+export * from './rate-limits.ts';
 export * from './records.ts';
 export * from './runs.ts';
 export * from './sessions.ts';

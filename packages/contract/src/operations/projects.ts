@@ -3,7 +3,8 @@ import { describeOperations } from './operation.ts';
 export const projectOperations = describeOperations('projects', {
   getOwnKey: {
     summary: 'Get the key of the request',
-    description: 'Tells what the key may do: its scopes, collections and tools. A key of any scope may ask.',
+    description:
+      'Tells what the key may do: its scopes, collections and tools, and what is left of its rate limits. A key of any scope may ask.',
     examples: { key: {} },
   },
   listProjects: {

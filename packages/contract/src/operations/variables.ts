@@ -18,6 +18,10 @@ export const exampleVariables = {
   PROJECT_ID: { value: 'proj0mwq7qe92rz5d1vkc40m', meaning: '`project_id` of listProjects' },
   OTHER_PROJECT_ID: { value: 'proj0mwq7qea4hs9d2fk61vw', meaning: '`project_id` of createProject' },
   KEY_ID: { value: 'apik0mwq7qek6bt2w8xg39hy', meaning: '`key_id` of createKey or listKeys' },
+  RATE_LIMIT_ID: {
+    value: 'rate0mwq7qez5n2v8c4xj71tb',
+    meaning: '`rate_limit_id` of createRateLimit or listRateLimits',
+  },
   RUN_ID: { value: 'xrun0mwq7qf8o4j1qs7ae5zn', meaning: '`run_id` of execute or listRuns' },
   ARTIFACT_ID: { value: 'arti0mwq7qfp2x6d8tb1hj93', meaning: '`artifact_id` in the result of execute' },
   ARTIFACT_EXPIRES: { value: '1764028800000', meaning: '`expires` of the query of `file_url`' },

@@ -19,6 +19,7 @@ export const idPrefixes = {
   grant: 'gran',
   client: 'clnt',
   auditEvent: 'audt',
+  rateLimit: 'rate',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 export type NewId = (kind: IdKind) => string;

@@ -27,6 +27,8 @@ export interface KeyRingDeps {
   readonly repository: ProjectRepository;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called by the first load, and by each load after a change of keys or rate limits. */
+  readonly onChange?: () => Promise<void>;
   /** The time for which a key that another process revoked may still work. */
   readonly refreshMs?: number;
 }
@@ -81,7 +83,9 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
       if (key.revokedAt === null) next.set(key.hash, entryOf(key));
       else next.delete(key.hash);
     }
-    [entries, known] = [next, number];
+    entries = next;
+    if (number !== known) await deps.onChange?.();
+    known = number;
   }
   /** Expired keys are refused anyway; this frees their memory. */
   function forgetExpired(): void {

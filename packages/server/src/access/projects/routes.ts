@@ -8,6 +8,7 @@ import {
   defaultScopes,
   ListQuery,
   NewApiKey,
+  OwnKey,
   Project,
   ProjectCreate,
   Success,
@@ -15,6 +16,7 @@ import {
 import { projectOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Rates } from '../../platform/admission/rates.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
@@ -25,9 +27,11 @@ import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import { assertAdministrator, type DeletionRoutesDeps, deletionRoutes } from './deletion-routes.ts';
 import type { StoredKey, Project as StoredProject } from './project-repository.ts';
 import type { NewKey, Projects } from './projects.ts';
+import { type RateLimitRoutesDeps, rateLimitRoutes, rateStatesToWire } from './rate-limit-routes.ts';
 
-export interface ProjectRoutesDeps extends DeletionRoutesDeps {
+export interface ProjectRoutesDeps extends DeletionRoutesDeps, RateLimitRoutesDeps {
   readonly projects: Projects;
+  readonly rates: Pick<Rates, 'listStates'>;
 }
 
 const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
@@ -45,19 +49,22 @@ export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
   deletionRoutes(app, deps);
   keyListRoutes(app, deps);
   keyRoutes(app, deps);
+  rateLimitRoutes(app, deps);
 }
 
 /** Tells the holder of a key what it may do. */
-function ownKeyRoute(app: App, { guard, projects, clock }: ProjectRoutesDeps): void {
+function ownKeyRoute(app: App, { guard, projects, rates, clock }: ProjectRoutesDeps): void {
   app.get(
     '/v1/key',
     {
       onRequest: guard.hasKey,
-      schema: { ...projectOperations.getOwnKey, security: [{ apiKey: [] }], response: { 200: Success(ApiKey) } },
+      schema: { ...projectOperations.getOwnKey, security: [{ apiKey: [] }], response: { 200: Success(OwnKey) } },
     },
     async (request) => {
       const { projectId, keyId, permissions } = guard.keyOf(request);
-      return successEnvelope(keyToWire(await projects.findKey(projectId, keyId), clock.now(), { permissions }));
+      const key = keyToWire(await projects.findKey(projectId, keyId), clock.now(), { permissions });
+      const states = await rates.listStates({ projectId, keyId });
+      return successEnvelope({ ...key, rate_limits: rateStatesToWire(states, permissions) });
     },
   );
 }

@@ -38,6 +38,7 @@ import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
 import { openCheckedDatabase, openFilesNode, openStreamAccess } from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
+import { openRates } from './wire-rates.ts';
 
 /** The stored responses of one project for `Idempotency-Key`. */
 const maxKeptAnswerBytes = 64 * 2 ** 20;
@@ -187,7 +188,8 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
   await openFilesNode({ config, database, logger, registry, resources });
   const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
   const created = await createFirstKey({ repository, audit, clock, newId }, config.dataFolder, config.firstKey);
-  const keyRing = await openKeyRing({ repository, clock, logger });
+  const rating = openRates({ database, logger, registry, resources });
+  const keyRing = await openKeyRing({ repository, clock, logger, onChange: rating.rates.load });
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
   const streams = openStreamAccess({ database, logger });
@@ -207,7 +209,14 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     keyRing,
     audit,
     ...limiting,
-    idempotency: createIdempotency({ repository: idempotencyRepository, clock, logger, countExceeded }),
+    ...rating,
+    idempotency: createIdempotency({
+      repository: idempotencyRepository,
+      clock,
+      logger,
+      countExceeded,
+      onReplay: rating.rates.putBack,
+    }),
     idempotencyRepository,
     resources,
     space,
@@ -223,7 +232,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
         overHttps: url?.startsWith('https:') === true,
         basePath: basePathOf(url),
       };
-      return createApp({ logger, address, requestMetrics, audit, drain, streams, watchdog, ...access });
+      return createApp({ logger, address, requestMetrics, audit, drain, streams, watchdog, ...rating, ...access });
     },
     parts: {
       process: async () => {

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { KeyRing } from '../../access/projects/key-ring.ts';
 import type { Admission } from '../../platform/admission/admission.ts';
+import type { RateLimitRepository } from '../../platform/admission/rate-rules.ts';
+import type { Rates } from '../../platform/admission/rates.ts';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
 import type { Audit } from '../../platform/audit/audit.ts';
 import type { Caller } from '../../platform/caller.ts';
@@ -32,6 +34,8 @@ export interface ServiceContext {
   /** The event streams of both addresses. */
   readonly shares: StreamShares;
   readonly database: Database;
+  readonly rates: Rates;
+  readonly rateLimits: RateLimitRepository;
   readonly keyRing: KeyRing;
   readonly idempotency: Idempotency;
   readonly idempotencyRepository: IdempotencyRepository;

@@ -51,7 +51,7 @@ export async function openExecution(
   context: ServiceContext,
   { runStore, artifacts, sources, publicUrl, onChange }: ExecutionOptions,
 ) {
-  const { config, logger, resources, registry: metrics } = context;
+  const { config, logger, resources, registry: metrics, space, audit, rates } = context;
   const { egressOverrides: overrides, egressAllow: allow } = config;
   const broker = createBroker({ overrides, allow, version, logger, metrics });
   resources.defer(() => broker.close());
@@ -91,7 +91,7 @@ export async function openExecution(
     ...mostOfRun,
     maxRunsOfKey: config.maxRunsOfKey,
   };
-  const deps = { catalogue: live.current, broker, sandbox, space: context.space, audit: context.audit };
+  const deps = { catalogue: live.current, broker, sandbox, space, audit, rates };
   /** Other inputs are not searched for references, because a search reads every value of the input. */
   const schemaOf = (bundleId: string, pluginId: string) => {
     const plugin = live.current().findPlugin(bundleId, pluginId);

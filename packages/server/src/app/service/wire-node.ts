@@ -226,6 +226,9 @@ export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['era
       keyRing,
       guard: createManagerGuard(keyRing, callers),
       clock,
+      newId,
+      rates: context.rates,
+      rateLimits: context.rateLimits,
     },
   };
 }

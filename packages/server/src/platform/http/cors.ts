@@ -4,7 +4,7 @@ import type { App } from './app.ts';
 const preflightSeconds = '600';
 /** Response headers that pages of other origins may read in addition to the safelisted ones. */
 const exposedHeaders =
-  'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After, WWW-Authenticate, X-Request-Id';
+  'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
 
 /**
  * Lets pages of the listed origins call with a key in `Authorization`. No response allows browser credentials, so

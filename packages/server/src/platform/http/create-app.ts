@@ -10,6 +10,7 @@ import {
   LogController,
   type onSendHookHandler,
 } from 'fastify';
+import type { Rates } from '../admission/rates.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { MinimumRate } from '../concurrency/minimum-rate.ts';
 import type { Logger } from '../log/logger.ts';
@@ -27,6 +28,7 @@ import {
   lingerOnUnreadBodies,
 } from './client-error.ts';
 import { allowOrigins } from './cors.ts';
+import { countRequests } from './count-requests.ts';
 import type { Drain } from './drain.ts';
 import { handleNotFound, logRefusals, writeError } from './error-writer.ts';
 import { isTooLong, readJson } from './json-body.ts';
@@ -58,6 +60,8 @@ export interface AppDeps {
   readonly readers?: ReaderLimits;
   /** Ends event streams with their key or session. By default they stay open. */
   readonly streams?: StreamAccess;
+  /** Default: no rate limits. */
+  readonly rates?: Pick<Rates, 'take'>;
   /** The minimum speed at which a JSON body must arrive. */
   readonly minimumRate?: MinimumRate;
   /** Limits on reading bodies whose requests were refused. */
@@ -130,6 +134,7 @@ export function createApp(deps: AppDeps): App {
   // Node would silently drop further headers, Content-Length among them. `maxHeaderSize` bounds them until they are refused.
   app.server.maxHeadersCount = 0;
   clientErrors.listen(app.server);
+  if (deps.rates !== undefined) countRequests(app, deps.rates);
   answerExpectations(app);
   endSlowReaders(app, { address: deps.address, metrics: deps.requestMetrics, limits: readers });
   if (deps.watchdog !== undefined) watchRequests(app, deps.watchdog);
@@ -137,19 +142,22 @@ export function createApp(deps: AppDeps): App {
   recordRequests(app, { logger: deps.logger, address: deps.address, metrics: deps.requestMetrics });
   logRefusals(app);
   prepareEventStreams(app, deps.streams);
+  beginAnswers(app, headers, deps.drain);
+  explainPublicUrl(app, deps);
+  allowOrigins(app, deps.corsOrigins ?? []);
+  return app;
+}
 
+/** Sets the headers of every answer, and refuses requests that programs could read differently. */
+function beginAnswers(app: App, headers: ReturnType<typeof protectiveHeaders>, drain: Drain): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(headers);
-    reply.header('x-request-id', request.id);
-    deps.drain.track(reply.raw);
+    reply.headers(headers).header('x-request-id', request.id);
+    drain.track(reply.raw);
     if (request.raw.rawHeaders.length > maxHeaders * 2) return done(tooManyHeaders());
     const message = ambiguity(request.raw);
     if (message === null) return done();
     return done(new Problem('INVALID_REQUEST', message, { headers: { Connection: 'close' } }));
   });
-  explainPublicUrl(app, deps);
-  allowOrigins(app, deps.corsOrigins ?? []);
-  return app;
 }
 
 /** Does for a path that is not a valid URL what a hook does for others. */

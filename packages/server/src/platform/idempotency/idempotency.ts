@@ -1,3 +1,4 @@
+import type { Owner } from '../admission/owner.ts';
 import type { Clock } from '../clock.ts';
 import type { CountExceeded } from '../concurrency/limit-counter.ts';
 import type { RetryPolicy } from '../concurrency/retry-delay.ts';
@@ -69,6 +70,8 @@ export interface IdempotencyDeps {
   readonly logger: Logger;
   readonly times?: IdempotencyTimes;
   readonly countExceeded?: CountExceeded;
+  /** Called for each request that gets the answer of an earlier one. */
+  readonly onReplay?: (caller: Owner) => void;
 }
 
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
@@ -91,6 +94,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
           }
           if (compared.kind === 'other') throw keyReused();
           if (compared.kind === 'forgotten') throw requestInFlight();
+          deps.onReplay?.({ projectId: request.projectId, keyId: request.callerId });
           return parseExactJson(compared.answer);
         },
       };

@@ -7,6 +7,7 @@ import { createLimitedKeys } from './migrations/0003-limited-keys.ts';
 import { createOauthTables } from './migrations/0004-oauth.ts';
 import { createAccounts } from './migrations/0005-accounts.ts';
 import { createAuditTable } from './migrations/0006-audit-log.ts';
+import { createRateLimits } from './migrations/0007-rate-limits.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -23,6 +24,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0004-oauth': createOauthTables(dialect),
     '0005-accounts': createAccounts(dialect),
     '0006-audit-log': createAuditTable(dialect),
+    '0007-rate-limits': createRateLimits(dialect),
   };
 }
 

@@ -46,6 +46,8 @@ const own: Readonly<Record<keyof Tables, true>> = {
   oauth_grant: true,
   oauth_record: true,
   audit_event: true,
+  rate_limit: true,
+  rate_usage: true,
 };
 
 /**

@@ -15,13 +15,14 @@ import type {
 } from './collection-tables.ts';
 import type { OauthTables } from './oauth-tables.ts';
 import type { AuditTables, ProjectDeletionTable } from './project-deletion-table.ts';
+import type { RateTables } from './rate-tables.ts';
 import type { ProcessTable, RunRequestTable, RunResultTable, RunTable } from './run-tables.ts';
 
 /**
  * The tables, alike in SQLite and PostgreSQL. Ids are text and times are milliseconds (bigint). There are no booleans.
  * JSON is stored as text, and only the service reads it. Every row of a project has its `project_id`.
  */
-export interface Tables extends AccountTables, AuditTables, OauthTables {
+export interface Tables extends AccountTables, AuditTables, OauthTables, RateTables {
   store: StoreTable;
   project: ProjectTable;
   project_deletion: ProjectDeletionTable;

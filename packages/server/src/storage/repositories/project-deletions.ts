@@ -43,6 +43,8 @@ const rowsOfProject: readonly RowsOfProject[] = [
   { table: 'oauth_record', key: ['model', 'hash'] },
   { table: 'oauth_grant', key: ['id'] },
   { table: 'member', key: ['project_id', 'account_id'] },
+  { table: 'rate_usage', key: ['rate_limit_id', 'subject_id', 'kind'] },
+  { table: 'rate_limit', key: ['id'], limit: longRowsAtOnce },
   { table: 'run_request', key: ['project_id', 'run_id'], limit: longRowsAtOnce },
   { table: 'run_result', key: ['project_id', 'run_id'], limit: longRowsAtOnce },
   { table: 'run', key: ['project_id', 'id'], counted: 'runs' },

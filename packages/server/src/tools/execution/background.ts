@@ -22,7 +22,9 @@ export interface RunReader {
   readonly permissions: Permissions;
 }
 
-export interface BackgroundCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'permissions' | 'sender'> {
+type Passed = 'projectId' | 'keyId' | 'permissions' | 'sender' | 'onCounted';
+
+export interface BackgroundCaller extends Pick<RunCaller, Passed> {
   /** Returns the claim of the `Idempotency-Key` on this run; it is stored with the run in one transaction. */
   readonly claim?: (runId: string) => Promise<CompletedClaim>;
 }

@@ -1,5 +1,6 @@
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Admission } from '../../platform/admission/admission.ts';
+import type { Rates } from '../../platform/admission/rates.ts';
 import type { Audit } from '../../platform/audit/audit.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { NewId } from '../../platform/identifier.ts';
@@ -45,6 +46,8 @@ export interface ExecutorDeps {
   readonly admission: Admission;
   /** Without it, destructive runs are not recorded. */
   readonly audit?: Audit;
+  /** Without it, there are no rate limits. */
+  readonly rates?: Pick<Rates, 'take'>;
   /** Without it, no part of an output is stored. */
   readonly artifacts?: Pick<ArtifactStore, 'keep' | 'receive'>;
   /** Without it, an input names no files. */
@@ -72,7 +75,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   const records = createRunRecords(logger, deps.metrics);
   // A key takes a quarter of all places while no other key has a run.
   const places = deps.admission.places('runs', { places: 4 * limits.maxRunsOfKey, refuse: tooManyRuns });
-  const readFiles: FileInputs['read'] = deps.fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));
+  const readFiles = createCountingReader(deps);
 
   /** Checks the credentials of a call. */
   function begin({ bundle, plugin, own, call, signal, caller }: Subject): Omit<Run, 'input'> {
@@ -160,6 +163,15 @@ export function createExecutor(deps: ExecutorDeps): Executor {
         call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run);
       return await admit(caller, () => conclude(run, start));
     },
+  };
+}
+
+function createCountingReader({ fileInputs, rates }: ExecutorDeps): FileInputs['read'] {
+  const read: FileInputs['read'] = fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));
+  return async (request, caller, work) => {
+    const tool = `${request.bundle_id}/${request.plugin_id}`;
+    if (caller.resumes === undefined) await rates?.take(caller, tool, caller.onCounted);
+    return await read(request, caller, work);
   };
 }
 

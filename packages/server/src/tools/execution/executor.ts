@@ -17,7 +17,11 @@ export interface Executor {
   execute(call: Call, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
   /** Performs all checks of `execute` and throws as it does. The plugin does not run yet. */
   prepare(call: Call, signal: AbortSignal, caller?: RunCaller): PreparedRun;
-  /** Reads the files that the input of a prepared run names. `execute` does it by itself. */
+  /**
+   * Counts a prepared run against rate limits, unless it was accepted earlier, and reads the files that its input names. `execute`
+   * does it by itself.
+   * @throws Problem TOO_MANY_REQUESTS or RESOURCE_LIMIT_REACHED for a limit that is reached
+   */
   readonly readFiles: FileInputs['read'];
   /** Calls the upstream to find out whether the credentials work. Throws a Problem when the bundle declares no call for that. */
   verifyCredentials(

@@ -15,6 +15,7 @@ import { executionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
+import { addRateFields } from '../../platform/admission/rate-answers.ts';
 import { senderOf } from '../../platform/audit/audit.ts';
 import { abortedWhenGone } from '../../platform/client-gone.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
@@ -33,6 +34,7 @@ import { type BackgroundRuns, wantsBackground } from './background.ts';
 import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
 import type { Executor } from './executor.ts';
 import { effectsNotPermitted, idsMissing } from './problems.ts';
+import type { RunCaller } from './run.ts';
 import type { RunOnce } from './run-once.ts';
 
 export interface ExecutionRoutesDeps {
@@ -91,7 +93,7 @@ function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
       const wanted = toPluginCall(catalogue, request.body);
       checkPlugin(catalogue, permissions, wanted);
       if (wantsBackground(request.headers.prefer)) {
-        const run = await acceptFor(deps, request, wanted);
+        const run = await acceptFor({ request, reply, deps }, wanted);
         const location = `${deps.basePathOf(request)}/v1/runs/${run.run_id}`;
         reply.code(202).header('Location', location).header('Preference-Applied', 'respond-async');
         return { ...successEnvelope(run), ...ignoredOf(ExecuteRequest, request.body) };
@@ -192,8 +194,12 @@ interface RunContext {
 /** The result of a run; null when the client has gone. Throws its Problem otherwise. */
 async function runFor({ request, reply, deps, origin }: RunContext, wanted: PluginCall): Promise<ExecuteResult | null> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const caller = { ...callerOf(deps, request), origin };
+  const caller = { ...callerOf(deps, request), origin, onCounted: addTo(reply) };
   return await answerCall(deps, { request: wanted, key, caller, gone: abortedWhenGone(reply).signal });
+}
+
+function addTo(reply: FastifyReply): RunCaller['onCounted'] {
+  return (fields) => addRateFields(reply, fields);
 }
 
 function callerOf({ projectOf, keyOf, permissionsOf }: ExecutionRoutesDeps, request: FastifyRequest) {
@@ -215,10 +221,10 @@ function checkPlugin(catalogue: Catalogue, permissions: Permissions, { bundle_id
 }
 
 /** Accepts an asynchronous run, once for an `Idempotency-Key`. */
-async function acceptFor(deps: ExecutionRoutesDeps, request: FastifyRequest, wanted: PluginCall): Promise<Run> {
+async function acceptFor({ request, reply, deps }: Omit<RunContext, 'origin'>, wanted: PluginCall): Promise<Run> {
   const { background, once } = deps;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const caller = callerOf(deps, request);
+  const caller = { ...callerOf(deps, request), onCounted: addTo(reply) };
   const runId =
     key === undefined
       ? await background.accept(wanted, caller)

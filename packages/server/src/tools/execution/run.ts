@@ -1,5 +1,6 @@
 import type { Isolation, RunOrigin } from '@quartermaster/contract';
 import { keyless, type Owner } from '../../platform/admission/owner.ts';
+import type { RateFields } from '../../platform/admission/rate-answers.ts';
 import type { Sender } from '../../platform/audit/audit.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue/catalogue.ts';
@@ -42,6 +43,8 @@ export interface RunCaller extends Owner {
   readonly resumes?: { readonly runId: string; readonly createdAt: number } | undefined;
   /** The caller stores the record of the run, so the observer does not. */
   readonly keepsOwnRecord?: boolean;
+  /** Receives what is left of the rate limits of the plugin. */
+  readonly onCounted?: ((fields: RateFields) => void) | undefined;
   /** Receives the progress while the plugin runs. */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }

@@ -10,6 +10,7 @@ import {
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
 import type { CachedJson } from '../../platform/json/json-cache.ts';
 import type { Permissions } from '../../platform/permissions.ts';
+import type { Problem } from '../../platform/problem.ts';
 import type { RunCaller } from '../execution/run.ts';
 import { holdsTools, insertTools } from './insert-tools.ts';
 import type { KnowledgeKey } from './knowledge/knowledge.ts';
@@ -39,8 +40,10 @@ export interface McpRequest {
   readonly signal: AbortSignal;
 }
 
-export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'sender'> {
+export interface McpCaller extends Pick<RunCaller, 'projectId' | 'keyId' | 'sender' | 'onCounted'> {
   readonly permissions: Permissions;
+  /** The rate limit that refuses the call of a tool. Its result says when to repeat it. */
+  readonly refusal?: Problem | undefined;
   /** The collection of the endpoint. Undefined for an endpoint of every collection. */
   readonly collectionId?: string | undefined;
   /** The form of the knowledge tools that the URL requests. */
@@ -69,8 +72,8 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   // Only the name is logged, because the message may quote the request.
   const onerror = (error: Error) => deps.logger.debug({ reason: error.name }, 'MCP request refused');
   const newServer = (authInfo: AuthInfo | undefined, tellsChanges: boolean) => {
-    const { offer, projectId, keyId, permissions, sender } = extraOf(authInfo);
-    const owner = { projectId, keyId, permissions, sender };
+    const { offer, projectId, keyId, permissions, sender, onCounted, refusal } = extraOf(authInfo);
+    const owner = { projectId, keyId, permissions, sender, onCounted, refusal };
     return createProtocolServer(offer, { ...deps, owner, tellsChanges, knowledgeKey: readKnowledgeKey(authInfo) });
   };
   const bus = new InMemoryServerEventBus();
@@ -93,12 +96,13 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
   }
 
   return {
-    async answer(asked, message, { projectId, keyId, permissions, collectionId, view, sender }, tools) {
+    async answer(asked, message, caller, tools) {
+      const { projectId, keyId, permissions } = caller;
       const request = toWebRequest(asked);
       const headerOf = (name: string) => asked.headers.get(name) ?? undefined;
       const chosen = permissions.has('plugins:read') ? tools : noTools;
       const offer = createToolOffer(chosen, { headerOf, projectId }, deps.offers);
-      const extra: Extra = { projectId, keyId, permissions, collectionId, view, sender, offer };
+      const extra: Extra = { ...caller, offer };
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...permissions.scopes], extra: { ...extra } };
       const options = { parsedBody: message, authInfo };
       const finish = (response: Response) => answerWithTools(response, offer.listed);
@@ -124,8 +128,7 @@ export function createEndpoint(deps: EndpointDeps): Endpoint {
 }
 
 /** Extra information that `answer` passes to the MCP server of a request. */
-interface Extra extends Pick<McpCaller, 'projectId' | 'keyId' | 'permissions' | 'collectionId' | 'sender'> {
-  readonly view: KnowledgeView | undefined;
+interface Extra extends McpCaller {
   readonly offer: ToolOffer;
 }
 

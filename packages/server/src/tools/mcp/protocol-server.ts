@@ -5,11 +5,12 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Owner } from '../../platform/admission/owner.ts';
 import { convertBigInts } from '../../platform/json/exact-json.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { Permissions } from '../../platform/permissions.ts';
+import type { Problem } from '../../platform/problem.ts';
 import type { RunCaller } from '../execution/run.ts';
+import { resultOfProblem } from './call-result.ts';
 import type { CallTool, ToolCall } from './call-tool.ts';
 import { allTools } from './insert-tools.ts';
 import { handleResources, resourceHints } from './knowledge/handle-resources.ts';
@@ -27,7 +28,11 @@ export interface ProtocolServerDeps {
 
 export interface ProtocolServerOptions extends ProtocolServerDeps {
   /** The caller of the tools. */
-  readonly owner: Owner & { readonly permissions: Permissions };
+  readonly owner: Pick<RunCaller, 'projectId' | 'keyId' | 'onCounted'> & {
+    readonly permissions: Permissions;
+    /** The rate limit that refuses calls of tools. */
+    readonly refusal?: Problem | undefined;
+  };
   /** Whether clients can subscribe to changes without a session, as this revision allows. */
   readonly tellsChanges: boolean;
   /** Null when the caller has no key, or a key without the scope `collections:read`. */
@@ -103,6 +108,7 @@ export function createProtocolServer(offer: ToolOffer, deps: ProtocolServerOptio
     return nextCursor === undefined ? { tools: listed } : { tools: listed, nextCursor };
   });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
+    if (deps.owner.refusal !== undefined) return resultOfProblem(deps.owner.refusal, null);
     if (offered?.knowledge.has(params.name)) {
       const key = { ...offered.key, signal: context.mcpReq.signal };
       return await callKnowledge(deps, { ...offered, key }, params);

@@ -2,11 +2,13 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { addRateFields, rateRefusals } from '../../platform/admission/rate-answers.ts';
 import { senderOf } from '../../platform/audit/audit.ts';
 import type { Caller } from '../../platform/caller.ts';
 import type { App } from '../../platform/http/app.ts';
 import { permissionsWithoutKey } from '../../platform/permissions.ts';
 import { Problem } from '../../platform/problem.ts';
+import type { RunCaller } from '../execution/run.ts';
 import type { McpRequest } from './endpoint.ts';
 import type { AnswerRequest, AskedTools, Endpoints } from './endpoints.ts';
 import { type Accepted, readAccept, readMessage } from './lenient-request.ts';
@@ -69,10 +71,14 @@ export function mcpRoutes(app: App, { open, checkSite, guard, addChallenge }: Mc
     if (id !== null && typeof id !== 'string' && !Number.isSafeInteger(id)) {
       return reply.code(400).send(rpcError(-32600, 'Invalid Request: `id` must be a text or an integer below 2^53'));
     }
+    const refusal = rateRefusals.get(request.raw);
+    if (refusal !== undefined && Reflect.get(Object(request.body), 'method') !== 'tools/call') throw refusal;
     const { projectId = null, keyId = null, permissions = permissionsWithoutKey } = known ?? {};
     const { links, profile } = request.query as McpQuery; // validated against the schema
     const view = { wantsLinks: links === '1', isChatGpt: profile === 'chatgpt' };
-    const caller = { projectId, keyId, permissions, collectionId, view, sender: senderOf(request) };
+    const onCounted: RunCaller['onCounted'] = (fields) => addRateFields(reply, fields);
+    const sender = senderOf(request);
+    const caller = { projectId, keyId, permissions, collectionId, view, sender, onCounted, refusal };
     const accepted = readAccept(request.headers.accept);
     const message = readMessage(request.body, accepted);
     return send(reply, await answerRequest(toMcpRequest(request, reply, accepted), message, caller));

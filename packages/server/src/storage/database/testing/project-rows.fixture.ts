@@ -12,7 +12,7 @@ export const tablesOfStore: ReadonlySet<string> = new Set([
 ]);
 
 /** Parents come before the rows that name them. */
-const parents = ['project', 'blob', 'file', 'collection', 'record', 'chunk', 'index_segment'];
+const parents = ['project', 'blob', 'file', 'collection', 'record', 'chunk', 'index_segment', 'rate_limit'];
 
 /** The values that a column must have. Other columns have a default for their type. */
 const valuesOf: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -86,7 +86,7 @@ function valueFor(table: string, { name, type }: Column, { project, nth, assigne
     return toPairKey(`${project}-collection-${nth}`, `${project}-row_key-${nth}`);
   if (name === 'seq') return assigned.get('chunk')?.[nth];
   if (table === 'index_page' && name === 'id') return (assigned.get('index_segment')?.[nth] ?? 0) * 2 ** 22;
-  const parent = /^(blob|file|collection|record)_id$/.exec(name)?.[1];
+  const parent = /^(blob|file|collection|record|rate_limit)_id$/.exec(name)?.[1];
   if (parent !== undefined) return `${project}-${parent}-${nth}`;
   if (/bytea|blob/i.test(type)) return Buffer.from([nth % 256]);
   if (/text/i.test(type)) return `${project}-${name === 'id' ? table : name}-${nth}`;

@@ -35,7 +35,7 @@ export const fileInputLimits = {
   processBytes: 64 * 1024 * 1024,
 } as const;
 
-export type FileCaller = Pick<RunCaller, 'projectId' | 'keyId' | 'permissions' | 'resumes'>;
+export type FileCaller = Pick<RunCaller, 'projectId' | 'keyId' | 'permissions' | 'resumes' | 'onCounted'>;
 
 /** The base64 that replaces the references of an input, by their JSON Pointers. */
 export type InputFiles = ReadonlyMap<string, string>;
