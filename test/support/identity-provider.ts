@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Ending } from './service.ts';
 
-export const providerClient = { id: 'quartermaster', secret: randomBytes(16).toString('hex') };
+/** The secret has characters that requests must encode. */
+export const providerClient = { id: 'quartermaster', secret: `${randomBytes(16).toString('hex')}: +%2F-~` };
 
 /** The person who is signed in at the provider. */
 export interface Person {
@@ -19,6 +20,8 @@ export interface ProviderOptions {
   readonly host?: string;
   /** Sends the claims of scopes from the UserInfo endpoint only, as providers with small ID tokens do. */
   readonly hasThinTokens?: boolean;
+  /** How the client proves itself. Default: `client_secret_post`. */
+  readonly authentication?: 'client_secret_post' | 'client_secret_basic' | 'none';
 }
 
 /** Starts a provider of OpenID Connect by other authors, on this machine, with a new P-256 key. */
@@ -73,20 +76,23 @@ interface GrantContext {
   };
 }
 
-function configurationOf({ redirectUris, hasThinTokens }: ProviderOptions, person: Person, privateKey: KeyObject) {
+function configurationOf(options: ProviderOptions, person: Person, privateKey: KeyObject) {
+  const { redirectUris, hasThinTokens, authentication = 'client_secret_post' } = options;
+  const secret = authentication === 'none' ? {} : { client_secret: providerClient.secret };
   const scopes = ['openid', 'email', 'profile', 'groups'];
   const lives = ['Interaction', 'Grant', 'Session', 'AccessToken', 'IdToken'].map((name) => [name, 600]);
   return {
     clients: [
       {
-        ...{ client_id: providerClient.id, client_secret: providerClient.secret, redirect_uris: redirectUris },
-        ...{ token_endpoint_auth_method: 'client_secret_post', id_token_signed_response_alg: 'ES256' },
+        ...{ client_id: providerClient.id, redirect_uris: redirectUris, token_endpoint_auth_method: authentication },
+        ...{ id_token_signed_response_alg: 'ES256', ...secret },
       },
     ],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'first', alg: 'ES256', use: 'sig' }] },
     cookies: { keys: [randomBytes(16).toString('hex')] },
     claims: { email: ['email', 'email_verified', 'hd'], profile: ['name', '_claim_names'], groups: ['groups'] },
     scopes,
+    clientAuthMethods: [authentication],
     conformIdTokenClaims: hasThinTokens === true,
     ttl: Object.fromEntries(lives),
     features: { devInteractions: { enabled: false } },

@@ -8,13 +8,19 @@ import { keepSession, sessionKey } from '../api/session.ts';
 import { PasswordField } from '../components/forms/password-field.tsx';
 import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
+import { ProviderLink } from './sign-in.tsx';
 import { SignedOutPage } from './signed-out-page.tsx';
 
 /** Creates the administrator. The fragment of the printed link holds the token. */
 export function SetUp() {
   const { t } = useLanguage();
   const [token] = useState(() => window.location.hash.slice(1));
-  if (token === '') return <SignedOutPage title={t('setUp.title')} about={t('setUp.noLink')} />;
+  if (token === '')
+    return (
+      <SignedOutPage title={t('setUp.title')} about={t('setUp.noLink')}>
+        <ProviderLink />
+      </SignedOutPage>
+    );
   return (
     <SignedOutPage title={t('setUp.title')} about={t('setUp.about')}>
       <SetUpForm token={token} />

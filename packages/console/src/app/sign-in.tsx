@@ -66,9 +66,13 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
 }
 
 /** Leaves for the identity provider, which sends the browser back to this page. */
-function ProviderLink() {
+export function ProviderLink() {
   const { t } = useLanguage();
-  const ways = useQuery({ queryKey: ['sign-in-ways'], queryFn: () => signInApi.data('GET /v1/sign_in') });
+  const ways = useQuery({
+    queryKey: ['sign-in-ways'],
+    queryFn: () => signInApi.data('GET /v1/sign_in'),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   const provider = ways.data?.provider ?? null;
   if (provider === null) return null;
   return (

@@ -45,6 +45,7 @@ test('an answer counts once, in the browser in which its sign-in began, and for 
   const swapped = new URLSearchParams(victimsAnswer.searchParams);
   swapped.set('code', attackersAnswer.searchParams.get('code') ?? '');
   assert.equal(await attempt(victim.cookie, swapped), '502 answer_invalid', 'PKCE binds the code to its request');
+  assert.match(app.lines.join(''), /"cause":"invalid_grant"/);
   assert.equal(await attempt(victim.cookie, victimsAnswer), '403 expired', 'the state was used');
   app.clock.offset = 600_001;
   const late = await app.begin();
@@ -122,6 +123,7 @@ test('an ID token that is not for this sign-in, or not signed by the provider, i
     return reasonOf(await app.finish(cookie, answer));
   };
   for (const [name, create] of Object.entries(tokens)) assert.equal(await attempt(create), '502 answer_invalid', name);
+  assert.match(app.lines.join(''), /"reason":"answer_invalid","cause":"OAUTH_JWT_CLAIM_COMPARISON_FAILED"/);
   assert.deepEqual(await app.accounts(), []);
   assert.equal(
     await attempt(same({ exp: now - 50 })),

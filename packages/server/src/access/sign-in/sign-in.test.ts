@@ -62,6 +62,15 @@ test('claims that only the UserInfo endpoint has are read there, and give roles'
   assert.deepEqual(await app.members(), [], 'roles are computed at every sign-in');
 });
 
+test('the client proves itself as the provider demands, or is public', async (t) => {
+  for (const authentication of ['client_secret_basic', 'none'] as const) {
+    const app = await openSignInApp(t, { authentication, allowedDomains: ['example.com'] });
+    app.provider.person.claims = verified;
+    const answer = await app.signIn();
+    assert.equal(answer.statusCode, 200, answer.body);
+  }
+});
+
 test('only a verified address of an allowed domain, or a role of the claim, lets a new person in', () => {
   const projects = ['tea', 'mint'].map((name) => ({ id: `proj_${name}`, name, createdAt: 1 }));
   const rules = [

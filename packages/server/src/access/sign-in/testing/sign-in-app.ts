@@ -12,6 +12,7 @@ import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { clientAddress } from '../../../platform/log/request-identity.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
+import { Secret } from '../../../platform/secret.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../../storage/database/testing/temporary-databases.ts';
 import { createAccountRepository } from '../../../storage/repositories/account-repository.ts';
 import { createAuditRepository } from '../../../storage/repositories/audit-repository.ts';
@@ -30,7 +31,7 @@ import { createSignInCounter, signInRoutes } from '../routes.ts';
 
 export const origin = 'https://q.example';
 
-interface Options extends Partial<Pick<ProviderOptions, 'hasThinTokens'>> {
+interface Options extends Pick<ProviderOptions, 'hasThinTokens' | 'authentication'> {
   readonly kind?: DatabaseKind;
   readonly allowedDomains?: AccessRules['allowedDomains'];
   readonly roles?: readonly string[];
@@ -57,7 +58,7 @@ export async function openSignInApp(t: Pick<TestContext, 'after'>, options: Opti
   const accounts = createAccounts({ repository, sessions, clock, newId, audit, admission: createAdmission() });
   const rolesClaim = options.roles === undefined ? null : 'groups';
   const identity = { issuer: provider.issuer, clientId: providerClient.id, rolesClaim, outbound, clock };
-  const clientSecret = { reveal: () => providerClient.secret };
+  const clientSecret = options.authentication === 'none' ? null : new Secret(providerClient.secret);
   const app = createTestApp({ logger, audit });
   signInRoutes(app, {
     accounts,
@@ -66,7 +67,7 @@ export async function openSignInApp(t: Pick<TestContext, 'after'>, options: Opti
     origins: createOriginCheck(origin),
     ownsOrigin: true,
     addressOf: clientAddress,
-    provider: createIdentityProvider({ ...identity, clientSecret: clientSecret as never }),
+    provider: createIdentityProvider({ ...identity, clientSecret }),
     pending: createPendingSignIns({ repository: createOauthRepository(database), clock }),
     resources: createResources({ publicUrls: { files: origin, plugins: null }, consoleUrl: () => origin }),
     listProjects: projects.listProjects,
