@@ -289,9 +289,9 @@ test('[limits] over MCP a limited key reads only its collections, and finds and 
   }
 });
 
-test('[limits] a key with plugins:read lists and runs only plugins that read, and cancels only their runs', async () => {
-  const { service, createKey, keysUrl } = await shared();
-  const { pluginsUrl, key: first } = service;
+test('[limits] a key with plugins:read lists and runs only plugins that read, and changes nothing', async () => {
+  const { service, createKey, keysUrl, ids } = await shared();
+  const { pluginsUrl } = service;
   const { key } = (await createKey({ scopes: ['plugins:read'] })).body.data;
   const tools = (await askMcp(`${pluginsUrl}/mcp/slack?tools=all`, key, 'tools/list')).body.result.tools;
   assert.ok(
@@ -308,15 +308,21 @@ test('[limits] a key with plugins:read lists and runs only plugins that read, an
   assert.equal((await send(direct, { key, json: post.input_params })).status, 403);
   const sum = { tool_name: 'calculator__evaluate', input_params: { expression: '6*7' }, credentials: {} };
   assert.equal((await execute(sum)).status, 200);
-  // A check of credentials has no plugin that only reads.
-  await send(`${pluginsUrl}/v1/verify_credentials`, { key: first, json: { bundle_id: 'time', credentials: {} } });
-  const runs = (await send(`${pluginsUrl}/v1/runs?bundle_id=time`, { key })).body.data;
-  const checked = runs.find((run: { plugin_id: string | null }) => run.plugin_id === null);
-  const cancel = async (id: string) =>
-    (await send(`${pluginsUrl}/v1/runs/${id}/cancel`, { key, method: 'POST' })).status;
-  assert.equal(await cancel(checked.run_id), 403);
-  const quick = await execute(sum, { Prefer: 'respond-async' });
-  assert.equal(await cancel(quick.body.data.run_id), 200);
+  const started = await execute(sum, { Prefer: 'respond-async' });
+  const of: Hidden = { ...ids, run_id: started.body.data.run_id };
+  // The other operations that change something.
+  const runPlugins = ['plugins execute', 'plugins executeDirectly'];
+  const changing = (await listOperations('plugins', pluginsUrl)).filter(
+    ({ name, method, takesKeys }) => takesKeys && method !== 'GET' && !runPlugins.includes(name),
+  );
+  assert.ok(changing.some(({ name }) => name === 'plugins cancelRun'));
+  for (const { name, method, path } of changing) {
+    const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => of[parameter] ?? '');
+    const sent = method === 'DELETE' ? { method } : { method, json: others[name]?.json?.(of) ?? {} };
+    for (const base of [pluginsUrl, `${service.filesUrl}/plugins`]) {
+      assert.equal((await send(base + url, { key, ...sent })).status, 403, `${name} at ${base}`);
+    }
+  }
   assert.equal((await send(keysUrl, { key })).status, 403);
 });
 

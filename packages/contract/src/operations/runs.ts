@@ -25,7 +25,7 @@ export const runOperations = describeOperations('runs', {
     summary: 'Cancel a run',
     description:
       'Stops a waiting or running run with its handler and outbound calls. A run that has ended does not change.',
-    scope: 'plugins:read',
+    scope: 'plugins',
     examples: { run: {} },
   },
   followRun: {

@@ -43,7 +43,7 @@ import { createRunEvents, eventDefaults, type RunEvents } from '../../tools/runs
 import type { RunRepository } from '../../tools/runs/run-repository.ts';
 import { openInputKeepers, retentionTasks } from '../../tools/runs/run-retention.ts';
 import { createRunStore, type RunStore } from '../../tools/runs/run-store.ts';
-import { createRuns, type Runs, type RunsDeps } from '../../tools/runs/runs.ts';
+import { createRuns, type Runs } from '../../tools/runs/runs.ts';
 import { createConsoleFiles } from '../console/console-files.ts';
 import { referenceRoutes } from '../console/routes.ts';
 import type { Config } from '../settings/config.ts';
@@ -97,8 +97,7 @@ export async function openPluginsAddress(
     hashes,
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;
-  const effectsOf = (...ids: [bundleId: string, pluginId: string]) => catalogue().findPlugin(...ids)?.manifest.effects;
-  const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, effectsOf, encrypter };
+  const parts = { ...runServices, runStore, executor, resolveCredentials, hasBundle, encrypter };
   const { runs, events, asyncRuns } = openAsyncRuns(context, parts);
   const authentication = { onRequest: guard.checkRead, onAnyRun: guard.check, projectOf, keyOf, permissionsOf };
   const { own, mounted } = basePathsOf(config);
@@ -109,7 +108,7 @@ export async function openPluginsAddress(
     projectId: projectOf(request),
     permissions: permissionsOf(request),
   });
-  runRoutes(app, { runs, events, onRequest: guard.checkRead, readerOf, keyOf });
+  runRoutes(app, { runs, events, onRequest: guard.checkRead, onChange: guard.check, readerOf, keyOf });
   if (artifacts !== null) artifactRoutes(app, { ...artifacts, clock: context.clock, guard });
   const { logger, registry: metrics, admission } = context;
   const svgConverter = openSvgConverter({ logger, metrics, admission });
@@ -262,14 +261,13 @@ interface AsyncRunsOptions extends RunServices {
   readonly executor: Executor;
   readonly resolveCredentials: ResolveCredentials;
   readonly hasBundle: (bundleId: string) => boolean;
-  readonly effectsOf: RunsDeps['effectsOf'];
   readonly encrypter: RequestEncrypter | null;
 }
 
 /** Open it after the components that run plugins, so that it is closed before them. */
 function openAsyncRuns(
   { audit, clock, logger, resources, admission, shares }: ServiceContext,
-  { runStore, repository, effectsOf, ...options }: AsyncRunsOptions,
+  { runStore, repository, ...options }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
     ...options,
@@ -284,6 +282,6 @@ function openAsyncRuns(
   const recovery = startPeriodicTasks([asyncRuns.leaseTask], logger);
   resources.defer(() => recovery.close());
   resources.defer(() => asyncRuns.close());
-  const runs = createRuns({ repository, store: runStore, asyncRuns, clock, effectsOf });
+  const runs = createRuns({ repository, store: runStore, asyncRuns, clock });
   return { runs, events: createRunEvents({ ...eventDefaults, runs, store: runStore, shares }), asyncRuns };
 }

@@ -12,8 +12,10 @@ import type { Runs } from './runs.ts';
 export interface RunRoutesDeps {
   readonly runs: Runs;
   readonly events: RunEvents;
-  /** Authentication of the plugins address. */
+  /** Authentication of the plugins address for reading. */
   readonly onRequest: onRequestHookHandler;
+  /** Authentication of the plugins address for changes. */
+  readonly onChange: onRequestHookHandler;
   readonly readerOf: (request: FastifyRequest) => RunReader;
   /** The id of the key that was sent, null without one. */
   readonly keyOf: (request: FastifyRequest) => string | null;
@@ -63,11 +65,11 @@ function readRoutes(app: App, { runs, onRequest, readerOf }: RunRoutesDeps): voi
   );
 }
 
-function cancelRoute(app: App, { runs, onRequest, readerOf }: RunRoutesDeps): void {
+function cancelRoute(app: App, { runs, onChange, readerOf }: RunRoutesDeps): void {
   app.post(
     '/v1/runs/:run_id/cancel',
     {
-      onRequest,
+      onRequest: onChange,
       schema: {
         ...runOperations.cancelRun,
         params: RunParams,

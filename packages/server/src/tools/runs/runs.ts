@@ -1,12 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Plugin, Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
+import type { Run, RunItem, RunProgress, RunQuery } from '@quartermaster/contract';
 import type { Clock } from '../../platform/clock.ts';
 import { checkCursor } from '../../platform/list-cursors.ts';
 import type { Page } from '../../platform/page.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import type { BackgroundRuns, RunReader } from '../execution/background.ts';
-import { effectsNotPermitted } from '../execution/problems.ts';
 import type { AsyncRuns } from './async-runs.ts';
 import type { RunRepository, StoredResult, StoredRun } from './run-repository.ts';
 import type { RunStore } from './run-store.ts';
@@ -17,7 +16,7 @@ export interface Runs extends BackgroundRuns {
   /**
    * Cancels a run in progress. A run that has ended stays unchanged.
    * @returns the run after that
-   * @throws OBJECT_NOT_FOUND, and PERMISSION_DENIED for a run of a plugin that the reader may not run
+   * @throws OBJECT_NOT_FOUND
    */
   cancel(reader: RunReader, runId: string): Promise<Run>;
 }
@@ -27,14 +26,12 @@ export interface RunsDeps {
   readonly store: RunStore;
   readonly asyncRuns: Pick<AsyncRuns, 'accept' | 'find'>;
   readonly clock: Clock;
-  /** Undefined for a plugin that is not installed. */
-  readonly effectsOf: (bundleId: string, pluginId: string) => Plugin['effects'] | undefined;
 }
 
 /** Milliseconds that a cancellation request waits for the end of the run, which usually comes immediately. */
 const cancelWaitMs = 5_000;
 
-export function createRuns({ repository, store, asyncRuns, clock, effectsOf }: RunsDeps): Runs {
+export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {
   async function find({ projectId, permissions }: RunReader, runId: string): Promise<StoredRun> {
     const recent = store.findRecent(projectId, runId);
     const run = recent?.end == null ? ((await repository.find(projectId, runId)) ?? recent) : recent;
@@ -80,11 +77,8 @@ export function createRuns({ repository, store, asyncRuns, clock, effectsOf }: R
       return { ...page, items: page.items.map((run) => toRunItem(run)) };
     },
     cancel: async (reader, runId) => {
-      const { projectId, permissions } = reader;
-      const { bundleId, pluginId } = await find(reader, runId);
-      const effects = effectsOf(bundleId, pluginId ?? '') ?? 'destructive';
-      if (!permissions.mayCause(effects))
-        throw effectsNotPermitted(pluginId === null ? bundleId : `${bundleId}/${pluginId}`, effects);
+      const { projectId } = reader;
+      await find(reader, runId);
       // Otherwise its process learns of the cancellation at its next heartbeat.
       if (!(await cancelHere(projectId, runId))) await repository.askToCancel(projectId, runId);
       return await get(reader, runId);
