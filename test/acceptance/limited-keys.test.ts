@@ -38,7 +38,7 @@ const shared = share(async () => {
     input_params: { text: 'x' },
     credentials: {},
   };
-  const drawn = await ask(`${pluginsUrl}/v1/execute`, { ...qr, input_params: { text: 'x', scale: 20 } });
+  const drawn = await ask(`${pluginsUrl}/v1/execute`, big(qr));
   const run = await ask(`${pluginsUrl}/v1/execute`, {
     tool_name: 'time__list_timezones',
     input_params: {},
@@ -87,6 +87,11 @@ async function uploadText(
   const { body, text: answer } = await send(`${filesUrl}/v1/files`, { key, method: 'POST', body: form });
   assert.ok(body?.data, answer);
   return body.data.file_id;
+}
+
+/** Draws a picture so large that it becomes an artifact. */
+function big<Call extends object>(qr: Call) {
+  return { ...qr, input_params: { text: 'x', scale: 20 } };
 }
 
 /** Ids of the same forms that no object has. */
@@ -327,7 +332,7 @@ test('[limits] a key with plugins:read lists and runs only plugins that read, an
 });
 
 test('[limits] no key gives more than it has, and its limits stay when it is replaced and when its collections are deleted', async () => {
-  const { service, seen, hidden, key, limits, keysUrl, createKey } = await shared();
+  const { service, seen, hidden, key, limits, qr, keysUrl, createKey } = await shared();
   const { filesUrl, client } = service;
   const limitsOf = ({ body }: Awaited<ReturnType<typeof createKey>>) => [body.data.collections, body.data.tools];
   assert.deepEqual(limitsOf(await createKey({}, key)), [limits.collections, limits.tools]);
@@ -357,6 +362,22 @@ test('[limits] no key gives more than it has, and its limits stay when it is rep
   assert.doesNotMatch(stolen.text, new RegExp(hidden.collectionId));
   for (const collections of [[], ['x'], [`coll${'0'.repeat(20)}`]]) {
     assert.ok([404, 422].includes((await createKey({ collections })).status));
+  }
+
+  const limitedToBoth = (await createKey(limits)).body.data;
+  const fileId = await uploadText(filesUrl, limitedToBoth.key, { name: 'early.txt', text: 'before the rotations' });
+  const drawn = await send(`${service.pluginsUrl}/v1/execute`, { key: limitedToBoth.key, json: big(qr) });
+  let latest = limitedToBoth;
+  for (let n = 0; n < 2; n++) {
+    latest = (await send(`${keysUrl}/${latest.key_id}/rotate`, { key: service.key, json: {} })).body.data;
+  }
+  for (const path of [
+    `${filesUrl}/v1/files/${fileId}`,
+    `${service.pluginsUrl}/v1/artifacts/${drawn.body.data.artifacts[0].artifact_id}`,
+  ]) {
+    assert.equal((await send(path, { key })).status, 404, 'another key with the same limits does not own it');
+    assert.equal((await send(path, { key: latest.key })).status, 200);
+    assert.equal((await send(path, { key: latest.key, method: 'DELETE' })).status, 200);
   }
 
   const { collection_id: doomed } = await client.collections.create({ name: 'doomed' });

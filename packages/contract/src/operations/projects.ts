@@ -49,7 +49,7 @@ export const projectOperations = describeOperations('projects', {
   rotateKey: {
     summary: 'Replace a key',
     description:
-      'Creates a key with the same name, permissions and expiry. The old key works for another `overlap_seconds` (default: 3600).',
+      'Creates a key with the same name, permissions and expiry, which owns what the old key uploaded. The old key works for another `overlap_seconds` (default: 3600).',
     scope: 'admin',
     examples: { key: { body: { overlap_seconds: 600 } } },
   },

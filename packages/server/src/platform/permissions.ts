@@ -15,6 +15,8 @@ export interface Grant {
  * it: lists and counts leave it out, and its id is unknown.
  */
 export interface Permissions {
+  /** The id of its key, and those of the keys that this key replaced: it owns what they uploaded or created. */
+  readonly keyIds: ReadonlySet<string>;
   /** The scopes with those that they include. */
   readonly scopes: ReadonlySet<Scope>;
   readonly collections: ReadonlySet<string> | null;
@@ -39,7 +41,7 @@ export type Beyond =
   | { readonly what: 'scope'; readonly name: Scope }
   | { readonly what: 'collection' | 'tool'; readonly name: string | null };
 
-export function createPermissions(grant: Grant): Permissions {
+export function createPermissions(grant: Grant, keyIds: readonly string[] = []): Permissions {
   const scopesOfCaller = withIncluded(grant.scopes);
   const collections = grant.collections && new Set(grant.collections);
   const tools = grant.tools && new Set(grant.tools);
@@ -47,6 +49,7 @@ export function createPermissions(grant: Grant): Permissions {
   const seesTool = (name: string) => tools === null || tools.has(name) || tools.has(bundleOf(name));
   const seesCollection = (id: string) => collections === null || collections.has(id);
   return {
+    keyIds: new Set(keyIds),
     scopes: scopesOfCaller,
     collections,
     tools,
@@ -97,11 +100,11 @@ export function checkCollection(permissions: Permissions, collectionId: string):
 
 /** The files that a caller limited to collections sees: those of their records, and its own uploads. */
 export interface FileReach {
-  readonly keyId: string;
+  readonly keyIds: ReadonlySet<string>;
   readonly collections: ReadonlySet<string>;
 }
 
 /** Returns null when the caller sees every file of its project. */
-export function fileReachOf({ keyId, permissions }: { keyId: string; permissions: Permissions }): FileReach | null {
-  return permissions.collections === null ? null : { keyId, collections: permissions.collections };
+export function fileReachOf({ keyIds, collections }: Permissions): FileReach | null {
+  return collections === null ? null : { keyIds, collections };
 }

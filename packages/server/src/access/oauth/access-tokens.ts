@@ -99,5 +99,5 @@ function callerOf(grant: StoredGrant, scope: string): Caller {
   const ofToken = new Set(scope.split(' '));
   const scopes = grant.scopes.filter((name) => ofToken.has(name));
   const { projectId, id: keyId, collections, tools } = grant;
-  return { projectId, keyId, permissions: createPermissions({ scopes, collections, tools }) };
+  return { projectId, keyId, permissions: createPermissions({ scopes, collections, tools }, [keyId]) };
 }

@@ -35,6 +35,7 @@ test('a load of all keys drops those that no longer exist', async () => {
       revokedAt: null,
       lastUsedAt: null,
       makerId: null,
+      replaced: [],
       collections: null,
       tools: null,
     },

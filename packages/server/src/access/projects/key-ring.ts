@@ -150,7 +150,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
 
 function entryOf(key: StoredKey): Entry {
   return {
-    caller: { projectId: key.projectId, keyId: key.id, permissions: createPermissions(key) },
+    caller: { projectId: key.projectId, keyId: key.id, permissions: createPermissions(key, [key.id, ...key.replaced]) },
     expiresAt: key.expiresAt ?? Number.POSITIVE_INFINITY,
   };
 }

@@ -24,6 +24,8 @@ export interface StoredKey extends Grant {
   readonly lastUsedAt: number | null;
   /** The key that created it; null when an administrator or a command did. */
   readonly makerId: string | null;
+  /** Ids of the keys that it replaced, the newest first. It owns what they uploaded. */
+  readonly replaced: readonly string[];
 }
 
 /** The keys that have changed since the last load. */

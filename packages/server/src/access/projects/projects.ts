@@ -39,6 +39,7 @@ export interface KeyRequest extends Pick<Grant, 'scopes'> {
   readonly collections?: Grant['collections'];
   /** As `collections`. */
   readonly tools?: Grant['tools'];
+  readonly replaced?: StoredKey['replaced'];
 }
 
 /** Manages projects and keys. `by` is the caller, a command by default. Every function throws OBJECT_NOT_FOUND for ids that do not exist. */
@@ -60,7 +61,10 @@ export interface Projects {
   revokeKey(keyId: string, options?: { readonly withDescendants?: boolean }, by?: AuditBy): Promise<string[]>;
   /** Counts the usable keys that the key created, directly or indirectly. */
   countDescendants(keyId: string): Promise<number>;
-  /** Creates a key with the same name, permissions and expiry. The old key works for `overlapMs` longer. */
+  /**
+   * Creates a key with the same name, permissions and expiry, which owns the uploads of the old one. The old key works for
+   * `overlapMs` longer.
+   */
   rotateKey(keyId: string, overlapMs: number, makerId?: string | null, by?: AuditBy): Promise<NewKey>;
 }
 
@@ -159,7 +163,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       if (beyond !== undefined) throw beyond.what === 'scope' ? scopeNotOwned(beyond.name) : rotationNotOwned();
       const ends = [old.expiresAt, maker?.expiresAt ?? null].filter((end) => end !== null);
       // Without another creator, the new key stays a descendant of the key that created the old one.
-      const request = { ...old, makerId: makerId ?? old.makerId };
+      const request = { ...old, replaced: replacedBy(old), makerId: makerId ?? old.makerId };
       const created = newKey(deps, { ...request, expiresAt: ends.length === 0 ? null : Math.min(...ends) });
       const now = clock.now();
       const bound = { now, oldEndsAt: now + overlapMs, most: maxUsableKeys };
@@ -205,6 +209,13 @@ const longestName = 127;
 export const maxProjects = 10_000;
 /** The maximum number in one project. Source: docs/contract.md "Keys". */
 const maxUsableKeys = 1_000;
+/** The number of replaced keys whose uploads a key owns: one rotation a month for eight years. */
+const mostReplaced = 100;
+
+/** Returns the keys that the successor of a key replaces. */
+function replacedBy({ id, replaced }: StoredKey): string[] {
+  return [id, ...replaced].slice(0, mostReplaced);
+}
 
 /**
  * Creates a key without storing it.
@@ -226,6 +237,7 @@ export function newKey(deps: Pick<ProjectsDeps, 'clock' | 'newId'>, request: Key
     makerId: request.makerId ?? null,
     collections: request.collections == null ? null : [...new Set(request.collections)],
     tools: request.tools == null ? null : [...new Set(request.tools)],
+    replaced: request.replaced ?? [],
   };
   return { stored, key: new Secret(key) };
 }

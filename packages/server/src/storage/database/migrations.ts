@@ -8,6 +8,7 @@ import { createOauthTables } from './migrations/0004-oauth.ts';
 import { createAccounts } from './migrations/0005-accounts.ts';
 import { createAuditTable } from './migrations/0006-audit-log.ts';
 import { createRateLimits } from './migrations/0007-rate-limits.ts';
+import { addReplacedKeys } from './migrations/0008-replaced-keys.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -25,6 +26,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0005-accounts': createAccounts(dialect),
     '0006-audit-log': createAuditTable(dialect),
     '0007-rate-limits': createRateLimits(dialect),
+    '0008-replaced-keys': addReplacedKeys,
   };
 }
 

@@ -115,6 +115,8 @@ export interface KeyTable {
   collections: string | null;
   /** JSON array of bundle ids and `bundle_id/plugin_id`; null: every plugin. */
   tools: string | null;
+  /** JSON array of the ids of keys; null when the key replaced none. */
+  replaced: string | null;
   /** The number of the last change; using the key does not count as a change. */
   change: Generated<number>;
 }

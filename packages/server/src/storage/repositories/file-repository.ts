@@ -40,7 +40,7 @@ export function createFileRepository(database: Database): FileRepository {
         .where('purpose', '<>', artifactPurpose)
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      const isSeen = reach === null || row.uploader_id === reach.keyId;
+      const isSeen = reach === null || reach.keyIds.has(row.uploader_id ?? '');
       if (isSeen || (await findReferences(read, row, { limit: 1, reach })).length > 0) return toFile(row);
       return undefined;
     },
@@ -133,14 +133,18 @@ async function findReferences(
 }
 
 /** Selects the ids of the files that a caller limited to collections sees. */
-function idsWithin(read: Kysely<Tables>, { keyId, collections }: FileReach) {
+function idsWithin(read: Kysely<Tables>, { keyIds, collections }: FileReach) {
   const ofRecords = read
     .selectFrom('record')
     .select((column) => column.ref('file_id').$notNull().as('id'))
     .where('collection_id', 'in', [...collections])
     .where('file_id', 'is not', null)
     .where('status', '<>', 'deleting');
-  return read.selectFrom('file').select('id').where('uploader_id', '=', keyId).union(ofRecords);
+  return read
+    .selectFrom('file')
+    .select('id')
+    .where('uploader_id', 'in', [...keyIds])
+    .union(ofRecords);
 }
 
 async function listFiles(

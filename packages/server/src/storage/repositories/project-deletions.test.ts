@@ -148,7 +148,7 @@ function newKey(): [StoredKey, string] {
   const text = createApiKey();
   const times = { createdAt: 1, expiresAt: null, revokedAt: null, lastUsedAt: null };
   const key = { id: 'key', projectId: 'gone', name: 'k', hash: hashApiKey(text), hint: '', scopes: [], makerId: null };
-  return [{ ...key, ...times, collections: null, tools: null }, text];
+  return [{ ...key, ...times, collections: null, tools: null, replaced: [] }, text];
 }
 
 interface Point {

@@ -220,7 +220,8 @@ function toProject(row: { id: string; name: string; created_at: number }) {
 function toKey({ change: _, ...row }: Selectable<KeyTable>): StoredKey {
   const read = (list: string | null) => (list === null ? null : (JSON.parse(list) as string[])); // written by toKeyRow
   const scopes = JSON.parse(row.scopes) as Scope[]; // written by toKeyRow
-  return { ...fromRow(row), scopes, collections: read(row.collections), tools: read(row.tools) };
+  const replaced = read(row.replaced) ?? [];
+  return { ...fromRow(row), scopes, collections: read(row.collections), tools: read(row.tools), replaced };
 }
 
 function isUsableAt(now: number) {
@@ -231,7 +232,8 @@ function isUsableAt(now: number) {
     ]);
 }
 
-function toKeyRow({ scopes, collections, tools, ...key }: StoredKey): Omit<KeyTable, 'change'> {
+function toKeyRow({ scopes, collections, tools, replaced, ...key }: StoredKey): Omit<KeyTable, 'change'> {
   const write = (list: readonly string[] | null) => list && JSON.stringify(list);
-  return { ...toRow(key), scopes: JSON.stringify(scopes), collections: write(collections), tools: write(tools) };
+  const lists = { scopes: JSON.stringify(scopes), collections: write(collections), tools: write(tools) };
+  return { ...toRow(key), ...lists, replaced: replaced.length === 0 ? null : write(replaced) };
 }

@@ -14,7 +14,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       await projects.addProject({ id: 'proj1', name: 'tea', createdAt: 1 }, { most: 10 });
       for (const id of ['apik1', 'apik2']) {
         const none = { expiresAt: null, revokedAt: null, lastUsedAt: null, makerId: null };
-        const grant = { scopes: [], collections: null, tools: null };
+        const grant = { scopes: [], collections: null, tools: null, replaced: [] };
         const key = { id, projectId: 'proj1', name: id, hash: id, hint: '', createdAt: 1, ...none, ...grant };
         await projects.addKey(key, { now: 1, most: 10 });
       }

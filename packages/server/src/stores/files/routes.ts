@@ -85,7 +85,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
     const admission = await deps.admissions.admit({
       projectId: caller.projectId,
       callerId: caller.keyId,
-      uploaderId: fileReachOf(caller)?.keyId ?? null,
+      uploaderId: caller.permissions.collections === null ? null : caller.keyId,
       contentType: request.headers['content-type'],
       contentEncoding: request.headers['content-encoding'],
       contentLength: readLength(request.headers['content-length']),
@@ -146,7 +146,7 @@ function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
     },
     async (request) => {
       const caller = guard.callerOf(request);
-      const place = { projectId: caller.projectId, reach: fileReachOf(caller) };
+      const place = { projectId: caller.projectId, reach: fileReachOf(caller.permissions) };
       const page = await listFiles(files, place, request.query);
       return listEnvelope({ ...page, items: page.items.map(toWire) });
     },
@@ -155,7 +155,7 @@ function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
 
 async function getFile(deps: FileRoutesDeps, request: FastifyRequest, fileId: string): Promise<StoredFile> {
   const caller = deps.guard.callerOf(request);
-  const file = await deps.files.find(caller.projectId, fileId, fileReachOf(caller));
+  const file = await deps.files.find(caller.projectId, fileId, fileReachOf(caller.permissions));
   if (file === undefined) throw objectNotFound('file', fileId);
   return file;
 }
@@ -173,7 +173,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
     },
     async (request) => {
       const file = await getFile(deps, request, request.params.file_id);
-      const reach = fileReachOf(deps.guard.callerOf(request));
+      const reach = fileReachOf(deps.guard.callerOf(request).permissions);
       const found = await deps.files.references(file.projectId, file.id, { limit: mostReferences, reach });
       const references = found.map((record) => ({ collection_id: record.collectionId, record_id: record.recordId }));
       return successEnvelope({ ...toWire(file), references });
@@ -191,9 +191,10 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
     },
     async (request) => {
       const caller = deps.guard.callerOf(request);
-      if (fileReachOf(caller) !== null) {
+      const reach = fileReachOf(caller.permissions);
+      if (reach !== null) {
         const { id, uploaderId } = await getFile(deps, request, request.params.file_id);
-        if (uploaderId !== caller.keyId) throw fileOfOthers(id);
+        if (!reach.keyIds.has(uploaderId ?? '')) throw fileOfOthers(id);
       }
       const id = request.params.file_id;
       await deleteFile(deps, caller.projectId, id);
@@ -258,7 +259,7 @@ function limitsRoute(app: App, { guard, admissions, files, limits, listedLimits 
       const caller = guard.callerOf(request);
       const { projectId } = caller;
       // These sums are about all files of the project.
-      const isLimited = fileReachOf(caller) !== null;
+      const isLimited = fileReachOf(caller.permissions) !== null;
       const used = isLimited ? null : await files.bytesKept(projectId);
       const max = limits.maxProjectBytes;
       const data = {

@@ -39,11 +39,12 @@ const Signature = Type.Object({
  */
 export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
   const { store, guard } = deps;
-  /** A key that is limited to tools sees the artifacts of its own runs. */
+  /** A key that is limited to tools sees the artifacts of its own runs, and those of the keys that it replaced. */
   async function find(request: FastifyRequest, artifactId: string): Promise<StoredArtifact> {
-    const { projectId, keyId, permissions } = guard.callerOf(request);
+    const { projectId, permissions } = guard.callerOf(request);
     const artifact = await store.get(projectId, artifactId);
-    if (permissions.tools !== null && artifact.keyId !== keyId) throw objectNotFound('artifact', artifactId);
+    if (permissions.tools !== null && !permissions.keyIds.has(artifact.keyId ?? ''))
+      throw objectNotFound('artifact', artifactId);
     return artifact;
   }
   app.get(

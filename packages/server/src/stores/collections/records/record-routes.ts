@@ -56,7 +56,7 @@ export function keyOf(
 
 function callerOf(guard: Guard, request: FastifyRequest) {
   const { projectId, keyId, permissions } = guard.callerOf(request);
-  return { projectId, keyId, reach: fileReachOf({ keyId, permissions }) };
+  return { projectId, keyId, reach: fileReachOf(permissions) };
 }
 
 function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): void {

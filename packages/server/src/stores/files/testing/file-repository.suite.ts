@@ -168,14 +168,19 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
     test('a caller limited to collections sees and counts the files of their records and its own uploads', async () => {
       const [seen, other] = [await add('aa'), await add('bb')];
       const own = await add('cc', { uploaderId: 'key' });
+      const earlier = await add('ee', { uploaderId: 'replaced' });
       await add('dd', { uploaderId: 'another' });
       for (const { id } of [seen, other]) await opened.addRecord(project, id, 'ready');
       await opened.addRecord(project, seen.id, 'error');
       const [first] = await files.references(project, seen.id, { limit: 1, reach: null });
-      const reach = { keyId: 'key', collections: new Set([first?.collectionId ?? '']) };
+      const reach = { keyIds: new Set(['key', 'replaced']), collections: new Set([first?.collectionId ?? '']) };
       const { items, total } = await files.list(project, { count: true }, reach);
-      assert.deepEqual([items.map(({ id }) => id), total], [[own.id, seen.id], { count: 2, isExact: true }]);
+      assert.deepEqual(
+        [items.map(({ id }) => id), total],
+        [[earlier.id, own.id, seen.id], { count: 3, isExact: true }],
+      );
       assert.deepEqual(await files.find(project, own.id, reach), own);
+      assert.deepEqual(await files.find(project, earlier.id, reach), earlier);
       assert.deepEqual(await files.find(project, seen.id, reach), seen);
       assert.equal(await files.find(project, other.id, reach), undefined);
       assert.equal((await files.references(project, seen.id, { limit: 9, reach })).length, 1);

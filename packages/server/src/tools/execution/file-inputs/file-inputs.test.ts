@@ -92,9 +92,9 @@ test('a caller that is limited to collections and tools names only files and art
     findFile: async (_project, _file, reach) => void asked.push(reach),
     findStored: async () => artifact,
   });
-  const permissions = createPermissions({ scopes: ['files:read'], collections: ['c'], tools: ['b'] });
+  const permissions = createPermissions({ scopes: ['files:read'], collections: ['c'], tools: ['b'] }, ['k']);
   for (const reference of [`file:${id}`, `artifact:${id}`]) {
     await assert.rejects(fill(unreachable, reference, { keyId: 'k', permissions }), { code: 'OBJECT_NOT_FOUND' });
   }
-  assert.deepEqual(asked, [{ keyId: 'k', collections: new Set(['c']) }]);
+  assert.deepEqual(asked, [{ keyIds: new Set(['k']), collections: new Set(['c']) }]);
 });

@@ -93,19 +93,20 @@ export function createFileInputs({ schemaOf, sources, logger, metrics, admission
 
   async function findContent(place: ReferencePlace, caller: FileCaller): Promise<Content> {
     const { kind, id } = place.reference;
-    const { projectId, keyId } = caller;
+    const { projectId } = caller;
     // A run that was accepted earlier names what its key saw then.
     const permissions = caller.resumes === undefined ? caller.permissions : undefined;
     if (sources === null) throw filesNotReachable(place.path);
     if (kind === 'artifact') {
       const artifact = isId(id) ? await sources.artifacts.findStored(projectId, id) : undefined;
       if (artifact === undefined) throw objectNotFound(kind, id);
-      const isHidden = artifact !== 'expired' && permissions?.tools != null && artifact.keyId !== keyId;
+      const isHidden =
+        artifact !== 'expired' && permissions?.tools != null && !permissions.keyIds.has(artifact.keyId ?? '');
       if (isHidden) throw objectNotFound(kind, id);
       if (artifact === 'expired') throw artifactExpired(place.path);
       return { bytes: artifact.bytes, open: () => sources.artifacts.open(artifact) };
     }
-    const reach = permissions === undefined || keyId === null ? null : fileReachOf({ keyId, permissions });
+    const reach = permissions === undefined ? null : fileReachOf(permissions);
     const file = isId(id) && projectId !== null ? await sources.files.findFile(projectId, id, reach) : undefined;
     if (file === undefined) throw objectNotFound(kind, id);
     return { bytes: file.bytes, open: () => sources.files.open(file) };
