@@ -35,6 +35,7 @@ function shotsOf({ collectionId, sheetCollectionId, recordId, sheetRecordId, run
     { name: 'run', path: `/runs/${runId}` },
     { name: 'credentials', path: '/credentials' },
     { name: 'applications', path: '/applications' },
+    { name: 'audit', path: '/audit' },
     { name: 'settings', path: '/settings' },
     { name: 'reference', path: '/docs' },
   ];

@@ -6,6 +6,7 @@ import { en } from '../packages/console/src/language/en.ts';
 import * as english from '../packages/console/src/language/en-codes.ts';
 import { explainError } from '../packages/console/src/language/explain-error.ts';
 import { applications } from '../packages/console/src/language/zh-applications.ts';
+import { audit } from '../packages/console/src/language/zh-audit.ts';
 import { codes, fields } from '../packages/console/src/language/zh-codes.ts';
 import { documents } from '../packages/console/src/language/zh-documents.ts';
 import { permissions } from '../packages/console/src/language/zh-permissions.ts';
@@ -17,6 +18,7 @@ import { extractionFailureCodes, rowCodes } from '../packages/server/src/stores/
 
 const chinese: Readonly<Record<string, string>> = {
   ...applications,
+  ...audit,
   ...documents,
   ...permissions,
   ...shell,

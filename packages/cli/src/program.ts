@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { administratorCommands } from './administrator-commands.ts';
 import { artifactsCommands } from './artifacts/artifacts-commands.ts';
+import { auditCommand } from './audit-command.ts';
 import { bundleCommands } from './bundle-commands.ts';
 import { collectionsCommands } from './collections/collections-commands.ts';
 import { completionCommand } from './completion/completion-command.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
   program.addCommand(keyCommands());
   program.addCommand(profileCommands());
   program.addCommand(administratorCommands());
+  program.addCommand(auditCommand());
   for (const command of storeCommands()) program.addCommand(command);
   program.addCommand(quarantineCommands());
   program.addCommand(verificationCommands());

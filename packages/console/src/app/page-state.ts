@@ -22,6 +22,13 @@ export interface PageState {
   readonly status?: string | undefined;
   readonly bundle?: string | undefined;
   readonly outcome?: string | undefined;
+  readonly action?: string | undefined;
+  /** Ids of an actor and an object. */
+  readonly actor?: string | undefined;
+  readonly object?: string | undefined;
+  /** Dates, such as 2026-11-21. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   /** The result whose document is open: `<collection>/<chunk>`. */
   readonly chunk?: string | undefined;
   /** The number of a page of a document. */

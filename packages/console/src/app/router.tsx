@@ -84,6 +84,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('../pages/audit/audit.tsx'), 'Audit'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/oauth/requests/$requestId',
     component: lazyRouteComponent(() => import('../pages/consent/consent.tsx'), 'Consent'),
   }),

@@ -25,6 +25,7 @@ const entries = [
   ['/runs', 'nav.runs', 'runs'],
   ['/credentials', 'nav.credentials', 'key'],
   ['/applications', 'nav.applications', 'globe'],
+  ['/audit', 'nav.audit', 'search'],
   ['/settings', 'nav.settings', 'settings'],
 ] as const satisfies ReadonlyArray<readonly [string, MessageKey, IconName]>;
 

@@ -1,4 +1,5 @@
 import { applications } from './en-applications.ts';
+import { audit } from './en-audit.ts';
 import { documents } from './en-documents.ts';
 import { permissions } from './en-permissions.ts';
 import { shell } from './en-shell.ts';
@@ -6,4 +7,4 @@ import { stores } from './en-stores.ts';
 import { tools } from './en-tools.ts';
 
 /** Every text of the console, in English. */
-export const en = { ...applications, ...documents, ...permissions, ...shell, ...stores, ...tools } as const;
+export const en = { ...applications, ...audit, ...documents, ...permissions, ...shell, ...stores, ...tools } as const;

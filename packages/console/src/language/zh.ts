@@ -1,5 +1,6 @@
 import type { Words } from './language.tsx';
 import { applications } from './zh-applications.ts';
+import { audit } from './zh-audit.ts';
 import { codes, fields } from './zh-codes.ts';
 import { documents } from './zh-documents.ts';
 import { permissions } from './zh-permissions.ts';
@@ -9,7 +10,7 @@ import { tools } from './zh-tools.ts';
 
 /** The same in Chinese. */
 export const zh: Words = {
-  messages: { ...applications, ...documents, ...permissions, ...shell, ...stores, ...tools },
+  messages: { ...applications, ...audit, ...documents, ...permissions, ...shell, ...stores, ...tools },
   codes,
   fields,
 };

@@ -19,6 +19,7 @@ const consolePaths = [
   '/credentials',
   '/settings',
   '/applications',
+  '/audit',
   '/oauth/requests/:request_id',
 ];
 const hidden = { schema: { hide: true } } as const;

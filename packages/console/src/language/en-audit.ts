@@ -1,0 +1,22 @@
+/** The audit log. */
+export const audit = {
+  'audit.about': 'Who changed what. Nothing can change or delete an event for 400 days.',
+  'audit.action': 'Action',
+  'audit.actor': 'Id of the actor',
+  'audit.allActions': 'All actions',
+  'audit.export': 'Export',
+  'audit.from': 'From',
+  'audit.kind.account': 'Account',
+  'audit.kind.application': 'Application',
+  'audit.kind.command': 'Command',
+  'audit.kind.key': 'Key',
+  'audit.kind.service': 'Service',
+  'audit.kind.unknown': 'Not signed in',
+  'audit.list': 'Events',
+  'audit.none': 'No events yet',
+  'audit.noneFound': 'No events match these filters',
+  'audit.object': 'Id of the object',
+  'audit.title': 'Audit log',
+  'audit.to': 'To',
+  'nav.audit': 'Audit log',
+} as const;

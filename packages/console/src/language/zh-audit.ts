@@ -1,0 +1,22 @@
+/** 审计日志。 */
+export const audit = {
+  'audit.about': '谁更改了什么。400 天内，任何事件都不能更改或删除。',
+  'audit.action': '操作',
+  'audit.actor': '操作者 ID',
+  'audit.allActions': '全部操作',
+  'audit.export': '导出',
+  'audit.from': '开始日期',
+  'audit.kind.account': '账户',
+  'audit.kind.application': '应用程序',
+  'audit.kind.command': '命令',
+  'audit.kind.key': '密钥',
+  'audit.kind.service': '服务',
+  'audit.kind.unknown': '未登录',
+  'audit.list': '事件',
+  'audit.none': '还没有事件',
+  'audit.noneFound': '没有符合这些条件的事件',
+  'audit.object': '对象 ID',
+  'audit.title': '审计日志',
+  'audit.to': '结束日期',
+  'nav.audit': '审计日志',
+} as const;
