@@ -32,8 +32,7 @@ test('[console] a person allows an application less than it asks for, and signs 
   assert.match(response?.headers()['content-security-policy'] ?? '', /frame-ancestors 'none'/);
   assert.equal(response?.headers()['x-frame-options'], 'DENY');
   await page.getByRole('heading', { level: 1, name: 'Allow an application access?' }).waitFor();
-  await page.getByRole('heading', { level: 2, name: 'A program on this computer' }).waitFor();
-  await page.getByText('calls itself “Otter <b>agent</b>”').waitFor();
+  await page.getByRole('heading', { level: 2, name: '“Otter <b>agent</b>”' }).waitFor();
   await page.getByText('Unverified application').waitFor();
   const collections = page.getByLabel('Collections', { exact: true });
   assert.equal(await collections.first().inputValue(), 'collections:read', 'reading is chosen first');
@@ -59,7 +58,7 @@ test('[console] a person allows an application less than it asks for, and signs 
   await page.goto(service.filesUrl);
   await openPage(opened, 'Applications');
   await page.getByText('Reads and searches only these collections: red book.').waitFor();
-  await page.getByRole('button', { name: 'Sign out: Otter' }).click();
+  await page.getByRole('button', { name: 'Sign out: “Otter' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('No application is signed in').waitFor();
   const deadline = Date.now() + 2000;

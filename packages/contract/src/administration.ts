@@ -229,8 +229,9 @@ export const ConsentRequest = Type.Object({
   client_id: Type.String(),
   host: Type.Union([Type.String(), Type.Null()]),
   name: Type.Union([Type.String(), Type.Null()]),
-  redirect_host: Type.String(),
-  is_loopback: Type.Boolean(),
+  /** A host, or a scheme with its colon. */
+  redirect_to: Type.String(),
+  redirect_kind: Type.Enum(['site', 'loopback', 'program']),
   resource: Type.String(),
   scopes: OauthScopes,
 });

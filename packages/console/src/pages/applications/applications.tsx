@@ -67,9 +67,9 @@ export function Applications() {
   );
 }
 
-/** The host proves who it is. Without one there is only the name that it gives itself. */
+/** The host proves who it is. Without one there is only the name that it gives itself, in quotes. */
 function titleOf({ host, name, client_id }: Application): string {
-  return host ?? name ?? client_id;
+  return host ?? (name === null ? client_id : `“${name}”`);
 }
 
 function ApplicationCard({ item, onEnd }: { item: Application; onEnd: () => void }) {

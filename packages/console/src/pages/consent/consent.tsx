@@ -97,25 +97,25 @@ function Decision({ request, requestId }: { request: ConsentRequest; requestId: 
   );
 }
 
-/** Who asks. The host is proven by its document; everything else is what the application says. */
+/** Who asks. Only the host of a document is proven; everything else is what the application says, and has quotes. */
 function Applicant({ request }: { request: ConsentRequest }) {
   const { t } = useLanguage();
   const { session, projects, projectId } = useProjectChoice();
-  const { host, name, redirect_host, is_loopback, resource } = request;
+  const { host, name, redirect_to, redirect_kind, resource } = request;
   const project = projects.find(({ project_id }) => project_id === projectId)?.name ?? '';
   return (
     <div>
       <Title order={2} style={{ overflowWrap: 'anywhere' }}>
-        {host ?? (is_loopback ? t('consent.loopback') : redirect_host)}
+        {host ?? (name === null ? t('consent.nameless') : `“${name}”`)}
       </Title>
-      {name === null ? null : <Text c="dimmed">{t('applications.itself', { name })}</Text>}
+      {host === null || name === null ? null : <Text c="dimmed">{t('applications.itself', { name })}</Text>}
       {host === null ? (
         <Alert color="orange" variant="light" icon={<Icon name="warning" />} mt="sm">
           {t('consent.unverified')}
         </Alert>
       ) : null}
       <Text size="sm" mt="sm">
-        {t(is_loopback ? 'consent.returnsHere' : 'consent.returns', { host: redirect_host })}
+        {t(`consent.returns.${redirect_kind}`, { to: redirect_to })}
       </Text>
       <Text size="sm">{t('consent.account', { name: session.name, project })}</Text>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

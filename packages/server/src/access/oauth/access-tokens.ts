@@ -7,7 +7,7 @@ import { createPermissions } from '../../platform/permissions.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import { hashSecret } from './adapter.ts';
 import type { FoundRecord, OauthRepository, StoredGrant } from './oauth-repository.ts';
-import { type AddressName, covers, type Resources } from './resources.ts';
+import type { AddressName, Resources } from './resources.ts';
 
 /** A token that was found is used for this time without a query, so a revocation is visible in every process within it. */
 const cachedMs = 1000;
@@ -81,8 +81,8 @@ export function createAccessTokens({ repository, clock, resources, address }: Ac
     callerOf: async (request) => {
       const entry = await find(hashSecret(tokenOf(request.headers.authorization) ?? ''));
       const [path = ''] = request.url.split('?', 1);
-      const requested = resources.baseOf(address, request.headers.host) + path.replace(/\/$/, '');
-      if (entry === undefined || !covers(entry.resource, requested)) throw apiKeyRejected();
+      const isAccepted = entry !== undefined && resources.accepts(address, entry.resource, path.replace(/\/$/, ''));
+      if (!isAccepted) throw apiKeyRejected();
       const { caller } = entry;
       identify(request, { project: caller.projectId, key: caller.keyId });
       return caller;

@@ -8,6 +8,8 @@ import { serve } from '../../../../../test/support/http.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { createAuditRepository } from '../../storage/repositories/audit-repository.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
+import { createAccessTokens, type SentRequest } from './access-tokens.ts';
+import { createResources } from './resources.ts';
 import { callback, clientId, createFlow, issuer, openOauthApp } from './testing/oauth-app.ts';
 
 const errorOf = (answer: { json(): { error?: unknown } }) => answer.json().error;
@@ -59,6 +61,14 @@ test('an application is refused for redirect URIs that a browser or another prog
     'https://app.example/cb#x',
     'https://app.example/../cb',
     `https://app.example/${'x'.repeat(500)}`,
+    'https:///x',
+    'https://*.app.example/cb',
+    'https://app.example%2f.evil.example/cb',
+    'intent://x',
+    'ms-settings://x',
+    'chrome-extension://abc/x',
+    'a://x',
+    'claude.ai:///cb',
     '',
     7,
   ];
@@ -226,6 +236,43 @@ test('a token is accepted by the server that it was made for, and nowhere else',
   assert.equal(locationOf(answer)?.searchParams.get('error'), 'invalid_target');
 });
 
+test('on this machine, a token works at the port for which it was made, and no other port can have one', async (t) => {
+  const ports = { files: ['http://127.0.0.1:8080'], plugins: ['http://127.0.0.1:8081'] };
+  const opened = await openOauthApp(t, { publicUrls: { files: null, plugins: null }, urlsOf: (name) => ports[name] });
+  const { authorize, signIn, call } = createFlow(opened);
+  const foreign = ['127.0.0.1:9999', 'localhost:1', '127.0.0.1', '127.0.0.2:8080', '[::1]:8081', 'localhost:808'];
+  for (const host of foreign) {
+    const answer = locationOf(await authorize({ resource: `http://${host}/mcp` }));
+    assert.equal(answer?.searchParams.get('error'), 'invalid_target', host);
+  }
+  const { clock, repository, resources } = opened;
+  const plugins = createAccessTokens({ repository, clock, resources, address: 'plugins' });
+  for (const [own, other] of [
+    ['127.0.0.1:8080', 'localhost:8081'],
+    ['localhost:8081', '127.0.0.1:8080'],
+  ] as const) {
+    const { access_token } = await signIn({ resource: `http://${own}/mcp` });
+    const authorization = `Bearer ${access_token}`;
+    const isOfFiles = own.endsWith('8080');
+    for (const host of [own, other, 'localhost:9999', 'q.example']) {
+      assert.equal((await call(access_token, '/mcp', { host })).statusCode, isOfFiles ? 200 : 401, `${own} ${host}`);
+      const sent = plugins.callerOf({
+        url: '/mcp',
+        raw: {},
+        headers: { host, authorization },
+      } as unknown as SentRequest);
+      if (isOfFiles) await assert.rejects(sent, `${own} ${host}`);
+      else await sent;
+    }
+  }
+  const shared = createResources({ publicUrls: { files: issuer, plugins: null }, urlsOf: (name) => ports[name] });
+  const read = (url: string) => shared.read(url)?.id ?? null;
+  assert.equal(read('http://localhost:8080/mcp'), null, 'the files address has a public URL');
+  assert.equal(read('http://localhost:8081/mcp'), 'http://localhost:8081/mcp');
+  const alone = createResources({ publicUrls: { files: issuer, plugins: null }, urlsOf: () => [] });
+  assert.equal(alone.read('http://localhost:8081/mcp'), null, 'this process does not listen there');
+});
+
 test('nobody but the administrator in the same browser decides, and only from the page', async (t) => {
   const opened = await openOauthApp(t);
   const { begin, details, decide, allowed } = createFlow(opened);
@@ -305,18 +352,33 @@ test('a known application asks again, and never without a page', async (t) => {
 test('what an application calls itself is shown as plain text, and its host comes from its document', async (t) => {
   const opened = await openOauthApp(t);
   const { begin, details } = createFlow(opened);
-  const name = `Claude\u202e<img src=x>\u0007${'a'.repeat(10_000)}`;
+  const name = `Claude\u202e”"<img src=x>\u0007${'a'.repeat(62)}👩👩`;
   opened.documents.set(clientId, {
     text: JSON.stringify({ client_id: clientId, client_name: name, redirect_uris: [callback] }),
   });
   const { id, cookie } = await begin();
   const { data } = (await details(id, cookie)).json();
-  assert.equal(data.name, `Claude<img src=x>${'a'.repeat(63)}`);
+  assert.equal(data.name, `Claude<img src=x>${'a'.repeat(62)}👩`, 'no quotes, and no part of a character');
   assert.deepEqual(
-    [data.host, data.redirect_host, data.is_loopback, data.resource],
-    ['app.example', 'app.example', false, `${issuer}/mcp`],
+    [data.host, data.redirect_to, data.redirect_kind, data.resource],
+    ['app.example', 'app.example', 'site', `${issuer}/mcp`],
   );
   assert.deepEqual(data.scopes, ['collections:read', 'plugins']);
+});
+
+test('a registered application is shown without a host, whatever its redirect URIs name', async (t) => {
+  const opened = await openOauthApp(t);
+  const { begin, details } = createFlow(opened);
+  for (const [uri, redirect] of [
+    ['claude.ai://cb', { redirect_to: 'claude.ai:', redirect_kind: 'program' }],
+    ['https://claude.ai/api/mcp/auth_callback', { redirect_to: 'claude.ai', redirect_kind: 'site' }],
+  ] as const) {
+    const payload = { redirect_uris: [uri], client_name: 'claude.ai' };
+    const registered = (await opened.app.inject({ method: 'POST', url: '/oauth/register', payload })).json();
+    const { id, cookie } = await begin({ client_id: registered.client_id, redirect_uri: uri });
+    const { host, redirect_to, redirect_kind } = (await details(id, cookie)).json().data;
+    assert.deepEqual([host, { redirect_to, redirect_kind }], [null, redirect], uri);
+  }
 });
 
 test('a metadata document that is not what its URL says is refused, and asked for once a minute', async (t) => {

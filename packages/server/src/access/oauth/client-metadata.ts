@@ -52,12 +52,10 @@ function readCommon(sent: Readonly<Record<string, unknown>>): Omit<ClientMetadat
   };
 }
 
-/** Removes characters that hide or reorder text. The name comes from a stranger. */
+/** Removes characters that hide or reorder text, and those that would end the quotes around it. The name comes from a stranger. */
 function visible(name: string): string {
-  return name
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
-    .slice(0, longestName);
+  const shown = name.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Pi}\p{Pf}"„‟]/gu, '');
+  return [...shown].slice(0, longestName).join('');
 }
 
 /**

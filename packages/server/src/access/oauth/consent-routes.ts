@@ -46,14 +46,12 @@ export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
       const client = await server.findClient(clientId);
       if (client === undefined) throw objectNotFound('request', request.params.request_id);
       const { client_name: name } = client.metadata();
-      const redirect = describeRedirect(redirectUri);
       return successEnvelope({
         client_id: clientId,
         /** Only the document of a host says what it is. The name that an application gives itself says nothing. */
         host: isDocumentUrl(clientId) ? new URL(clientId).hostname : null,
         name: typeof name === 'string' ? name : null,
-        redirect_host: redirect.host,
-        is_loopback: redirect.isLoopback,
+        ...describeRedirect(redirectUri),
         resource,
         scopes: withoutIncluded(readScopes(scope)),
       });

@@ -16,7 +16,7 @@ interface KnownClient {
   /** Added to the scopes of the challenge. */
   readonly scope?: string;
   /** What the page of consent says about where the code goes. */
-  readonly shown: { readonly host: string | null; readonly redirect_host: string; readonly is_loopback: boolean };
+  readonly shown: { readonly host: string | null; readonly redirect_to: string; readonly redirect_kind: string };
   readonly hasKey?: boolean;
 }
 
@@ -34,7 +34,7 @@ const clients: readonly KnownClient[] = [
       content: { client_name: 'Claude', redirect_uris: ['https://claude.ai/api/mcp/auth_callback'], ...none },
     },
     redirect: 'https://claude.ai/api/mcp/auth_callback',
-    shown: { host: 'claude.ai', redirect_host: 'claude.ai', is_loopback: false },
+    shown: { host: 'claude.ai', redirect_to: 'claude.ai', redirect_kind: 'site' },
   },
   {
     name: 'claude.ai without documents',
@@ -45,7 +45,7 @@ const clients: readonly KnownClient[] = [
       scope: 'plugins',
     },
     redirect: 'https://claude.ai/api/mcp/auth_callback',
-    shown: { host: null, redirect_host: 'claude.ai', is_loopback: false },
+    shown: { host: null, redirect_to: 'claude.ai', redirect_kind: 'site' },
   },
   {
     name: 'Claude Code',
@@ -58,7 +58,7 @@ const clients: readonly KnownClient[] = [
       },
     },
     redirect: 'http://localhost:54545/callback',
-    shown: { host: 'claude.ai', redirect_host: 'localhost:54545', is_loopback: true },
+    shown: { host: 'claude.ai', redirect_to: 'localhost:54545', redirect_kind: 'loopback' },
   },
   {
     name: 'ChatGPT',
@@ -76,7 +76,7 @@ const clients: readonly KnownClient[] = [
     },
     redirect: 'https://chatgpt.com/connector/oauth/abc',
     scope: ' offline_access',
-    shown: { host: 'chatgpt.com', redirect_host: 'chatgpt.com', is_loopback: false },
+    shown: { host: 'chatgpt.com', redirect_to: 'chatgpt.com', redirect_kind: 'site' },
     hasKey: true,
   },
   {
@@ -86,13 +86,13 @@ const clients: readonly KnownClient[] = [
       content: { client_name: 'Codex', redirect_uris: ['http://127.0.0.1/callback/abc'], ...codex },
     },
     redirect: 'http://127.0.0.1:1455/callback/abc',
-    shown: { host: 'chatgpt.com', redirect_host: '127.0.0.1:1455', is_loopback: true },
+    shown: { host: 'chatgpt.com', redirect_to: '127.0.0.1:1455', redirect_kind: 'loopback' },
   },
   {
     name: 'Codex, which registers one name of this machine and uses the other',
     registration: { client_name: 'Codex', redirect_uris: ['http://127.0.0.1:1455/callback/abc'], ...codex },
     redirect: 'http://localhost:1455/callback/abc',
-    shown: { host: null, redirect_host: 'localhost:1455', is_loopback: true },
+    shown: { host: null, redirect_to: 'localhost:1455', redirect_kind: 'loopback' },
   },
   {
     name: 'Cursor',
@@ -106,7 +106,7 @@ const clients: readonly KnownClient[] = [
       ...none,
     },
     redirect: 'cursor://anysphere.cursor-mcp/oauth/callback',
-    shown: { host: null, redirect_host: 'cursor', is_loopback: false },
+    shown: { host: null, redirect_to: 'cursor:', redirect_kind: 'program' },
   },
   {
     name: 'VS Code',
@@ -122,13 +122,13 @@ const clients: readonly KnownClient[] = [
       },
     },
     redirect: 'http://127.0.0.1:52001/',
-    shown: { host: 'vscode.dev', redirect_host: '127.0.0.1:52001', is_loopback: true },
+    shown: { host: 'vscode.dev', redirect_to: '127.0.0.1:52001', redirect_kind: 'loopback' },
   },
   {
     name: 'OpenCode',
     registration: { client_name: 'OpenCode', redirect_uris: ['http://127.0.0.1:19876/mcp/oauth/callback'], ...none },
     redirect: 'http://127.0.0.1:19876/mcp/oauth/callback',
-    shown: { host: null, redirect_host: '127.0.0.1:19876', is_loopback: true },
+    shown: { host: null, redirect_to: '127.0.0.1:19876', redirect_kind: 'loopback' },
   },
 ];
 
@@ -174,7 +174,7 @@ for (const client of clients) {
 
     const { id, cookie } = await flow.begin(request);
     const { data } = (await flow.details(id, cookie)).json();
-    assert.deepEqual({ host: data.host, redirect_host: data.redirect_host, is_loopback: data.is_loopback }, shown);
+    assert.deepEqual({ host: data.host, redirect_to: data.redirect_to, redirect_kind: data.redirect_kind }, shown);
     assert.deepEqual(data.scopes, ['collections:read', 'plugins']);
     const callback = await flow.callbackOf(request);
     assert.ok(callback.href.startsWith(`${redirect}?`), callback.href);

@@ -1,29 +1,32 @@
+import type { ConsentRequest } from '@quartermaster/contract';
 import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 
 /** The maximum number of redirect URIs of an application, and of characters of each. */
 export const mostRedirectUris = 20;
 const longestUri = 500;
 
-/** Schemes that a browser itself interprets, so that a code would not reach the application. */
-const forbiddenSchemes: ReadonlySet<string> = new Set(
-  'javascript data file blob about vbscript ftp ws wss http view-source filesystem chrome edge'.split(' '),
-);
+/**
+ * Schemes without a dot that known applications register. Other programs use a reversed domain (RFC 8252 §7.1), because browsers and
+ * operating systems interpret many short names themselves.
+ */
+const knownSchemes: ReadonlySet<string> = new Set(['claude', 'cursor', 'vscode', 'vscode-insiders', 'windsurf']);
 
 /**
  * Whether a code may be sent to a URI: `https` on any host, `http` on a loopback host (RFC 8252 §7.3), or the own scheme of a
- * program. Fragments, user names and characters that parsers read differently are refused.
+ * program. Fragments, user names, placeholders in the host and characters that parsers read differently are refused.
  */
 export function isRedirectUri(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > longestUri || !/^[a-z][a-z0-9+.-]*:\/\/[!-~]+$/.test(text))
-    return false;
-  if (/[#\\@"<>^`{|}]/.test(text)) return false;
+  if (typeof text !== 'string' || text.length > longestUri || !uriPattern.test(text)) return false;
   const url = URL.parse(text);
-  if (url === null || url.username !== '' || url.password !== '') return false;
-  if (hasDotSegments(text)) return false;
-  if (url.protocol === 'https:') return url.hostname.length > 0;
+  if (url === null || hasDotSegments(text)) return false;
+  if (url.protocol === 'https:') return true;
   if (url.protocol === 'http:') return isLoopback(url.hostname);
-  return !forbiddenSchemes.has(url.protocol.slice(0, -1));
+  const scheme = url.protocol.slice(0, -1);
+  return scheme.includes('.') || knownSchemes.has(scheme);
 }
+
+/** A scheme, a host that is not empty, and a rest without fragment. */
+const uriPattern = /^[a-z][a-z0-9+.-]*:\/\/[\w.:[\]-]+(?:[/?][^\s#\\@"<>^`{|}]*)?$/;
 
 function hasDotSegments(uri: string): boolean {
   const segments = uri.split(/[/?]/).map((part) => part.replaceAll(/%2e/gi, '.'));
@@ -39,10 +42,11 @@ export function withLoopbackTwins(uris: readonly string[]): string[] {
   return [...new Set([...uris, ...twins])];
 }
 
-/** The place to which the browser returns, for people: a host, or the scheme of a program. */
-export function describeRedirect(uri: string): { readonly host: string; readonly isLoopback: boolean } {
+/** The place to which the browser returns, for people: a host, a program that listens on this machine, or the scheme of a program. */
+export function describeRedirect(uri: string): Pick<ConsentRequest, 'redirect_to' | 'redirect_kind'> {
   const url = URL.parse(uri);
-  if (url === null) return { host: '', isLoopback: false };
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
-  return { host: isWeb ? url.host : url.protocol.slice(0, -1), isLoopback: url.protocol === 'http:' };
+  const { protocol = '', host = '' } = url ?? {};
+  if (protocol === 'https:') return { redirect_to: host, redirect_kind: 'site' };
+  if (protocol === 'http:') return { redirect_to: host, redirect_kind: 'loopback' };
+  return { redirect_to: protocol, redirect_kind: 'program' };
 }

@@ -6,11 +6,14 @@ export type AddressName = 'files' | 'plugins';
 export interface ResourcesDeps {
   /** The URLs under which clients reach the addresses; null without a setting. */
   readonly publicUrls: Readonly<Record<AddressName, string | null>>;
-  /** The URL of the console as browsers reach it; '' before the files address listens, and in a process without it. */
-  readonly consoleUrl: () => string;
+  /** The URLs on which this process listens for an address, the preferred one first. Empty before, and for one that it does not serve. */
+  readonly urlsOf: (address: AddressName) => readonly string[];
 }
 
-/** The MCP servers of both addresses, as OAuth resources. Their identifier is the URL that the person gave to the application. */
+/**
+ * The MCP servers of both addresses, as OAuth resources. Their identifier is the URL that the person gave to the application. It begins
+ * with a public URL or, without one, with a name of this machine and the port on which this process listens.
+ */
 export interface Resources {
   /** The issuer; null while nobody can sign in: without https, except on this machine. */
   issuer(): string | null;
@@ -18,6 +21,8 @@ export interface Resources {
   baseOf(address: AddressName, host: string | undefined): string;
   /** Reads the URL of an MCP server; null for other URLs. */
   read(text: string): Resource | null;
+  /** Whether an address accepts tokens for a server at a path: at the path of the server, and below it. Host decides nothing. */
+  accepts(address: AddressName, resource: string, path: string): boolean;
 }
 
 export interface Resource {
@@ -29,47 +34,42 @@ export interface Resource {
 
 const mcpPath = /^\/mcp(?:\/(?:collections\/)?[a-z0-9_]{1,64})?$/;
 
-export function createResources({ publicUrls, consoleUrl }: ResourcesDeps): Resources {
+export function createResources({ publicUrls, urlsOf }: ResourcesDeps): Resources {
   const own = (address: AddressName) => publicUrls[address]?.replace(/\/$/, '') ?? null;
-  function isOwn(base: string): boolean {
-    if (base === own('files') || base === own('plugins')) return true;
-    const url = URL.parse(base);
-    // Without public URLs, each name of this machine leads to the service.
-    return url !== null && url.protocol === 'http:' && isLoopback(url.hostname) && url.pathname === '/' && isLocal();
+  /** The URLs of an address. Programs of this machine use its port, unless the address has a public URL of another machine. */
+  function basesOf(address: AddressName): string[] {
+    const base = own(address);
+    if (base !== null && !isLoopback(new URL(base).hostname)) return [base];
+    const local = urlsOf(address).filter((url) => isLoopback(new URL(url).hostname));
+    return [base ?? [], local, local.map(asLocalhost)].flat();
   }
-  const isLocal = () => [own('files'), own('plugins')].some((url) => url === null || isLoopback(new URL(url).hostname));
-
   return {
     issuer: () => {
-      const url = URL.parse(own('files') ?? consoleUrl());
+      const url = URL.parse(own('files') ?? urlsOf('files')[0] ?? '');
       if (url === null || (url.protocol !== 'https:' && !isLoopback(url.hostname))) return null;
       return url.href.replace(/\/$/, '');
     },
     baseOf: (address, host) => {
-      const base = own(address);
-      const named = URL.parse(`http://${host ?? ''}`);
-      const isNamed =
-        named !== null && isLoopback(named.hostname) && (base === null || isLoopback(new URL(base).hostname));
-      if (isNamed) return named.origin;
-      return base ?? (address === 'files' ? consoleUrl() : '');
+      const bases = basesOf(address);
+      return bases.find((base) => base === `http://${host}`) ?? bases[0] ?? urlsOf(address)[0] ?? '';
     },
     read: (text) => {
       if (/[#\\@]/.test(text) || text.length > 2048) return null;
       const url = URL.parse(text);
       if (url === null) return null;
       const id = url.origin + url.pathname.replace(/\/$/, '');
-      const base = [own('files'), own('plugins'), url.origin].find(
-        (own) => own !== null && id.startsWith(`${own}/mcp`) && isOwn(own),
-      );
-      const path = base == null ? '' : id.slice(base.length);
-      return mcpPath.test(path) ? { id, scopes: scopesOf(path) } : null;
+      for (const base of [...basesOf('files'), ...basesOf('plugins')]) {
+        const path = id.startsWith(base) ? id.slice(base.length) : '';
+        if (mcpPath.test(path)) return { id, scopes: scopesOf(path) };
+      }
+      return null;
     },
+    accepts: (address, resource, path) => basesOf(address).some((base) => `${base}${path}/`.startsWith(`${resource}/`)),
   };
 }
 
-/** Whether tokens for a server are accepted at a URL: its own, and those below it. */
-export function covers(resource: string, requested: string): boolean {
-  return requested === resource || requested.startsWith(`${resource}/`);
+function asLocalhost(url: string): string {
+  return Object.assign(new URL(url), { hostname: 'localhost' }).origin;
 }
 
 function scopesOf(path: string): readonly OauthScope[] {

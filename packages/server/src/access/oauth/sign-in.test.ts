@@ -101,17 +101,18 @@ test('a refusal of an MCP server names its metadata, and the error when a token 
 
 test('without https nobody can sign in, except on this machine', () => {
   const issuerOf = (url: string) =>
-    createResources({ publicUrls: { files: null, plugins: null }, consoleUrl: () => url }).issuer();
+    createResources({ publicUrls: { files: null, plugins: null }, urlsOf: () => [url] }).issuer();
   assert.equal(issuerOf('http://127.0.0.1:8080'), 'http://127.0.0.1:8080');
   assert.equal(issuerOf('http://192.168.1.5:8080'), null);
   assert.equal(issuerOf(''), null);
   const { baseOf, read } = createResources({
     publicUrls: { files: null, plugins: null },
-    consoleUrl: () => 'http://localhost:8080',
+    urlsOf: (address) => [address === 'files' ? 'http://127.0.0.1:8080' : 'http://127.0.0.1:8081'],
   });
+  assert.equal(baseOf('plugins', 'localhost:8080'), 'http://127.0.0.1:8081', 'the port of the other address');
   assert.equal(baseOf('plugins', 'localhost:8081'), 'http://localhost:8081');
   assert.equal(read('http://localhost:8081/mcp/?a=b')?.id, 'http://localhost:8081/mcp');
-  const below = createResources({ publicUrls: { files: 'https://h.example/q', plugins: null }, consoleUrl: () => '' });
+  const below = createResources({ publicUrls: { files: 'https://h.example/q', plugins: null }, urlsOf: () => [] });
   assert.equal(below.issuer(), 'https://h.example/q');
   assert.equal(below.read('https://h.example/q/mcp/mcp')?.id, 'https://h.example/q/mcp/mcp');
   for (const url of [

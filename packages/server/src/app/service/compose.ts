@@ -86,9 +86,10 @@ export async function openService(config: Config, logger: Logger, options: Servi
 async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   const { config, logger, resources } = start;
   const drain = createDrain();
-  let filesUrl = '';
-  const consoleUrl = () => config.publicFilesUrl ?? filesUrl;
-  const { context, firstKey } = await openContext({ ...start, drain, consoleUrl });
+  const urls: Record<'files' | 'plugins', readonly string[]> = { files: [], plugins: [] };
+  const urlsOf: ServiceContext['urlsOf'] = (address) => urls[address];
+  const consoleUrl = () => config.publicFilesUrl ?? urls.files[0] ?? '';
+  const { context, firstKey } = await openContext({ ...start, drain }, { consoleUrl, urlsOf });
   const addresses = await openAddresses(context);
   const listenTo = async (address: ListenAddress | null, setting: string): Promise<Listening | null> => {
     if (address === null) return null;
@@ -100,8 +101,9 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
   if (addresses.files !== null) await createAdministratorOfSettings(context);
   start.options.beforeListening?.();
   const files = await listenTo(addresses.files, 'QUARTERMASTER_FILES_PORT');
-  filesUrl = files?.url ?? '';
+  urls.files = files?.urls ?? [];
   const plugins = await listenTo(addresses.plugins, 'QUARTERMASTER_PLUGINS_PORT');
+  urls.plugins = plugins?.urls ?? [];
   const setUpLink =
     files === null
       ? undefined
@@ -166,11 +168,9 @@ interface Start {
   readonly options: ServiceOptions;
 }
 
-interface ContextStart extends Start {
-  readonly consoleUrl: ServiceContext['consoleUrl'];
-}
+type Urls = Pick<ServiceContext, 'consoleUrl' | 'urlsOf'>;
 
-async function openContext({ config, logger, resources, drain, consoleUrl, options: { watchdog } }: ContextStart) {
+async function openContext({ config, logger, resources, drain, options: { watchdog } }: Start, urls: Urls) {
   warnAboutRoot(logger);
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
@@ -222,7 +222,7 @@ async function openContext({ config, logger, resources, drain, consoleUrl, optio
     space,
     ballast,
     mounted: new WeakMap(),
-    consoleUrl,
+    ...urls,
     newApp: (address) => {
       const url = address === 'files' ? config.publicFilesUrl : config.publicPluginsUrl;
       const { trustedProxies, corsOrigins } = config;

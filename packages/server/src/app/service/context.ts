@@ -50,6 +50,8 @@ export interface ServiceContext {
   readonly ballast: Ballast;
   /** Returns the URL of the console as browsers reach it; '' before the files address listens. */
   readonly consoleUrl: () => string;
+  /** Returns the URLs on which this process listens for an address. Empty before, and for one that it does not serve. */
+  readonly urlsOf: (address: 'files' | 'plugins') => readonly string[];
   /** The readiness checks of both addresses. */
   readonly parts: Parts;
 }

@@ -26,10 +26,10 @@ export interface Tokens {
   readonly address: AddressName;
 }
 
-export function openTokens({ database, clock, config, consoleUrl }: ServiceContext, address: AddressName): Tokens {
+export function openTokens({ database, clock, config, urlsOf }: ServiceContext, address: AddressName): Tokens {
   const resources = createResources({
     publicUrls: { files: config.publicFilesUrl, plugins: config.publicPluginsUrl },
-    consoleUrl,
+    urlsOf,
   });
   const repository = createOauthRepository(database);
   return { tokens: createAccessTokens({ repository, clock, resources, address }), resources, address };

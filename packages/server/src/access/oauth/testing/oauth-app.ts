@@ -30,7 +30,7 @@ import { createClientDocuments } from '../client-documents.ts';
 import { consentRoutes } from '../consent-routes.ts';
 import { resourceMetadataRoutes, serverMetadataRoutes } from '../metadata-routes.ts';
 import { createOauthMetrics } from '../oauth-metrics.ts';
-import { createResources } from '../resources.ts';
+import { createResources, type ResourcesDeps } from '../resources.ts';
 import { oauthRoutes } from '../routes.ts';
 
 export const issuer = 'https://q.example';
@@ -43,7 +43,7 @@ export type Documents = Map<string, Partial<Extract<EgressResult, { kind: 'respo
 /** The authorization server with an address that serves MCP, in this process and on a real database. */
 export async function openOauthApp(
   t: Pick<TestContext, 'after'>,
-  options: { kind?: DatabaseKind; outbound?: Outbound } = {},
+  options: { kind?: DatabaseKind; outbound?: Outbound } & Partial<ResourcesDeps> = {},
 ) {
   const { database, close } = await temporaryDatabases[options.kind ?? 'SQLite']();
   const lines: string[] = [];
@@ -68,7 +68,8 @@ export async function openOauthApp(
   const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
   const resources = createResources({
     publicUrls: { files: issuer, plugins: 'https://p.example' },
-    consoleUrl: () => issuer,
+    urlsOf: () => [],
+    ...options,
   });
   const documents: Documents = new Map();
   const asked: string[] = [];
@@ -146,6 +147,7 @@ export async function openOauthApp(
     app,
     database,
     repository,
+    resources,
     accounts,
     clock,
     documents,

@@ -69,7 +69,7 @@ export async function openSignInApp(t: Pick<TestContext, 'after'>, options: Opti
     addressOf: clientAddress,
     provider: createIdentityProvider({ ...identity, clientSecret }),
     pending: createPendingSignIns({ repository: createOauthRepository(database), clock }),
-    resources: createResources({ publicUrls: { files: origin, plugins: null }, consoleUrl: () => origin }),
+    resources: createResources({ publicUrls: { files: origin, plugins: null }, urlsOf: () => [origin] }),
     listProjects: projects.listProjects,
     isPage: (path) => path === '/files' || path === '/runs',
     allowedDomains: options.allowedDomains ?? [],
