@@ -24,7 +24,7 @@ OF_THE_CONSOLE = {"getSetUp", "setUp", "signIn"}
 """Operations that only the console calls: without a session they need the setup link or a password."""
 OF_OTHER_PROGRAMS = {
     *{"retrieveForDify", "loadForOpenWebUi", "listApplications", "revokeApplication"},
-    *{"listRateLimits", "createRateLimit", "deleteRateLimit"},
+    *{"listRateLimits", "createRateLimit", "deleteRateLimit", "listAuditEvents", "exportAuditEvents"},
 }
 """Operations that another program or the console calls itself."""
 REPEATABLE_POSTS = {"queryChunks", "queryCollections", "cancelRecord", "cancelRun"}

@@ -109,6 +109,8 @@ const internal: Readonly<Record<string, string>> = {
   deleteAtPluginsAddress: 'the default of `pluginsUrl`',
   retrieveForDify: 'Dify calls it',
   loadForOpenWebUi: 'Open WebUI calls it',
+  listAuditEvents: 'the page of the audit log in the console calls it',
+  exportAuditEvents: 'the page of the audit log in the console calls it',
   listApplications: 'the page of applications in the console calls it',
   revokeApplication: 'the page of applications in the console calls it',
   listRateLimits: 'the page of keys in the console calls it',
