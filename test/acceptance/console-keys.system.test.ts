@@ -153,3 +153,32 @@ test('[console] a key for an agent reads the chosen collections and nothing else
   assert.equal((await ask('/plugins/v1/bundles')).status, 403);
   assert.deepEqual(pageErrors, []);
 });
+
+test('[console] a rate limit of a key is created, shown and deleted', async (t) => {
+  const opened = await openConsole(t);
+  const { page, service, pageErrors } = opened;
+  const key = await createKeyInConsole(opened, 'looping');
+  const statusOf = async () =>
+    (await fetch(`${service.filesUrl}/v1/key`, { headers: { Authorization: `Bearer ${key}` } })).status;
+  await openPage(opened, 'Files');
+  await openPage(opened, 'Project settings');
+  const section = page.getByRole('region', { name: 'Rate limits' });
+  await section.getByText('This project has no rate limits.').waitFor();
+  await section.getByRole('button', { name: 'Create rate limit' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Who is limited').selectOption('looping');
+  await dialog.getByLabel('Bundle or plugin').fill('No Tool');
+  await dialog.getByLabel('Per day').fill('2');
+  await dialog.getByRole('button', { name: 'Create rate limit' }).click();
+  await dialog.locator('[data-error], [class*=error]').first().waitFor();
+  await dialog.getByLabel('Bundle or plugin').fill('');
+  await dialog.getByRole('button', { name: 'Create rate limit' }).click();
+  await section.getByText('looping').waitFor();
+  await section.getByText('Requests: 2 per day').waitFor();
+  assert.deepEqual([await statusOf(), await statusOf(), await statusOf()], [200, 200, 429]);
+  await section.getByRole('button', { name: 'Delete: Rate limits, looping' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await section.getByText('This project has no rate limits.').waitFor();
+  assert.equal(await statusOf(), 200);
+  assert.deepEqual(pageErrors, []);
+});

@@ -108,6 +108,14 @@ function statesOf({ collectionId }: Seeded): readonly State[] {
       },
     ],
     [
+      '/settings',
+      /^Project settings$/,
+      async (page) => {
+        await page.getByRole('button', { name: 'Create rate limit' }).click();
+        await page.getByRole('dialog').getByLabel('Per minute').fill('60');
+      },
+    ],
+    [
       '/catalogue/calculator/evaluate',
       /^Evaluate$/,
       async (page) => {

@@ -228,6 +228,13 @@ test('[oauth] an application sees what the person left, and nothing after it is 
   const { data } = (await (await person.ask('GET', '/v1/applications')).json()) as {
     data: Array<{ application_id: string }>;
   };
+  const limits = `/v1/projects/${person.projectId}/rate_limits`;
+  const limit = { subject_id: data[0]?.application_id, tool: 'calculator', per_day: 1 };
+  const created = await person.ask('POST', limits, { body: limit });
+  assert.equal(created.status, 200);
+  assert.notEqual((await call('calculator__evaluate', { expression: '1+1' })).isError, true);
+  const limited = JSON.stringify(await call('calculator__evaluate', { expression: '1+1' }));
+  assert.match(limited, /The rate limit of 1 runs of calculator per day is reached\. Retry in \d+ seconds\./);
   const revoked = await person.ask('DELETE', `/v1/applications/${data[0]?.application_id}`);
   assert.equal(revoked.status, 200);
   const deadline = Date.now() + 1000;

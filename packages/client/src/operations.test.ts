@@ -113,9 +113,9 @@ const internal: Readonly<Record<string, string>> = {
   exportAuditEvents: 'the page of the audit log in the console calls it',
   listApplications: 'the page of applications in the console calls it',
   revokeApplication: 'the page of applications in the console calls it',
-  listRateLimits: 'the page of keys in the console calls it',
-  createRateLimit: 'the page of keys in the console calls it',
-  deleteRateLimit: 'the page of keys in the console calls it',
+  listRateLimits: 'the project settings of the console call it',
+  createRateLimit: 'the project settings of the console call it',
+  deleteRateLimit: 'the project settings of the console call it',
   'plugins:getArtifactContent': 'artifacts.download reads the signature of the artifact first',
 };
 

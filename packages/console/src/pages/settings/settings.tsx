@@ -13,6 +13,7 @@ import { useLanguage } from '../../language/language.tsx';
 import { Account } from './account.tsx';
 import { DeleteProject, DeletionList } from './delete-project.tsx';
 import { KeyList } from './key-list.tsx';
+import { RateLimits } from './rate-limits.tsx';
 
 /** The project's keys, and the administrator's account. */
 export function Settings() {
@@ -42,6 +43,7 @@ export function Settings() {
       />
       <Stack gap={40}>
         <KeyList projectId={projectId} />
+        <RateLimits projectId={projectId} />
         <DeletionList />
         <Account />
       </Stack>
