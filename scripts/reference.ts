@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeAdmission } from './reference/admission-page.ts';
 import { describeAudit } from './reference/audit-page.ts';
+import { describeAuthorisation } from './reference/authorisation-page.ts';
 import { describeBundles } from './reference/bundles-page.ts';
 import { describeCommands } from './reference/commands-page.ts';
 import { describeDecisions } from './reference/decisions-page.ts';
@@ -22,6 +23,7 @@ const pages: Record<string, string> = {
   'docs/reference/errors.md': describeErrors(),
   'docs/reference/admission.md': describeAdmission(),
   'docs/reference/audit.md': describeAudit(),
+  'docs/reference/authorisation.md': describeAuthorisation(),
   'docs/reference/formats.md': describeFormats(),
   'docs/reference/limits.md': describeLimits(),
   'docs/reference/sheets.md': describeSheets(),

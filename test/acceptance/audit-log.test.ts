@@ -4,7 +4,7 @@ import type { AuditEvent } from '@quartermaster/contract';
 import { until } from '../../packages/server/src/platform/testing/until.ts';
 import { account, beginSession, setUp } from '../support/administrator.ts';
 import { addDocument } from '../support/mcp-knowledge.ts';
-import { authorizationPath, openBrowser, signInApplication } from '../support/oauth.ts';
+import { authorizationPath, findApplication, openBrowser, signInApplication } from '../support/oauth.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 import { writeBundle } from '../support/write-bundle.ts';
@@ -126,7 +126,7 @@ test('[audit] each change leaves exactly one event with its actor, object and re
   expectEvent(await send('DELETE', `/v1/files/${file.file_id}`), 'file.deleted', file.file_id);
   // Applications.
   const application = await signInApplication(service, { person: admin });
-  const { applicationId } = application;
+  const applicationId = await findApplication(service, application.clientId);
   expectEvent(await send('DELETE', `/v1/applications/${applicationId}`), 'application.revoked', applicationId);
   const browser = openBrowser(service.filesUrl, admin);
   const waiting = await browser.begin(service.filesUrl + (await authorizationPath(service.filesUrl)));

@@ -23,20 +23,6 @@ async function createKey(json: object, key?: string): Promise<NewApiKey> {
   return body.data;
 }
 
-test('[keys] a key with scope metrics can read the metrics of both addresses and nothing else', async () => {
-  const { filesUrl, pluginsUrl } = (await shared()).service;
-  const { key, scopes } = await createKey({ name: 'prometheus', scopes: ['metrics'] });
-  assert.deepEqual(scopes, ['metrics']);
-  for (const url of [filesUrl, pluginsUrl]) assert.equal(await statusOf(`${url}/metrics`, key), 200, url);
-  const others = [
-    ...['/v1/files', '/v1/limits', '/v1/collections', '/v1/projects', '/plugins/v1/bundles'].map((p) => filesUrl + p),
-    ...['/v1/bundles', '/v1/plugins', '/v1/runs', '/v1/credential_profiles'].map((path) => pluginsUrl + path),
-  ];
-  for (const url of others) assert.equal(await statusOf(url, key), 403, url);
-  const { key: reader } = await createKey({ name: 'reader', scopes: ['files', 'collections'] });
-  for (const url of [filesUrl, pluginsUrl]) assert.equal(await statusOf(`${url}/metrics`, reader), 403, url);
-});
-
 test('[keys] a new key has the scopes files, collections and plugins unless others are named', async () => {
   const { service } = await shared();
   const byApi = await createKey({ name: 'plain' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { consoleTokenHeader, type NewApiKey, projectHeader } from '@quartermaster/contract';
 import { beginSession, type SignedIn, setUp } from '../support/administrator.ts';
-import { signInApplication } from '../support/oauth.ts';
+import { findApplication, signInApplication } from '../support/oauth.ts';
 import { databaseFor } from '../support/postgres.ts';
 import { openProbe } from '../support/probe-bundle.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -107,7 +107,8 @@ describe('event streams and the end of their key or session', () => {
     const application = await signInApplication(service, { person: admin });
     const ofApplication = await callTool({ key: application.accessToken }, service.filesUrl);
     assert.ok(ofApplication.isOpen());
-    assert.equal((await admin.ask('DELETE', `/v1/applications/${application.applicationId}`)).status, 200);
+    const id = await findApplication(service, application.clientId);
+    assert.equal((await admin.ask('DELETE', `/v1/applications/${id}`)).status, 200);
     await ofApplication.ended;
     assert.ok(others[1]?.isOpen());
     const expiring = await createKey({ expires_timestamp: Date.now() + 15_000 });

@@ -94,8 +94,6 @@ export interface SignedInApplication {
   readonly code: string;
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** Its id in the list of applications. */
-  readonly applicationId: string;
 }
 
 interface SignIn {
@@ -134,14 +132,18 @@ export async function signInApplication(
   const { body, text } = await postForm(`${filesUrl}/oauth/token`, exchange);
   if (body?.access_token === undefined) throw new Error(`the code was refused: ${text}`);
   const { access_token: accessToken, refresh_token: refreshToken } = body;
-  const listed = readAnswer(200, await (await person.ask('GET', '/v1/applications')).text());
-  const own = listed.body.data.find((one: { client_id: string }) => one.client_id === client.client_id);
-  return { clientId: client.client_id, code, accessToken, refreshToken, applicationId: own.application_id };
+  return { clientId: client.client_id, code, accessToken, refreshToken };
+}
+
+/** Returns the id of an application in the list of applications. */
+export async function findApplication({ filesUrl, key }: StartedService, clientId: string): Promise<string> {
+  const { body } = await send(`${filesUrl}/v1/applications`, { key });
+  return body.data.find((one: { client_id: string }) => one.client_id === clientId).application_id;
 }
 
 /** Registers an application and allows it everything that it asks for. @returns its id in the list of applications */
 export async function allowApplication(service: StartedService): Promise<string> {
   const { headers } = await beginSession(service);
   const person = await signedIn(service, { cookie: headers.cookie, consoleToken: headers[consoleTokenHeader] });
-  return (await signInApplication(service, { person })).applicationId;
+  return findApplication(service, (await signInApplication(service, { person })).clientId);
 }
