@@ -40,9 +40,10 @@ export function ProjectProvider({ session, children }: { session: Session; child
   const { pathname } = useLocation();
   const value = useMemo(() => {
     const choose = (id: string) => {
-      // A page of one object belongs to its project, so the list of such objects follows.
+      // A page of one object belongs to its project, so the list of such objects follows. A request of an application does not.
       const [, section = ''] = pathname.split('/');
-      void navigate({ to: `/${section}` as '/', search: { project: id } }); // the first part of a path of a page is a page
+      const to = section === 'oauth' ? pathname : `/${section}`;
+      void navigate({ to: to as '/', search: { project: id } }); // the first part of a path of a page is a page
     };
     const isMissing = loaded !== undefined && named !== undefined && projectId === '';
     return { session, projects, projectId, isMissing, choose };

@@ -22,11 +22,9 @@ export function forms({ scopes }: ConsentRequest, area: Area): OauthScope[] {
   return scopes.includes(area) ? [area, `${area}:read`] : [`${area}:read`];
 }
 
-/** Files and collections begin with reading. A server of one collection or bundle begins with that one. */
+/** Each area begins with reading; the person widens it. A server of one collection or bundle begins with that one. */
 export function firstChoice(request: ConsentRequest): Choice {
-  const scopes = areas(request).map(
-    (area) => (area === 'plugins' ? forms(request, area)[0] : undefined) ?? (`${area}:read` as const),
-  );
+  const scopes = areas(request).map((area) => `${area}:read` as const);
   const [, collection] = /\/mcp\/collections\/([a-z0-9]+)$/.exec(request.resource) ?? [];
   const [, bundle] = /\/mcp\/([a-z][a-z0-9_]*)$/.exec(request.resource) ?? [];
   return {

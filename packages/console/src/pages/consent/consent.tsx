@@ -20,6 +20,7 @@ import { areas, type Choice, decisionOf, firstChoice, forms } from './consent-ch
 export function Consent() {
   const { t } = useLanguage();
   const { requestId = '' } = useParams({ strict: false });
+  const { projectId } = useProjectChoice();
   const request = useQuery({
     queryKey: ['consent', requestId],
     queryFn: ({ signal }) =>
@@ -39,7 +40,7 @@ export function Consent() {
       {request.error === null || isMissing(request.error) ? null : (
         <Failure error={request.error} onRetry={() => void request.refetch()} />
       )}
-      {request.data === undefined ? null : <Decision request={request.data} requestId={requestId} />}
+      {request.data === undefined ? null : <Decision key={projectId} request={request.data} requestId={requestId} />}
     </>
   );
 }
@@ -100,9 +101,8 @@ function Decision({ request, requestId }: { request: ConsentRequest; requestId: 
 /** Who asks. Only the host of a document is proven; everything else is what the application says, and has quotes. */
 function Applicant({ request }: { request: ConsentRequest }) {
   const { t } = useLanguage();
-  const { session, projects, projectId } = useProjectChoice();
+  const { session, projects, projectId, choose } = useProjectChoice();
   const { host, name, redirect_to, redirect_kind, resource } = request;
-  const project = projects.find(({ project_id }) => project_id === projectId)?.name ?? '';
   return (
     <div>
       <Title order={2} style={{ overflowWrap: 'anywhere' }}>
@@ -117,11 +117,18 @@ function Applicant({ request }: { request: ConsentRequest }) {
       <Text size="sm" mt="sm">
         {t(`consent.returns.${redirect_kind}`, { to: redirect_to })}
       </Text>
-      <Text size="sm">{t('consent.account', { name: session.name, project })}</Text>
+      <Text size="sm">{t('consent.account', { name: session.name })}</Text>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {t('consent.server', { url: resource })}
       </Text>
       <Text size="sm">{t('consent.lifetime')}</Text>
+      <NativeSelect
+        mt="sm"
+        label={t('consent.project')}
+        value={projectId}
+        onChange={({ currentTarget: { value } }) => choose(value)}
+        data={projects.map(({ project_id: value, name: label }) => ({ value, label }))}
+      />
     </div>
   );
 }
@@ -142,6 +149,9 @@ function Permissions({ request, choice, onChange }: PermissionsProps) {
         <Stack key={area} gap="xs">
           <NativeSelect
             label={t(`consent.scopes.${area}`)}
+            description={
+              request.scopes.includes(area) ? t('consent.asked', { what: t(`consent.scope.${area}`) }) : null
+            }
             value={choice.scopes.find((scope) => scope.startsWith(area)) ?? 'none'}
             onChange={({ currentTarget: { value } }) => {
               const others = choice.scopes.filter((scope) => !scope.startsWith(area));

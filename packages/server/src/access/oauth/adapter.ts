@@ -5,7 +5,7 @@ import type { OauthRepository, StoredGrant, StoredRecord } from './oauth-reposit
 
 /** Within this time a refresh token that was used yields further pairs, because clients retry and share tokens. */
 export const graceMs = 60_000;
-/** The maximum number of pairs that one refresh token yields. */
+/** The maximum number of pairs that one refresh token yields, and of unused refresh tokens of a consent. The newest remain. */
 export const mostPairs = 10;
 
 /** The storage port of the library, for one of its models. Expiry and grace are decided here, by our clock. */
@@ -109,6 +109,8 @@ function createRecordAdapter(model: string, deps: AdapterDeps): Adapter {
       const grantId = typeof payload.grantId === 'string' && ofGrants.has(model) ? payload.grantId : null;
       const record = { model, hash: hashSecret(id), grantId, payload: withoutSecrets(payload, id) };
       await repository.saveRecord({ ...record, expiresAt: clock.now() + expiresIn * 1000 });
+      // Siblings could yield siblings without end.
+      if (model === 'RefreshToken' && grantId !== null) await repository.keepNewest(model, grantId, mostPairs);
     },
     find: async (id) => {
       const found = await repository.findRecord(model, hashSecret(id), clock.now());
@@ -135,7 +137,11 @@ function createRecordAdapter(model: string, deps: AdapterDeps): Adapter {
       if (model === 'AuthorizationCode' && found?.record.grantId) await endGrant(found.record.grantId);
       throw refuse(`${model} used before`);
     },
-    destroy: (id) => repository.removeRecord(model, hashSecret(id)),
+    destroy: async (id) => {
+      const isRemoved = await repository.removeRecord(model, hashSecret(id));
+      // The library removes a request before it creates the code. Only one of several calls may create one.
+      if (model === 'Interaction' && !isRemoved) throw refuse('request used before');
+    },
   };
 }
 

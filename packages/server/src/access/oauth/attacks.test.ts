@@ -183,6 +183,23 @@ test('a refresh token works five times at once, and the whole grant ends when it
   );
 });
 
+test('siblings of siblings share one bound: a consent has ten unused refresh tokens', async (t) => {
+  const opened = await openOauthApp(t);
+  const { refresh, signIn, call } = createFlow(opened);
+  const { refresh_token } = await signIn();
+  const siblings = await Promise.all(Array.from({ length: 10 }, () => refresh(refresh_token)));
+  let last = siblings[0]?.json();
+  for (let count = 0; count < 25; count += 1) {
+    const answer = await refresh(siblings[count % 3]?.json().refresh_token);
+    if (answer.statusCode === 200) last = answer.json();
+  }
+  const unused = opened.database.read.selectFrom('oauth_record').where('consumed_at', 'is', null);
+  const live = await unused.where('model', '=', 'RefreshToken').select('hash').execute();
+  assert.equal(live.length, 10);
+  assert.equal((await refresh(last.refresh_token)).statusCode, 200, 'the newest works');
+  assert.equal((await call(last.access_token)).statusCode, 200);
+});
+
 test('a refresh for more scopes, another server or another application is refused and does not use the token', async (t) => {
   const opened = await openOauthApp(t);
   const { refresh, signIn } = createFlow(opened);
@@ -310,8 +327,17 @@ test('nobody but the administrator in the same browser decides, and only from th
   );
   assert.equal((await opened.repository.listGrants(null, Date.now())).length, 0, 'nothing was granted');
   assert.equal((await details(id, cookie)).statusCode, 200);
-  assert.equal((await decide(id, cookie, allowed)).statusCode, 200);
-  assert.equal((await decide(id, cookie, allowed)).statusCode, 404, 'a decision is made once');
+  const decisions = await Promise.all(Array.from({ length: 6 }, () => decide(id, cookie, allowed)));
+  assert.deepEqual(decisions.map(({ statusCode }) => statusCode).sort(), [200, ...Array(5).fill(404)], 'decided once');
+  const continued = await Promise.all(
+    Array.from({ length: 6 }, () => opened.app.inject({ url: `/oauth/authorize/${id}`, headers: { cookie } })),
+  );
+  const codes = continued.flatMap((answer) => locationOf(answer)?.searchParams.get('code') ?? []);
+  assert.equal(codes.length, 1, 'and yields one code');
+  const given = async () => (await opened.database.read.selectFrom('oauth_grant').select('id').execute()).length;
+  assert.deepEqual([(await opened.repository.listGrants(null, Date.now())).length, await given()], [0, 1], 'no token');
+  await opened.repository.sweep(Date.now() + 86_500_000);
+  assert.equal(await given(), 0, 'a consent whose code is not exchanged disappears');
 });
 
 test('a person grants less than the application asks for, never more, and may refuse', async (t) => {
@@ -340,10 +366,17 @@ test('a person grants less than the application asks for, never more, and may re
 
 test('a known application asks again, and never without a page', async (t) => {
   const opened = await openOauthApp(t);
-  const { authorize, signIn } = createFlow(opened);
+  const { authorize, begin, details, signIn } = createFlow(opened);
   await signIn();
   const none = locationOf(await authorize({ prompt: 'none' }));
   assert.deepEqual([none?.searchParams.get('error'), none?.searchParams.get('iss')], ['consent_required', issuer]);
+  for (const [scope, offered] of [
+    ['admin openid', ['collections:read', 'plugins:read']],
+    ['offline_access', ['collections:read', 'plugins']],
+  ] as const) {
+    const { id, cookie } = await begin({ scope });
+    assert.deepEqual((await details(id, cookie)).json().data.scopes, offered, scope);
+  }
   for (const changes of [{}, { prompt: 'consent' }, { prompt: 'login' }, { scope: 'files' }]) {
     assert.match(String((await authorize(changes)).headers.location), /^\/oauth\/requests\//);
   }

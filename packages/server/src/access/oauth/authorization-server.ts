@@ -7,7 +7,7 @@ import { type Audit, actorOf, serviceSource } from '../../platform/audit/audit.t
 import type { Clock } from '../../platform/clock.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { type AdapterEvent, createAdapter } from './adapter.ts';
+import { type AdapterEvent, createAdapter, hashSecret } from './adapter.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import type { OauthEvent } from './oauth-metrics.ts';
 import type { OauthRepository } from './oauth-repository.ts';
@@ -54,6 +54,8 @@ export interface AuthorizationServer {
   handle(request: ProtocolRequest): Promise<ProtocolResponse>;
   findRequest(id: string): Promise<PendingRequest | undefined>;
   findClient(id: string): Promise<Client | undefined>;
+  /** Claims a request in one statement, so that it is decided once. @returns false when another call has claimed it */
+  claim(request: PendingRequest): Promise<boolean>;
   /** Stores the decision. @returns the URL at which the browser continues */
   decide(request: PendingRequest, decision: Decision): Promise<string>;
 }
@@ -102,6 +104,10 @@ export async function createAuthorizationServer(deps: AuthorizationServerDeps): 
     },
     findRequest: (id) => provider.Interaction.find(id),
     findClient: (id) => provider.Client.find(id),
+    claim: ({ uid }) => {
+      const now = deps.clock.now();
+      return deps.repository.useRecord('Interaction', hashSecret(uid), { now, since: now, most: 1 });
+    },
     decide: async (request, decision) => {
       request.result =
         'error' in decision

@@ -64,12 +64,14 @@ export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
       const accountId = await sessionOf(deps, request);
       const { pending, server } = await findPending(deps, request, request.params.request_id);
       const clientId = pending.params.client_id ?? '';
-      if (request.body.decision === 'deny') {
+      const grant =
+        request.body.decision === 'deny' ? null : await grantOf(deps, { pending, accountId, decision: request.body });
+      if (!(await server.claim(pending))) throw objectNotFound('request', request.params.request_id);
+      if (grant === null) {
         deps.countEvent('denied');
         await request.server.audit.record(request, { action: 'application.denied', id: clientId });
         return successEnvelope({ continue_url: await server.decide(pending, { error: 'access_denied' }) });
       }
-      const grant = await grantOf(deps, { pending, accountId, decision: request.body });
       await deps.repository.addGrant(grant);
       deps.countEvent('granted');
       const { id, scopes, resource } = grant;

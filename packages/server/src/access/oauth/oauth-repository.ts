@@ -68,13 +68,16 @@ export interface OauthRepository {
   findRecords(model: string, hashes: readonly string[], now: number): Promise<FoundRecord[]>;
   /** Counts a use in one statement, so that only `most` of several concurrent calls succeed. @returns whether it did */
   useRecord(model: string, hash: string, use: Use): Promise<boolean>;
-  removeRecord(model: string, hash: string): Promise<void>;
+  /** @returns whether this call removed it */
+  removeRecord(model: string, hash: string): Promise<boolean>;
+  /** Removes the oldest unused records of a grant beyond `most`. */
+  keepNewest(model: string, grantId: string, most: number): Promise<void>;
   /** Counts an event in a time window of all processes. @returns false beyond `most` */
   countEvent(hash: string, window: { readonly expiresAt: number; readonly most: number }): Promise<boolean>;
 
   addGrant(grant: StoredGrant): Promise<void>;
   findGrant(id: string): Promise<StoredGrant | undefined>;
-  /** Returns the usable grants of a project, or of all projects, in the order in which they were given. */
+  /** Returns the usable grants of a project, or of all projects, that have a token, in the order in which they were given. */
   listGrants(projectId: string | null, now: number): Promise<StoredGrant[]>;
   /** @returns false when the grant does not exist or was revoked before */
   revokeGrant(id: string, at: number): Promise<boolean>;
@@ -89,8 +92,8 @@ export interface OauthRepository {
   addClient(client: StoredClient, most: number): Promise<boolean>;
 
   /**
-   * Removes what expired, and applications without a grant that are older than a day. A used refresh token stays until it
-   * expires, so that a repeated use is recognised.
+   * Removes what expired, and what is older than a day and was never used: applications without a grant, and grants whose code was
+   * not exchanged. A used refresh token stays until it expires, so that a repeated use is recognised.
    */
   sweep(now: number): Promise<void>;
 }

@@ -23,13 +23,16 @@ export function withoutIncluded(scopes: readonly OauthScope[]): OauthScope[] {
 
 /**
  * Writes the parameters of a request as the library expects them: one resource by its identifier, known scopes with those that they
- * include, and the scopes of the resource when the application asks for none.
+ * include, and the scopes of the resource when the application asks for none. One that asks only for unknown scopes may read.
  */
 export function normaliseAuthorization(sent: URLSearchParams, resources: Resources, issuer: string): URLSearchParams {
   const parameters = normaliseResource(sent, resources);
   const resource = resources.read(parameters.get('resource') ?? `${issuer}/mcp`);
   const asked = readScopes(sent.get('scope'));
-  const scopes: string[] = withReads(asked.length > 0 ? asked : [...(resource?.scopes ?? [])]);
+  const isSilent = /^(?: |offline_access(?= |$))*$/.test(sent.get('scope') ?? '');
+  const ofResource = resource?.scopes ?? [];
+  const offered = isSilent ? ofResource : withReads(ofResource).filter((scope) => scope.endsWith(':read'));
+  const scopes: string[] = withReads(asked.length > 0 ? asked : offered);
   if (sent.getAll('scope').length < 2) {
     if (/(?:^| )offline_access(?: |$)/.test(sent.get('scope') ?? '')) scopes.push('offline_access');
     parameters.set('scope', scopes.join(' '));

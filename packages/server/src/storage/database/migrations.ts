@@ -9,6 +9,7 @@ import { createAccounts } from './migrations/0005-accounts.ts';
 import { createAuditTable } from './migrations/0006-audit-log.ts';
 import { createRateLimits } from './migrations/0007-rate-limits.ts';
 import { addReplacedKeys } from './migrations/0008-replaced-keys.ts';
+import { createOauthRecordIndex } from './migrations/0009-oauth-records-of-grants.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,6 +28,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0006-audit-log': createAuditTable(dialect),
     '0007-rate-limits': createRateLimits(dialect),
     '0008-replaced-keys': addReplacedKeys,
+    '0009-oauth-records-of-grants': createOauthRecordIndex(),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Tables } from '../database/tables.ts';
 const day = 86_400_000;
 /** Ended grants and unused documents are removed after this time. */
 const keptMs = 30 * day;
+const tokens = ['AccessToken', 'RefreshToken'];
 
 /** Stores grants, applications, codes and tokens in either database. */
 export function createOauthRepository(database: Pick<Database, 'read' | 'write' | 'dialect'>): OauthRepository {
@@ -17,7 +18,7 @@ export function createOauthRepository(database: Pick<Database, 'read' | 'write' 
 
 type RecordFunctions = Pick<
   OauthRepository,
-  'saveRecord' | 'findRecord' | 'findRecords' | 'useRecord' | 'removeRecord' | 'countEvent' | 'sweep'
+  'saveRecord' | 'findRecord' | 'findRecords' | 'useRecord' | 'removeRecord' | 'keepNewest' | 'countEvent' | 'sweep'
 >;
 
 function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFunctions {
@@ -47,7 +48,19 @@ function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFun
       return used.numUpdatedRows === 1n;
     },
     removeRecord: async (model, hash) => {
-      await write.deleteFrom('oauth_record').where('model', '=', model).where('hash', '=', hash).execute();
+      const record = write.deleteFrom('oauth_record').where('model', '=', model).where('hash', '=', hash);
+      return (await record.executeTakeFirst()).numDeletedRows === 1n;
+    },
+    keepNewest: async (model, grantId, most) => {
+      const unused = read
+        .selectFrom('oauth_record')
+        .select('hash')
+        .where('grant_id', '=', grantId)
+        .where('model', '=', model)
+        .where('consumed_at', 'is', null);
+      const newest = unused.orderBy('expires_at', 'desc').orderBy('hash').limit(most);
+      const oldest = write.deleteFrom('oauth_record').where('model', '=', model).where('hash', 'in', unused);
+      await oldest.where('hash', 'not in', newest).execute();
     },
     countEvent: async (hash, { expiresAt, most }) => {
       const counted = await write
@@ -79,6 +92,11 @@ function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFun
         .deleteFrom('oauth_grant')
         .where((where) => where.or([where('expires_at', '<', before), where('revoked_at', '<', before)]))
         .execute();
+      const unused = write
+        .deleteFrom('oauth_grant')
+        .where('last_used_at', 'is', null)
+        .where('created_at', '<=', now - day);
+      await unused.where(({ not, exists }) => not(exists(recordsOfGrant(read)))).execute();
       await write
         .deleteFrom('oauth_client')
         .where((where) =>
@@ -127,7 +145,16 @@ function grantFunctions({ read, write, dialect }: Pick<Database, 'read' | 'write
       return row === undefined ? undefined : toGrant(row);
     },
     listGrants: async (projectId, now) => {
-      const usable = read.selectFrom('oauth_grant').selectAll().where(isUsable(now)).orderBy('id');
+      const usable = read
+        .selectFrom('oauth_grant')
+        .selectAll()
+        .where(isUsable(now))
+        .where(({ exists }) =>
+          exists(
+            recordsOfGrant(read).where('oauth_record.model', 'in', tokens).where('oauth_record.expires_at', '>', now),
+          ),
+        )
+        .orderBy('id');
       const rows = await (projectId === null ? usable : usable.where('project_id', '=', projectId)).execute();
       return rows.map(toGrant);
     },
@@ -188,6 +215,13 @@ function clientFunctions(read: Kysely<Tables>, write: Kysely<Tables>): ClientFun
 function hasNoGrant(where: ExpressionBuilder<Tables, 'oauth_client'>) {
   const grant = where.selectFrom('oauth_grant').select('oauth_grant.id').limit(1);
   return where.not(where.exists(grant.whereRef('oauth_grant.client_id', '=', 'oauth_client.id')));
+}
+
+function recordsOfGrant(read: Kysely<Tables>) {
+  return read
+    .selectFrom('oauth_record')
+    .select('oauth_record.hash')
+    .whereRef('oauth_record.grant_id', '=', sql.ref('oauth_grant.id'));
 }
 
 function isUsable(now: number) {

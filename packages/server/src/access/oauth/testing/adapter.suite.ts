@@ -170,7 +170,8 @@ export function testOauthAdapter(opened: () => OpenedOauth): void {
 
   test('registered applications without a grant are limited and removed after a day', async () => {
     const { repository } = opened();
-    const { grant } = await setUp();
+    const { grant, here } = await setUp();
+    await here('RefreshToken').upsert(newId('key'), payloadOf(grant), 30 * 86_400);
     const clientOf = (id: string) =>
       ({ id, kind: 'registered', metadata: { client_name: id }, createdAt: start, freshUntil: 0 }) as const;
     await repository.sweep(start + 10 * 86_400_000);
