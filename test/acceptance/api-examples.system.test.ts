@@ -8,7 +8,15 @@ import { listExamples, openExampleShell, type ShownExample } from '../support/ap
 const first = ['getSetUp', 'setUp', 'createCredentialProfile'];
 const last = [
   ...['deleteChunk', 'deleteRecord', 'deleteCollection', 'deleteFile', 'deleteArtifact', 'rotateKey', 'revokeKey'],
-  ...['deleteCredentialProfile', 'deleteAtPluginsAddress', 'endSession', 'changePassword', 'signOut'],
+  ...[
+    'removeMember',
+    'deleteAccount',
+    'deleteCredentialProfile',
+    'deleteAtPluginsAddress',
+    'endSession',
+    'changePassword',
+    'signOut',
+  ],
 ];
 
 test('[documented] every example of both OpenAPI documents works as printed, with a key of the scope that is named', async (t) => {

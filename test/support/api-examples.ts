@@ -10,6 +10,7 @@ import { readApiDocument } from './api-document.ts';
 import { settledRecord } from './client.ts';
 import { serve } from './http.ts';
 import { allowApplication } from './oauth.ts';
+import { addPerson } from './people.ts';
 import { textPdf } from './sample-pdf.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
 
@@ -130,6 +131,7 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
       if (operationId === 'setUp') {
         variables.SESSION_ID = await beginSession(service);
         variables.APPLICATION_ID = await allowApplication(service);
+        variables.ACCOUNT_ID = (await addPerson(service)).id;
       }
       if (operationId === 'changePassword') variables.ADMIN_PASSWORD = variables.NEW_PASSWORD ?? '';
     },

@@ -100,7 +100,14 @@ export const table: Readonly<Record<AddressName, Rows>> = {
     'service administrator': `
       POST /v1/projects
       DELETE /v1/projects/:project_id
-      GET /v1/project_deletions`,
+      GET /v1/project_deletions
+      GET /v1/accounts
+      PATCH /v1/accounts/:account_id
+      DELETE /v1/accounts/:account_id`,
+    'project administrator': `
+      GET /v1/projects/:project_id/members
+      PUT /v1/projects/:project_id/members/:account_id
+      DELETE /v1/projects/:project_id/members/:account_id`,
     admin: `
       GET /v1/projects/:project_id/keys
       POST /v1/projects/:project_id/keys

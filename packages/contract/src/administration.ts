@@ -13,75 +13,8 @@ import {
 } from './scopes.ts';
 
 /**
- * The administrator's session, and the management of projects and keys. Source: docs/contract.md "Authentication", docs/contract.md
- * "Keys".
+ * The management of projects, keys and applications. Source: docs/contract.md "Keys".
  */
-
-const AdministratorName = Type.String({ minLength: 1, maxLength: 64, description: 'Name of the administrator.' });
-/** The bounds for the parser. The allowed length is checked in characters later, with a clearer message. */
-const Password = Type.String({ minLength: 1, maxLength: 2048, 'x-secret': true });
-
-export const SetUp = Type.Object({
-  token: Type.String({
-    minLength: 1,
-    maxLength: 128,
-    description: 'Token of the setup link that the service printed.',
-    'x-secret': true,
-  }),
-  name: AdministratorName,
-  password: Password,
-});
-export type SetUp = Static<typeof SetUp>;
-
-export const SetUpState = Type.Object({ expires_timestamp: Timestamp });
-export type SetUpState = Static<typeof SetUpState>;
-
-export const SignIn = Type.Object({ name: AdministratorName, password: Password });
-export type SignIn = Static<typeof SignIn>;
-
-export const PasswordChange = Type.Object({ current_password: Password, new_password: Password });
-export type PasswordChange = Static<typeof PasswordChange>;
-
-export const Session = Type.Object({
-  object: Type.Literal('Session'),
-  session_id: Type.String({
-    description: 'Identifies the session in lists and in the log. It cannot be used to sign in.',
-  }),
-  account_id: Type.String(),
-  name: Type.String(),
-  created_timestamp: Timestamp,
-  last_used_timestamp: Type.Integer({ description: 'Time of the last request, updated at most once a minute.' }),
-  idle_expires_timestamp: Type.Integer({ description: 'Time at which the session ends if it is not used before.' }),
-  expires_timestamp: Type.Integer({ description: 'Time at which the session ends even if it is used.' }),
-  client_address: Type.String({ description: 'Address of the client that began the session.' }),
-  user_agent: Type.String({ description: '`User-Agent` of that client, at most 256 characters.' }),
-  current: Type.Boolean({ description: 'Whether the request was made with this session.' }),
-});
-export type Session = Static<typeof Session>;
-
-/** The only response with the console token. */
-export const NewSession = Type.Interface([Session], {
-  console_token: Type.String({
-    description:
-      'Send it as `X-Quartermaster-Console-Token` with every request of the session: the cookie alone is refused. It is not shown again.',
-  }),
-});
-export type NewSession = Static<typeof NewSession>;
-
-/** How people can sign in besides the password. */
-export const SignInWays = Type.Object({ provider: Type.Union([Type.String(), Type.Null()]) });
-export type SignInWays = Static<typeof SignInWays>;
-
-/** The query with which an identity provider sent the browser back. */
-export const ProviderAnswer = Type.Object({ answer: Type.String({ maxLength: 8192 }) });
-export type ProviderAnswer = Static<typeof ProviderAnswer>;
-
-export const ProviderSession = Type.Interface([NewSession], { return_to: Type.String() });
-export type ProviderSession = Static<typeof ProviderSession>;
-
-export const SignOutQuery = Type.Object({
-  everywhere: Type.Optional(Type.Boolean({ default: false, description: 'End all sessions of the administrator.' })),
-});
 
 const ProjectName = Type.String({ minLength: 1, maxLength: 127 });
 export const Project = Type.Object({

@@ -10,6 +10,7 @@ export * from './dialects.ts';
 export * from './execution.ts';
 export * from './files.ts';
 export * from './operation.ts';
+export * from './people.ts';
 export * from './probes.ts';
 export * from './projects.ts';
 export * from './rate-limits.ts';

@@ -9,25 +9,26 @@ export const projectOperations = describeOperations('projects', {
   },
   listProjects: {
     summary: 'List projects',
-    description: 'A session lists all projects; a key lists only its own project.',
+    description: 'A session lists the projects of its person; a key lists only its own project.',
     scope: 'admin',
     examples: { projects: {} },
   },
   createProject: {
     summary: 'Create a project',
-    description: 'Requires a session of the administrator; a key cannot create projects. Names are unique.',
+    description:
+      'Requires a session of an administrator of the service; a key cannot create projects. Names are unique.',
     examples: { project: { body: { name: 'support' } } },
   },
   deleteProject: {
     summary: 'Delete a project',
     description:
-      'Requires a session of the administrator; a key cannot delete projects. Deletes the project with everything that belongs to it, in the background. From the answer on, its keys are refused and nothing can be added. This cannot be undone. A repetition answers the state of the deletion.',
+      'Requires a session of an administrator of the service; a key cannot delete projects. Deletes the project with everything that belongs to it, in the background. From the answer on, its keys are refused and nothing can be added. This cannot be undone. A repetition answers the state of the deletion.',
     examples: { project: { path: { project_id: '$OTHER_PROJECT_ID' } } },
   },
   listProjectDeletions: {
     summary: 'List the deletions of projects',
     description:
-      'Requires a session of the administrator. Each entry counts what its deletion has removed so far; when `state` is `done`, it is the final report.',
+      'Requires a session of an administrator of the service. Each entry counts what its deletion has removed so far; when `state` is `done`, it is the final report.',
     examples: { deletions: {} },
   },
   listKeys: {

@@ -11,15 +11,14 @@ import { scopeMissing } from './projects/problems.ts';
 import type { SessionCallers } from './session-callers.ts';
 
 /**
- * Creates the guard of the files address. It always requires a key, or the session of an administrator who chose a
- * project.
+ * Creates the guard of the files address. It always requires a key, or a session that chooses a project.
  */
 export function createGuard(keyRing: KeyRing, sessions: SessionCallers): Guard {
   const callers = createAuthenticatedRequests<Caller>();
   return {
     requires: (scope) => async (request) => {
       const caller = sessions.isMeant(request)
-        ? await sessions.callerOf(request)
+        ? await sessions.callerOf(request, await sessions.sessionOf(request))
         : await authenticateKey(keyRing, request);
       if (!caller.permissions.has(scope)) throw scopeMissing(scope);
       checkPath(request, caller.permissions);

@@ -21,6 +21,8 @@ export const idPrefixes = {
   auditEvent: 'audt',
   rateLimit: 'rate',
 } as const;
+/** The prefix of an account that an earlier migration took over. */
+export const formerAccountPrefix = 'admn';
 export type IdKind = keyof typeof idPrefixes;
 export type NewId = (kind: IdKind) => string;
 

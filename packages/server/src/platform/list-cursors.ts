@@ -1,6 +1,6 @@
 import type { ListQuery } from '@quartermaster/contract';
 import { listEnvelope } from './envelope.ts';
-import { type IdKind, idLength, idPrefixes, isId } from './identifier.ts';
+import { formerAccountPrefix, type IdKind, idLength, idPrefixes, isId } from './identifier.ts';
 import { cursorsConflict } from './problem.ts';
 import { quoteText } from './quote-text.ts';
 import { fieldInvalid } from './validation/validation-error.ts';
@@ -45,6 +45,7 @@ export function checkCursor<Query extends ListQuery>(query: Query, kind: IdKind)
 
 /** Checks the form of one cursor, if it was sent. @throws REQUEST_VALIDATION_ERROR as `checkCursors` does */
 export function checkCursorForm(cursor: string | undefined, kind: IdKind, path: string): void {
-  if (cursor === undefined || (isId(cursor) && cursor.startsWith(idPrefixes[kind]))) return;
+  const isFormer = kind === 'account' && cursor?.startsWith(formerAccountPrefix);
+  if (cursor === undefined || (isId(cursor) && (isFormer || cursor.startsWith(idPrefixes[kind])))) return;
   throw fieldInvalid(path, quoteText(cursor), `an id of ${idLength} characters that starts with "${idPrefixes[kind]}"`);
 }

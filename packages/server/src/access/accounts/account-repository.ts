@@ -144,7 +144,7 @@ export interface AccountRepository {
   ): Promise<{ readonly account: Account; readonly ended: EndedSessions } | undefined>;
   /** Returns the usable sessions of an account, in the order in which they began. */
   listSessions(accountId: string, times: SessionTimes): Promise<StoredSession[]>;
-  /** @returns those of the hashes whose sessions are usable */
+  /** @returns those of the hashes whose sessions are usable, with the rights in each project: see `standingIn` */
   findUsableSessions(hashes: readonly string[], times: SessionTimes): Promise<string[]>;
   findSession(hash: string): Promise<{ session: StoredSession; account: Account } | undefined>;
   /** Records the last use; the stored time never decreases. */

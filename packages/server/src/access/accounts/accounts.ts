@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
 import type { Admission } from '../../platform/admission/admission.ts';
 import { type Audit, type AuditSource, actorOf } from '../../platform/audit/audit.ts';
@@ -7,7 +7,14 @@ import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts'
 import type { NewId } from '../../platform/identifier.ts';
 import { isTemporary } from '../../platform/problem.ts';
 import { checkName } from '../../platform/validation/check-name.ts';
-import type { AccountRepository, Claims, Identity, PasswordAccount } from './account-repository.ts';
+import {
+  type AccountRepository,
+  type Claims,
+  hasPassword,
+  type Identity,
+  type PasswordAccount,
+} from './account-repository.ts';
+import { readDeviceCookie } from './device-cookie.ts';
 import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
 import { passwordless, setUpLinkRefused, setUpOver, signInRefused, tooManySignIns } from './problems.ts';
@@ -182,7 +189,8 @@ async function recordSignIn(
   method: 'password' | 'oidc',
 ): Promise<NewSession> {
   const { account, session } = begun;
-  const details = { name: account.name, method };
+  // A name that an identity provider gave must not outlive the account.
+  const details = { ...(hasPassword(account) ? { name: account.name } : {}), method };
   await audit.record(sourceFor(origin, account.id), { action: 'signed_in', id: session.id, details });
   return begun;
 }
@@ -245,29 +253,6 @@ export function createPasswordSemaphore(admission: Admission): PasswordSemaphore
       }
     },
   };
-}
-
-/**
- * Creates the device cookie of a browser that signed in: a random name and a signature with the account's secret.
- * It grants no access and only gives the browser a separate attempt counter. A new password invalidates every device
- * cookie.
- */
-export function createDeviceCookie(account: PasswordAccount): string {
-  const name = randomBytes(16).toString('base64url');
-  return `${name}.${sign(account, name)}`;
-}
-
-/** Returns the name in a valid device cookie of this account, otherwise null. */
-function readDeviceCookie(cookie: string | undefined, account: PasswordAccount | undefined): string | null {
-  const [name = '', signature = ''] = (cookie ?? '').split('.', 2);
-  if (account === undefined || !/^[\w-]{22}$/.test(name)) return null;
-  const expected = Buffer.from(sign(account, name));
-  const found = Buffer.from(signature);
-  return found.length === expected.length && timingSafeEqual(found, expected) ? name : null;
-}
-
-function sign(account: PasswordAccount, name: string): string {
-  return createHmac('sha256', account.browserSecret).update(name).digest('base64url');
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   NewSession as BegunSession,
   CountedList,
   ListQuery,
+  OwnSession,
   PasswordChange,
   Session,
   SetUp,
@@ -19,13 +20,16 @@ import type { App } from '../../platform/http/app.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
 import { identify } from '../../platform/log/request-identity.ts';
 import { hasPassword, type StoredSession } from './account-repository.ts';
-import { type Accounts, createDeviceCookie, type RequestOrigin } from './accounts.ts';
+import type { Accounts, RequestOrigin } from './accounts.ts';
 import type { Cookies } from './cookies.ts';
+import { createDeviceCookie } from './device-cookie.ts';
+import type { PeopleRepository } from './people-repository.ts';
 import type { OriginCheck } from './same-origin.ts';
 import { absoluteMs, endOf, type FoundSession, type NewSession, type Sessions } from './sessions.ts';
 
 export interface AccountRoutesDeps {
   readonly accounts: Accounts;
+  readonly people: PeopleRepository;
   readonly sessions: Sessions;
   readonly cookies: Cookies;
   readonly origins: OriginCheck;
@@ -36,7 +40,6 @@ export interface AccountRoutesDeps {
 }
 
 const security = [{ session: [], consoleToken: [] }];
-const response = { 200: Success(Session) };
 const SessionParams = Type.Object({ session_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }) });
 const begunResponse = { 200: Success(BegunSession) };
 
@@ -111,9 +114,15 @@ function sessionRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessions):
     '/v1/session',
     {
       onRequest,
-      schema: { ...sessionOperations.getSession, security, response },
+      schema: { ...sessionOperations.getSession, security, response: { 200: Success(OwnSession) } },
     },
-    async (request) => successEnvelope(toWire(foundFor(found, request), true)),
+    async (request) => {
+      const own = foundFor(found, request);
+      const { id, email, isAdministrator } = own.account;
+      const roles = await deps.people.listRoles(id);
+      const projects = roles.map(({ projectId, role }) => ({ project_id: projectId, role }));
+      return successEnvelope({ ...toWire(own, true), email, is_administrator: isAdministrator, projects });
+    },
   );
   app.delete(
     '/v1/session',

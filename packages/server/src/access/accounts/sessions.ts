@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { maxSessions } from '@quartermaster/contract';
+import { maxSessions, type Role } from '@quartermaster/contract';
 import type { Clock } from '../../platform/clock.ts';
 import type { NewId } from '../../platform/identifier.ts';
 import { objectNotFound } from '../../platform/problem.ts';
@@ -150,6 +150,14 @@ export function timesAt(now: number): SessionTimes {
 /** Truncates the text, which the client chooses, and replaces characters that a terminal or a page may interpret. */
 function printable(text: string, most: number): string {
   return text.slice(0, most).replace(/[^\x20-\x7e]/g, '?');
+}
+
+/** Describes a session with the rights of its person in a project. An administrator of the service has the same ones everywhere. */
+export function standingIn(
+  hash: string,
+  { isAdministrator, projectId, role }: { isAdministrator: boolean; projectId: string | null; role: Role | null },
+): string {
+  return isAdministrator ? `${hash} everywhere` : `${hash} ${projectId} ${role}`;
 }
 
 /** Returns when a session ends unless it is used before. */

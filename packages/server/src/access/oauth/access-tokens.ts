@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Role } from '@quartermaster/contract';
 import type { Caller } from '../../platform/caller.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts';
-import { identify, type ReceivedRequest } from '../../platform/log/request-identity.ts';
-import { createPermissions } from '../../platform/permissions.ts';
+import { identify, identifyStanding, type ReceivedRequest } from '../../platform/log/request-identity.ts';
+import { limitToRole } from '../accounts/roles.ts';
 import { apiKeyRejected } from '../projects/problems.ts';
 import { hashSecret } from './adapter.ts';
-import type { FoundRecord, OauthRepository, StoredGrant } from './oauth-repository.ts';
+import { type FoundRecord, type OauthRepository, type StoredGrant, standingOfGrant } from './oauth-repository.ts';
 import type { AddressName, Resources } from './resources.ts';
 
 /** A token that was found is used for this time without a query, so a revocation is visible in every process within it. */
@@ -40,6 +41,7 @@ export interface AccessTokensDeps {
 interface Entry {
   readonly caller: Caller;
   readonly resource: string;
+  readonly standing: string;
   readonly until: number;
 }
 
@@ -58,12 +60,13 @@ export function createAccessTokens({ repository, clock, resources, address }: Ac
     if (known !== undefined && now < known.until) return known;
     entries.delete(hash);
     const found = await lookUps.add(hash);
-    if (found?.grant === undefined) return undefined;
-    const { grant, record } = found;
+    if (found?.grant === undefined || found.role === undefined) return undefined;
+    const { grant, record, role } = found;
     if (entries.size >= mostCached) entries.clear();
     const entry = {
-      caller: callerOf(grant, String(record.payload.scope ?? '')),
+      caller: callerOf(grant, role, String(record.payload.scope ?? '')),
       resource: grant.resource,
+      standing: standingOfGrant(grant.id, role),
       until: now + cachedMs,
     };
     entries.set(hash, entry);
@@ -83,8 +86,9 @@ export function createAccessTokens({ repository, clock, resources, address }: Ac
       const [path = ''] = request.url.split('?', 1);
       const isAccepted = entry !== undefined && resources.accepts(address, entry.resource, path.replace(/\/$/, ''));
       if (!isAccepted) throw apiKeyRejected();
-      const { caller } = entry;
+      const { caller, standing } = entry;
       identify(request, { project: caller.projectId, key: caller.keyId });
+      identifyStanding(request, standing);
       return caller;
     },
   };
@@ -95,9 +99,9 @@ function tokenOf(authorization: string | undefined): string | undefined {
 }
 
 /** The id of the grant is in the place of the id of a key: in logs, in records of runs, and in fair shares. */
-function callerOf(grant: StoredGrant, scope: string): Caller {
+function callerOf(grant: StoredGrant, role: Role, scope: string): Caller {
   const ofToken = new Set(scope.split(' '));
   const scopes = grant.scopes.filter((name) => ofToken.has(name));
   const { projectId, id: keyId, collections, tools } = grant;
-  return { projectId, keyId, permissions: createPermissions({ scopes, collections, tools }, [keyId]) };
+  return { projectId, keyId, permissions: limitToRole({ scopes, collections, tools }, role, [keyId]) };
 }

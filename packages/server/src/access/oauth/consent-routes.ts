@@ -9,6 +9,8 @@ import { identify } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import { readCookie } from '../accounts/cookies.ts';
+import type { PeopleRepository } from '../accounts/people-repository.ts';
+import { permissionsOf } from '../accounts/roles.ts';
 import type { SessionCallers } from '../session-callers.ts';
 import { type AuthorizationServer, grantMs, type PendingRequest } from './authorization-server.ts';
 import { isDocumentUrl } from './client-metadata.ts';
@@ -25,7 +27,7 @@ export interface ConsentRoutesDeps {
   readonly resources: Resources;
   readonly open: (issuer: string) => Promise<AuthorizationServer>;
   readonly sessions: Pick<SessionCallers, 'sessionOf'>;
-  readonly hasProject: (projectId: string) => Promise<boolean>;
+  readonly people: Pick<PeopleRepository, 'findRole'>;
   readonly countEvent: (event: OauthEvent) => void;
 }
 
@@ -110,9 +112,9 @@ interface GrantRequest {
   readonly decision: Allowed;
 }
 
-/** @throws Problem REQUEST_VALIDATION_ERROR for more than the application asked for */
+/** @throws Problem REQUEST_VALIDATION_ERROR for more than the application asked for, or than the person may do */
 async function grantOf(
-  { clock, newId, resources, hasProject }: ConsentRoutesDeps,
+  { clock, newId, resources, people }: ConsentRoutesDeps,
   { pending, accountId, decision }: GrantRequest,
 ): Promise<StoredGrant> {
   const { client_id: clientId = '', resource = '', scope } = pending.params;
@@ -122,7 +124,10 @@ async function grantOf(
   if (resources.read(resource)?.id !== resource)
     throw fieldInvalid('resource', resource, 'an MCP server of this service');
   const projectId = decision.project_id;
-  if (!(await hasProject(projectId))) throw objectNotFound('project', projectId);
+  const role = await people.findRole(accountId, projectId);
+  if (role === undefined) throw objectNotFound('project', projectId);
+  const denied = decision.scopes.find((name) => !permissionsOf[role].has(name));
+  if (denied !== undefined) throw fieldInvalid('body/scopes', denied, 'scopes that your role in the project includes');
   const now = clock.now();
   return {
     id: newId('grant'),

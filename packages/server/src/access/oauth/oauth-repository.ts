@@ -1,4 +1,4 @@
-import type { OauthScope } from '@quartermaster/contract';
+import type { OauthScope, Role } from '@quartermaster/contract';
 
 /** What a person has allowed an application to do, and for which MCP server. Times are in milliseconds. */
 export interface StoredGrant {
@@ -17,6 +17,11 @@ export interface StoredGrant {
   readonly expiresAt: number;
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
+}
+
+/** Describes a grant with the role that its person has. */
+export function standingOfGrant(id: string, role: Role): string {
+  return `${id} ${role}`;
 }
 
 /** An application. Its id is the URL of its metadata document, or the id of its registration. */
@@ -46,6 +51,8 @@ export interface StoredRecord {
 export interface FoundRecord {
   readonly record: StoredRecord;
   readonly grant: StoredGrant | undefined;
+  /** The role that the person has now in the project of the grant. Without one the grant is not usable. */
+  readonly role: Role | undefined;
 }
 
 export type NewRecord = Omit<StoredRecord, 'consumedAt' | 'uses'>;
@@ -81,7 +88,7 @@ export interface OauthRepository {
   listGrants(projectId: string | null, now: number): Promise<StoredGrant[]>;
   /** @returns false when the grant does not exist or was revoked before */
   revokeGrant(id: string, at: number): Promise<boolean>;
-  /** Returns those of the grants that are usable at `now`. */
+  /** Returns those of the grants that are usable at `now`, with the role of their person: see `standingOfGrant`. */
   findUsableGrants(ids: readonly string[], now: number): Promise<string[]>;
   touchGrant(id: string, at: number): Promise<void>;
 

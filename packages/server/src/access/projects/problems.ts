@@ -1,4 +1,5 @@
 import type { Scope } from '@quartermaster/contract';
+import { commandName } from '@quartermaster/contract/command-name';
 import { Problem } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
@@ -15,7 +16,7 @@ export function apiKeyRejected(): Problem {
 export function scopeMissing(scope: Scope): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    `The API key lacks the scope "${scope}", which this operation requires. Use a key with this scope.`,
+    `The API key, or your role in the project, lacks the scope "${scope}", which this operation requires. Use a key with this scope, or ask an administrator of the project.`,
   );
 }
 
@@ -29,7 +30,26 @@ export function projectNameTaken(name: string): Problem {
 export function onlyAdministrators(): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    'An API key cannot create or delete projects. Sign in to the console as administrator.',
+    'Only administrators of the service do this. Sign in to the console as one; API keys are not accepted.',
+  );
+}
+
+export function onlyPeople(): Problem {
+  return new Problem('PERMISSION_DENIED', 'An API key cannot change who may do what. Sign in to the console.');
+}
+
+/** Nobody could manage the service any more. */
+export function lastAdministrator(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'This is the last enabled administrator of the service. Make another account an administrator first.',
+  );
+}
+
+export function passwordAccountStays(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The account with the password cannot be deleted here. Disable it, or run "${commandName} administrator link --reset".`,
   );
 }
 

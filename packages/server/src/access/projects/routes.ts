@@ -70,11 +70,10 @@ function ownKeyRoute(app: App, { guard, projects, rates, clock }: ProjectRoutesD
 }
 
 function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): void {
-  const onRequest = guard.manages;
   app.get(
     '/v1/projects',
     {
-      onRequest,
+      onRequest: guard.sees,
       schema: {
         ...projectOperations.listProjects,
         security,
@@ -83,15 +82,15 @@ function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): vo
       },
     },
     async (request) => {
-      const manager = guard.managerOf(request);
-      const manageable = (await projects.listProjects()).filter(({ id }) => mayManage(manager, id));
-      return pageOf(manageable, request.query, { kind: 'project', toWire: projectToWire });
+      const ids = guard.projectsOf(request);
+      const visible = (await projects.listProjects()).filter(({ id }) => ids?.has(id) ?? true);
+      return pageOf(visible, request.query, { kind: 'project', toWire: projectToWire });
     },
   );
   app.post(
     '/v1/projects',
     {
-      onRequest,
+      onRequest: guard.manages,
       schema: {
         ...projectOperations.createProject,
         security: [{ session: [], consoleToken: [] }],

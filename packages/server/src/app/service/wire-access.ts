@@ -1,3 +1,4 @@
+import { peopleRoutes } from '../../access/accounts/people-routes.ts';
 import { accountRoutes } from '../../access/accounts/routes.ts';
 import { projectRoutes } from '../../access/projects/routes.ts';
 import { readRoleRule } from '../../access/sign-in/claimed-access.ts';
@@ -18,6 +19,7 @@ import { openTokens, serveOauth } from './wire-oauth.ts';
 /** Serves accounts, projects, and the sign-in of people and applications. */
 export function serveAccess(context: ServiceContext, app: App, access: Access): void {
   accountRoutes(app, access);
+  peopleRoutes(app, { people: access.people, guard: access.projectRoutes.guard, clock: context.clock });
   projectRoutes(app, access.projectRoutes);
   serveOauth(context, app, access);
   serveSignIn(context, app, access);

@@ -30,6 +30,7 @@ import { createAccountRepository } from '../../storage/repositories/account-repo
 import { createNodeRepository } from '../../storage/repositories/blob-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
 import { createOauthRepository } from '../../storage/repositories/oauth-repository.ts';
+import { createPeopleRepository } from '../../storage/repositories/people-repository.ts';
 import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
@@ -150,7 +151,6 @@ function verifyTables(
 export interface Access extends AccountRoutesDeps {
   readonly guard: Guard;
   readonly callers: SessionCallers;
-  readonly hasProject: (projectId: string) => Promise<boolean>;
   readonly projectRoutes: ProjectRoutesDeps;
 }
 
@@ -161,12 +161,14 @@ export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'dat
   const repository = createAccountRepository(database);
   const grants = createOauthRepository(database);
   return createStreamAccess({
-    findUsable: async ({ keys, sessions }) =>
-      new Set([
-        ...(await projects.findUsable(keys, clock.now())),
-        ...(await grants.findUsableGrants(keys, clock.now())),
-        ...(await repository.findUsableSessions(sessions, timesAt(clock.now()))),
-      ]),
+    findUsable: async (owners) => {
+      const ids = owners.map((owner) => owner.split(' ', 1)[0] ?? '');
+      return new Set([
+        ...(await projects.findUsable(ids, clock.now())),
+        ...(await grants.findUsableGrants(ids, clock.now())),
+        ...(await repository.findUsableSessions(ids, timesAt(clock.now()))),
+      ]);
+    },
     logger,
   });
 }
@@ -200,8 +202,8 @@ export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['era
   const basePath = basePathOf(publicFilesUrl);
   const cookies = createCookies(publicFilesUrl?.startsWith('https:') === true, basePath);
   const origins = createOriginCheck(publicFilesUrl === null ? null : new URL(publicFilesUrl).origin);
-  const hasProject = async (projectId: string) => (await projectRepository.findProject(projectId)) !== undefined;
-  const callers = createSessionCallers({ sessions, cookies, origins, hasProject });
+  const people = createPeopleRepository(database);
+  const callers = createSessionCallers({ sessions, cookies, origins, people });
   return {
     accounts: createAccounts({
       repository,
@@ -219,12 +221,12 @@ export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['era
     addressOf: clientAddress,
     guard: createGuard(keyRing, callers),
     callers,
-    hasProject,
+    people,
     projectRoutes: {
       projects: createProjects({ repository: projectRepository, audit, clock, newId, countExceeded }),
       ...openDeletions(context, eraseBlob),
       keyRing,
-      guard: createManagerGuard(keyRing, callers),
+      guard: createManagerGuard(keyRing, callers, people),
       clock,
       newId,
       rates: context.rates,

@@ -48,7 +48,7 @@ export function serveOauth(context: ServiceContext, app: App, access: Access): v
   const deps = { repository, clock, newId, resources, open, countEvent };
   serverMetadataRoutes(app, { resources });
   oauthRoutes(app, { ...deps, addressOf: access.addressOf });
-  consentRoutes(app, { ...deps, sessions: access.callers, hasProject: access.hasProject });
+  consentRoutes(app, { ...deps, sessions: access.callers, people: access.people });
   applicationRoutes(app, { repository, clock, guard: access.projectRoutes.guard, countEvent });
 }
 

@@ -13,12 +13,12 @@ export interface Guard {
   callerOf(request: FastifyRequest): Caller;
 }
 
-/** The manager of projects and keys: an administrator, or a key of scope `admin` in its own project. */
+/** The manager of projects and keys: an administrator of the service or of a project, or a key of scope `admin` in its project. */
 export interface Manager {
   /** Null for every project. */
   readonly projectId: string | null;
   readonly permissions: Permissions;
-  /** The id of the managing key; null for an administrator. */
+  /** The id of the managing key; null for a person. */
   readonly keyId: string | null;
 }
 
@@ -29,4 +29,8 @@ export interface ManagerGuard {
   keyOf(request: FastifyRequest): Caller;
   readonly manages: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   managerOf(request: FastifyRequest): Manager;
+  /** Requires a session of any role, or a key of scope `admin`. */
+  readonly sees: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Returns the projects that exist for the sender; null for all. */
+  projectsOf(request: FastifyRequest): ReadonlySet<string> | null;
 }

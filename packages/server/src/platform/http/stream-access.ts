@@ -1,23 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../log/logger.ts';
-import { accessEvent, type ReceivedRequest, sessionOf } from '../log/request-identity.ts';
-
-/** The keys and sessions that opened streams: ids of keys, hashes of session tokens. */
-export interface StreamOwners {
-  readonly keys: readonly string[];
-  readonly sessions: readonly string[];
-}
+import { accessEvent, type ReceivedRequest, standingOf } from '../log/request-identity.ts';
 
 export interface StreamAccessDeps {
-  /** @returns those that are still usable */
-  readonly findUsable: (owners: StreamOwners) => Promise<ReadonlySet<string>>;
+  /**
+   * @param owners what opened streams: ids of keys, and sessions and grants with the rights that they had
+   * @returns those that are still usable, with the same rights
+   */
+  readonly findUsable: (owners: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly logger: Logger;
   /** Milliseconds between checks. */
   readonly intervalMs?: number;
 }
 
 /**
- * Ends event streams within a second after the key or session that opened them has ended. It ends all streams when the
+ * Ends event streams within a second after the key or session that opened them has ended, or its person has other rights. It ends all streams when the
  * database has not answered for 25 checks (10 s), because a key may have been revoked in the meantime.
  */
 export interface StreamAccess {
@@ -27,7 +24,6 @@ export interface StreamAccess {
 }
 
 interface Watched {
-  readonly kind: keyof StreamOwners;
   readonly owner: string;
   readonly event: ReturnType<typeof accessEvent>;
 }
@@ -45,12 +41,8 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
   let unchecked = 0;
 
   async function check(): Promise<void> {
-    const ownersOf = (kind: keyof StreamOwners) => [
-      ...new Set([...open.values()].flatMap((one) => (one.kind === kind ? [one.owner] : []))),
-    ];
-    const owners = { keys: ownersOf('keys'), sessions: ownersOf('sessions') };
-    const checked = new Set([...owners.keys, ...owners.sessions]);
-    const usable = await findUsable(owners);
+    const checked = new Set([...open.values()].map(({ owner }) => owner));
+    const usable = await findUsable([...checked]);
     unchecked = 0;
     for (const [response, { owner, event }] of open) {
       // The next check includes a stream that was opened in the meantime.
@@ -84,11 +76,10 @@ export function createStreamAccess({ findUsable, logger, intervalMs }: StreamAcc
 
   return {
     watch: (request, response) => {
-      const session = sessionOf(request);
       const event = accessEvent('stream_ended', request);
-      const owner = session ?? event.key;
+      const owner = standingOf(request) ?? event.key;
       if (owner === undefined || response.destroyed) return;
-      open.set(response, { kind: session === undefined ? 'keys' : 'sessions', owner, event });
+      open.set(response, { owner, event });
       timer ??= setInterval(tick, intervalMs ?? defaultIntervalMs).unref();
       response.once('close', () => {
         open.delete(response);

@@ -21,7 +21,7 @@ export interface RequestIdentity {
 
 /** Keyed by message, because a request that the files address forwards to the plugins address has two Fastify requests. */
 const identities = new WeakMap<IncomingMessage, RequestIdentity>();
-const sessions = new WeakMap<IncomingMessage, string>();
+const standings = new WeakMap<IncomingMessage, string>();
 const unidentified: RequestIdentity = {};
 
 /** Records the authenticated caller for log lines about the request. */
@@ -29,14 +29,14 @@ export function identify(request: Pick<ReceivedRequest, 'raw'>, identity: Reques
   identities.set(request.raw, identity);
 }
 
-/** Records the session of a request by the hash of its token. */
-export function identifySession(request: Pick<ReceivedRequest, 'raw'>, hash: string): void {
-  sessions.set(request.raw, hash);
+/** Records the session or the grant of a request and the rights of its person, such as `<hash> <project> member`. */
+export function identifyStanding(request: Pick<ReceivedRequest, 'raw'>, standing: string): void {
+  standings.set(request.raw, standing);
 }
 
-/** The hash of the session's token; undefined for requests without a session. */
-export function sessionOf(request: Pick<ReceivedRequest, 'raw'>): string | undefined {
-  return sessions.get(request.raw);
+/** Returns undefined for requests of a key, whose rights never change. */
+export function standingOf(request: Pick<ReceivedRequest, 'raw'>): string | undefined {
+  return standings.get(request.raw);
 }
 
 export function identityOf(request: Pick<ReceivedRequest, 'raw'>): RequestIdentity {

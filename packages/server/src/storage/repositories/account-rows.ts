@@ -1,4 +1,5 @@
-import { type Selectable, sql, type Transaction } from 'kysely';
+import type { Role } from '@quartermaster/contract';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Account, Claims, IdentitySignIn } from '../../access/accounts/account-repository.ts';
 import type { AccountTable } from '../database/account-tables.ts';
 import type { Database } from '../database/database.ts';
@@ -12,6 +13,16 @@ export function toAccount({ is_administrator, ...row }: Selectable<AccountTable>
 
 export function toAccountRow({ isAdministrator, ...account }: Account): Selectable<AccountTable> {
   return { ...toRow(account), is_administrator: Number(isAdministrator) };
+}
+
+/** Returns the role of an enabled account in a project that is not being deleted. An administrator of the service has the highest one. */
+export async function findRole(db: Kysely<Tables>, accountId: string, projectId: string): Promise<Role | undefined> {
+  const { rows } = await sql<{ is_administrator: number; role: Role | null }>`select is_administrator, role from account
+    join project on project.id = ${projectId}
+    left join member on member.account_id = account.id and member.project_id = project.id
+    where account.id = ${accountId} and disabled_at is null and not exists
+      (select 1 from project_deletion where project_deletion.project_id = project.id and ended_at is null)`.execute(db);
+  return rows[0]?.is_administrator === 1 ? 'administrator' : (rows[0]?.role ?? undefined);
 }
 
 /** Deletes an account, and every row that names it. Applications that it allowed lose their access. */

@@ -1,9 +1,10 @@
-import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
-import type { OauthRepository, StoredClient, StoredGrant, StoredRecord } from '../../access/oauth/oauth-repository.ts';
+import type { Role } from '@quartermaster/contract';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type OauthRepository, type StoredGrant, standingOfGrant } from '../../access/oauth/oauth-repository.ts';
 import type { Database } from '../database/database.ts';
 import { assertNotDeleted } from '../database/deleted-projects.ts';
-import type { OauthClientTable, OauthGrantTable, OauthRecordTable } from '../database/oauth-tables.ts';
 import type { Tables } from '../database/tables.ts';
+import { toClient, toClientRow, toGrant, toGrantRow, toRecord } from './oauth-rows.ts';
 
 const day = 86_400_000;
 /** Ended grants and unused documents are removed after this time. */
@@ -121,11 +122,39 @@ function findRecordsIn(read: Kysely<Tables>): OauthRepository['findRecords'] {
       .where('expires_at', '>', now)
       .execute();
     const ids = rows.flatMap(({ grant_id: id }) => id ?? []);
-    const usable = read.selectFrom('oauth_grant').selectAll().where('id', 'in', ids).where(isUsable(now));
-    const grants = new Map((ids.length === 0 ? [] : await usable.execute()).map((row) => [row.id, toGrant(row)]));
-    const found = rows.map((row) => ({ record: toRecord(row), grant: grants.get(row.grant_id ?? '') }));
+    const usable = new Map((await findUsable(read, ids, now)).map((one) => [one.grant.id, one]));
+    const found = rows.map((row) => {
+      const { grant, role } = usable.get(row.grant_id ?? '') ?? {};
+      return { record: toRecord(row), grant, role };
+    });
     return found.filter(({ record, grant }) => record.grantId === null || grant !== undefined);
   };
+}
+
+/** Returns those of the grants that are usable, with the role that their person has now. */
+async function findUsable(
+  read: Kysely<Tables>,
+  ids: readonly string[],
+  now: number,
+): Promise<Array<{ grant: StoredGrant; role: Role }>> {
+  if (ids.length === 0) return [];
+  const rows = await read
+    .selectFrom('oauth_grant')
+    .innerJoin('account', 'account.id', 'oauth_grant.account_id')
+    .leftJoin('member', (join) =>
+      join.onRef('member.account_id', '=', 'account.id').onRef('member.project_id', '=', 'oauth_grant.project_id'),
+    )
+    .selectAll('oauth_grant')
+    .select(['is_administrator', 'role'])
+    .where('oauth_grant.id', 'in', ids)
+    .where('oauth_grant.revoked_at', 'is', null)
+    .where('oauth_grant.expires_at', '>', now)
+    .where('account.disabled_at', 'is', null)
+    .execute();
+  return rows.flatMap(({ is_administrator, role: ofMember, ...row }) => {
+    const role = is_administrator === 1 ? 'administrator' : ofMember;
+    return role === null ? [] : [{ grant: toGrant(row), role }];
+  });
 }
 
 type GrantFunctions = Pick<
@@ -168,9 +197,7 @@ function grantFunctions({ read, write, dialect }: Pick<Database, 'read' | 'write
       return revoked.numUpdatedRows === 1n;
     },
     findUsableGrants: async (ids, now) => {
-      if (ids.length === 0) return [];
-      const query = read.selectFrom('oauth_grant').select('id').where('id', 'in', ids).where(isUsable(now));
-      return (await query.execute()).map(({ id }) => id);
+      return (await findUsable(read, ids, now)).map(({ grant, role }) => standingOfGrant(grant.id, role));
     },
     touchGrant: async (id, at) => {
       await write.updateTable('oauth_grant').set({ last_used_at: at }).where('id', '=', id).execute();
@@ -227,60 +254,4 @@ function recordsOfGrant(read: Kysely<Tables>) {
 function isUsable(now: number) {
   return (where: ExpressionBuilder<Tables, 'oauth_grant'>) =>
     where.and([where('revoked_at', 'is', null), where('expires_at', '>', now)]);
-}
-
-function toRecord(row: Selectable<OauthRecordTable>): StoredRecord {
-  return {
-    model: row.model,
-    hash: row.hash,
-    grantId: row.grant_id,
-    payload: JSON.parse(row.payload) as StoredRecord['payload'], // written above
-    expiresAt: row.expires_at,
-    consumedAt: row.consumed_at,
-    uses: row.uses,
-  };
-}
-
-function toGrantRow(grant: StoredGrant): Selectable<OauthGrantTable> {
-  return {
-    id: grant.id,
-    client_id: grant.clientId,
-    account_id: grant.accountId,
-    project_id: grant.projectId,
-    resource: grant.resource,
-    scopes: JSON.stringify(grant.scopes),
-    collections: grant.collections === null ? null : JSON.stringify(grant.collections),
-    tools: grant.tools === null ? null : JSON.stringify(grant.tools),
-    created_at: grant.createdAt,
-    expires_at: grant.expiresAt,
-    last_used_at: grant.lastUsedAt,
-    revoked_at: grant.revokedAt,
-  };
-}
-
-function toGrant(row: Selectable<OauthGrantTable>): StoredGrant {
-  const list = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[])); // written above
-  return {
-    id: row.id,
-    clientId: row.client_id,
-    accountId: row.account_id,
-    projectId: row.project_id,
-    resource: row.resource,
-    scopes: JSON.parse(row.scopes) as StoredGrant['scopes'], // written above
-    collections: list(row.collections),
-    tools: list(row.tools),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-  };
-}
-
-function toClientRow({ id, kind, metadata, createdAt, freshUntil }: StoredClient): Selectable<OauthClientTable> {
-  return { id, kind, metadata: JSON.stringify(metadata), created_at: createdAt, fresh_until: freshUntil };
-}
-
-function toClient(row: Selectable<OauthClientTable>): StoredClient {
-  const metadata = JSON.parse(row.metadata) as StoredClient['metadata']; // written above
-  return { id: row.id, kind: row.kind, metadata, createdAt: row.created_at, freshUntil: row.fresh_until };
 }

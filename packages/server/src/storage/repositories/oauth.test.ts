@@ -1,4 +1,5 @@
 import { after, before, describe } from 'node:test';
+import { storeAccount } from '../../access/accounts/testing/stored-account.ts';
 import { type OpenedOauth, testOauthAdapter } from '../../access/oauth/testing/adapter.suite.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
@@ -13,6 +14,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     before(async () => {
       const { database, close } = await open();
       const projects = createProjectRepository(database);
+      await storeAccount(database, { id: 'admn1' });
       opened = {
         repository: createOauthRepository(database),
         other: createOauthRepository(database),

@@ -87,7 +87,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
 }
 
 /** Projects that are not being deleted. */
-function projects(db: Kysely<Tables>) {
+export function projects(db: Kysely<Tables>) {
   const deleted = db.selectFrom('project_deletion').select('project_id').where('ended_at', 'is', null);
   return db.selectFrom('project').selectAll().where('id', 'not in', deleted);
 }

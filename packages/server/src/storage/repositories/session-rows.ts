@@ -7,6 +7,7 @@ import type {
   SessionTimes,
   StoredSession,
 } from '../../access/accounts/account-repository.ts';
+import { standingIn } from '../../access/accounts/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { fromRow, toRow } from '../database/row-names.ts';
 import type { Tables } from '../database/tables.ts';
@@ -93,8 +94,18 @@ function sessionReads({
     },
     findUsableSessions: async (hashes, times) => {
       if (hashes.length === 0) return [];
-      const query = read.selectFrom('session').select('hash').where('hash', 'in', hashes).where(isUsable(times));
-      return (await query.execute()).map(({ hash }) => hash);
+      const usable = read.selectFrom('session').select('hash').where('hash', 'in', hashes).where(isUsable(times));
+      const rows = await read
+        .selectFrom('session')
+        .innerJoin('account', 'account.id', 'session.account_id')
+        .leftJoin('member', 'member.account_id', 'account.id')
+        .select(['hash', 'is_administrator', 'project_id', 'role'])
+        .where('hash', 'in', usable)
+        .where('disabled_at', 'is', null)
+        .execute();
+      return rows.map(({ hash, is_administrator, project_id: projectId, role }) =>
+        standingIn(hash, { isAdministrator: is_administrator === 1, projectId, role }),
+      );
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createNewId } from '../../../platform/identifier.ts';
 import type { Database } from '../../../storage/database/database.ts';
 import { toAccountRow } from '../../../storage/repositories/account-rows.ts';
-import type { PasswordAccount } from '../account-repository.ts';
+import type { Account, PasswordAccount } from '../account-repository.ts';
 
 const newId = createNewId();
 
@@ -25,8 +25,8 @@ export function newTestAccount(fields: Partial<PasswordAccount> = {}): PasswordA
 }
 
 /** Stores an account without a setup link. */
-export async function storeAccount(database: Database, fields?: Partial<PasswordAccount>): Promise<PasswordAccount> {
-  const account = newTestAccount(fields);
+export async function storeAccount(database: Database, fields: Partial<Account> = {}): Promise<PasswordAccount> {
+  const account = { ...newTestAccount(), ...fields } as PasswordAccount; // tests that store none do not sign in with it
   await database.write.insertInto('account').values(toAccountRow(account)).execute();
   return account;
 }

@@ -74,7 +74,7 @@ export function testOauthAdapter(opened: () => OpenedOauth): void {
       ...{ accountId: 'admn1', clientId: grant.clientId, resources: { [grant.resource]: 'collections:read' } },
     });
     assert.deepEqual(await repository.findGrant(grant.id), grant);
-    assert.deepEqual(await repository.findUsableGrants([grant.id, 'gran0'], start), [grant.id]);
+    assert.deepEqual(await repository.findUsableGrants([grant.id, 'gran0'], start), [`${grant.id} administrator`]);
     const found = await repository.findRecords('AccessToken', ['unknown', hashSecret(grant.id)], start);
     assert.deepEqual(
       found.map((one) => [one.record.hash, one.grant?.id]),

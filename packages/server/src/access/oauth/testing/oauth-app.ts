@@ -1,6 +1,10 @@
+import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { consoleTokenHeader, csrfHeader } from '@quartermaster/contract';
+import type { FastifyReply } from 'fastify';
 import { newPkce } from '../../../../../../test/support/oauth.ts';
+import { openStreamAccess } from '../../../app/service/wire-node.ts';
+import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createAudit } from '../../../platform/audit/audit.ts';
 import { createTestApp } from '../../../platform/http/testing/test-app.ts';
 import { createNewId } from '../../../platform/identifier.ts';
@@ -13,14 +17,22 @@ import { temporaryDatabases } from '../../../storage/database/testing/temporary-
 import { createAccountRepository } from '../../../storage/repositories/account-repository.ts';
 import { createAuditRepository } from '../../../storage/repositories/audit-repository.ts';
 import { createOauthRepository } from '../../../storage/repositories/oauth-repository.ts';
+import { createPeopleRepository } from '../../../storage/repositories/people-repository.ts';
+import { createProjectDeletionRepository } from '../../../storage/repositories/project-deletions.ts';
 import { createProjectRepository } from '../../../storage/repositories/project-repository.ts';
+import { createRateLimitRepository } from '../../../storage/repositories/rate-limit-repository.ts';
+import { createAccounts } from '../../accounts/accounts.ts';
 import { createCookies } from '../../accounts/cookies.ts';
+import { peopleRoutes } from '../../accounts/people-routes.ts';
+import { accountRoutes } from '../../accounts/routes.ts';
 import { createOriginCheck } from '../../accounts/same-origin.ts';
 import { createSessions } from '../../accounts/sessions.ts';
 import { storeAccount } from '../../accounts/testing/stored-account.ts';
-import { createPluginsGuard } from '../../authentication.ts';
+import { createGuard, createPluginsGuard } from '../../authentication.ts';
 import { createManagerGuard } from '../../manager-guard.ts';
 import { openKeyRing } from '../../projects/key-ring.ts';
+import { createProjects } from '../../projects/projects.ts';
+import { projectRoutes } from '../../projects/routes.ts';
 import { createSessionCallers } from '../../session-callers.ts';
 import { createAccessTokens } from '../access-tokens.ts';
 import { applicationRoutes } from '../application-routes.ts';
@@ -58,12 +70,12 @@ export async function openOauthApp(
   const account = await storeAccount(database);
   const accounts = createAccountRepository(database);
   const sessions = createSessions({ repository: accounts, clock, newId });
-  const hasProject = async (id: string) => (await projects.findProject(id)) !== undefined;
+  const people = createPeopleRepository(database);
   const callers = createSessionCallers({
     sessions,
     cookies: createCookies(false),
     origins: createOriginCheck(issuer),
-    hasProject,
+    people,
   });
   const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
   const resources = createResources({
@@ -95,10 +107,31 @@ export async function openOauthApp(
   });
   const keyRing = await openKeyRing({ repository: projects, clock, logger });
   const deps = { repository, clock, newId, resources, open: () => creating, countEvent };
-  const app = createTestApp({ logger, audit });
+  const streams = openStreamAccess({ database, logger });
+  const app = createTestApp({ logger, audit, streams });
   oauthRoutes(app, { ...deps, addressOf: clientAddress });
-  consentRoutes(app, { ...deps, sessions: callers, hasProject });
-  applicationRoutes(app, { ...deps, guard: createManagerGuard(keyRing, callers) });
+  consentRoutes(app, { ...deps, sessions: callers, people });
+  const managers = createManagerGuard(keyRing, callers, people);
+  applicationRoutes(app, { ...deps, guard: managers });
+  const signingIn = createAccounts({
+    ...{ repository: accounts, sessions, clock, newId, audit, admission: createAdmission() },
+  });
+  accountRoutes(app, {
+    ...{ accounts: signingIn, people, sessions, cookies: createCookies(false), origins: createOriginCheck(issuer) },
+    ...{ ownsOrigin: true, addressOf: clientAddress },
+  });
+  peopleRoutes(app, { people, guard: managers, clock });
+  projectRoutes(app, {
+    projects: createProjects({ repository: projects, audit, clock, newId }),
+    ...{ newId, rates: { listStates: async () => [] }, rateLimits: createRateLimitRepository(database) },
+    ...{ guard: managers, keyRing, clock, deletions: createProjectDeletionRepository(database), onDeleting: () => {} },
+  });
+  const content = createGuard(keyRing, callers);
+  for (const scope of ['collections:read', 'collections', 'plugins'] as const) {
+    app.post(`/v1/needs/${scope}`, { onRequest: content.requires(scope) }, async (request) =>
+      content.callerOf(request),
+    );
+  }
   serverMetadataRoutes(app, deps);
   resourceMetadataRoutes(app, { resources, address: 'files' });
   const lookUps: number[] = [];
@@ -116,6 +149,10 @@ export async function openOauthApp(
     scope.setErrorHandler((error, request) => {
       throw addChallenge(error, request);
     });
+    const open = async (_request: unknown, reply: FastifyReply) =>
+      reply.type('text/event-stream').send(Readable.from(endless()));
+    scope.get('/mcp', { onRequest: guard.checkEither }, open);
+    scope.get('/mcp-of-session', { onRequest: content.requires('collections:read') }, open);
     for (const path of ['/mcp', '/mcp/:bundle_id', '/mcp/collections/:collection_id', '/v1/execute']) {
       scope.post(path, { onRequest: guard.checkEither }, async (request) => {
         const { projectId, keyId, permissions } = guard.callerOf(request);
@@ -127,6 +164,7 @@ export async function openOauthApp(
   });
   await app.ready();
   t.after(async () => {
+    streams.close();
     await app.close();
     await keyRing.close();
     await close();
@@ -149,6 +187,9 @@ export async function openOauthApp(
     repository,
     resources,
     accounts,
+    people,
+    sessions,
+    signingIn,
     clock,
     documents,
     asked,
@@ -159,6 +200,12 @@ export async function openOauthApp(
     account,
     person,
   };
+}
+
+/** An event, and then silence. */
+async function* endless() {
+  yield 'data: 1\n\n';
+  await new Promise(() => {});
 }
 
 export type OauthApp = Awaited<ReturnType<typeof openOauthApp>>;

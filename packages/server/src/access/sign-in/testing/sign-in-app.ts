@@ -17,6 +17,7 @@ import { type DatabaseKind, temporaryDatabases } from '../../../storage/database
 import { createAccountRepository } from '../../../storage/repositories/account-repository.ts';
 import { createAuditRepository } from '../../../storage/repositories/audit-repository.ts';
 import { createOauthRepository } from '../../../storage/repositories/oauth-repository.ts';
+import { createPeopleRepository } from '../../../storage/repositories/people-repository.ts';
 import { createProjectRepository } from '../../../storage/repositories/project-repository.ts';
 import { createBroker } from '../../../tools/egress/create-broker.ts';
 import { createAccounts } from '../../accounts/accounts.ts';
@@ -62,6 +63,7 @@ export async function openSignInApp(t: Pick<TestContext, 'after'>, options: Opti
   const app = createTestApp({ logger, audit });
   signInRoutes(app, {
     accounts,
+    people: createPeopleRepository(database),
     sessions,
     cookies: createCookies(true),
     origins: createOriginCheck(origin),

@@ -1,0 +1,202 @@
+import {
+  Account,
+  AccountUpdate,
+  Acknowledgement,
+  CountedList,
+  ListQuery,
+  Member,
+  MemberUpdate,
+  Success,
+} from '@quartermaster/contract';
+import { peopleOperations } from '@quartermaster/contract/operations';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Clock } from '../../platform/clock.ts';
+import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
+import type { App } from '../../platform/http/app.ts';
+import type { ManagerGuard } from '../../platform/http/guard.ts';
+import { pageOf } from '../../platform/list-cursors.ts';
+import { objectNotFound } from '../../platform/problem.ts';
+import { lastAdministrator, onlyAdministrators, onlyPeople, passwordAccountStays } from '../projects/problems.ts';
+import type { Account as StoredAccount } from './account-repository.ts';
+import type { PeopleRepository, Member as StoredMember } from './people-repository.ts';
+
+export interface PeopleRoutesDeps {
+  readonly people: PeopleRepository;
+  readonly guard: ManagerGuard;
+  readonly clock: Clock;
+}
+
+const security = [{ session: [], consoleToken: [] }];
+const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
+const AccountParams = Type.Object({ account_id: Id });
+const ProjectParams = Type.Object({ project_id: Id });
+const MemberParams = Type.Object({ project_id: Id, account_id: Id });
+
+/** Registers the routes of accounts and members. Keys are refused, because they could grant more than they have. */
+export function peopleRoutes(app: App, deps: PeopleRoutesDeps): void {
+  accountListRoutes(app, deps);
+  accountDeletionRoute(app, deps);
+  memberRoutes(app, deps);
+}
+
+function accountListRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): void {
+  const onRequest = guard.manages;
+  app.get(
+    '/v1/accounts',
+    {
+      onRequest,
+      schema: {
+        ...peopleOperations.listAccounts,
+        security,
+        querystring: ListQuery,
+        response: { 200: CountedList(Account) },
+      },
+    },
+    async (request) => {
+      assertOfService(guard, request);
+      return pageOf(await people.listAccounts(), request.query, { kind: 'account', toWire: accountToWire });
+    },
+  );
+  app.patch(
+    '/v1/accounts/:account_id',
+    {
+      onRequest,
+      schema: {
+        ...peopleOperations.updateAccount,
+        security,
+        params: AccountParams,
+        body: AccountUpdate,
+        response: { 200: Success(Account) },
+      },
+    },
+    async (request) => {
+      assertOfService(guard, request);
+      const { account_id: id } = request.params;
+      const { disabled, is_administrator: isAdministrator } = request.body;
+      const change = {
+        ...(disabled === undefined ? {} : { disabled }),
+        ...(isAdministrator === undefined ? {} : { isAdministrator }),
+      };
+      const changed = await people.changeAccount(id, change, clock.now());
+      if (changed === 'absent') throw objectNotFound('account', id);
+      if (changed === 'last') throw lastAdministrator();
+      await request.server.audit.record(request, { action: 'account.changed', id, details: request.body });
+      return successEnvelope(accountToWire(changed));
+    },
+  );
+}
+
+function accountDeletionRoute(app: App, { people, guard }: PeopleRoutesDeps): void {
+  app.delete(
+    '/v1/accounts/:account_id',
+    {
+      onRequest: guard.manages,
+      schema: {
+        ...peopleOperations.deleteAccount,
+        security,
+        params: AccountParams,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      assertOfService(guard, request);
+      const { account_id: id } = request.params;
+      const outcome = await people.eraseAccount(id);
+      if (outcome === 'absent') throw objectNotFound('account', id);
+      if (outcome === 'last') throw lastAdministrator();
+      if (outcome === 'password') throw passwordAccountStays();
+      await request.server.audit.record(request, { action: 'account.deleted', id });
+      return acknowledgement;
+    },
+  );
+}
+
+function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): void {
+  const onRequest = guard.manages;
+  const url = '/v1/projects/:project_id/members';
+  app.get(
+    url,
+    {
+      onRequest,
+      schema: {
+        ...peopleOperations.listMembers,
+        security,
+        params: ProjectParams,
+        querystring: ListQuery,
+        response: { 200: CountedList(Member) },
+      },
+    },
+    async (request) => {
+      assertManages(guard, request);
+      const { project_id: projectId } = request.params;
+      const all = await people.listMembers(projectId);
+      if (all === undefined) throw objectNotFound('project', projectId);
+      return pageOf(all, request.query, { kind: 'account', toWire: memberToWire });
+    },
+  );
+  app.put(
+    `${url}/:account_id`,
+    {
+      onRequest,
+      schema: {
+        ...peopleOperations.setMember,
+        security,
+        params: MemberParams,
+        body: MemberUpdate,
+        response: { 200: Acknowledgement },
+      },
+    },
+    async (request) => {
+      assertManages(guard, request);
+      const { project_id: projectId, account_id: id } = request.params;
+      const { role } = request.body;
+      const outcome = await people.setMember({ id, role }, projectId, clock.now());
+      if (outcome !== 'set') throw objectNotFound(outcome, outcome === 'account' ? id : projectId);
+      await request.server.audit.record(request, { action: 'member.set', id, projectId, details: { role } });
+      return acknowledgement;
+    },
+  );
+  app.delete(
+    `${url}/:account_id`,
+    {
+      onRequest,
+      schema: { ...peopleOperations.removeMember, security, params: MemberParams, response: { 200: Acknowledgement } },
+    },
+    async (request) => {
+      assertManages(guard, request);
+      const { project_id: projectId, account_id: id } = request.params;
+      if (!(await people.removeMember(id, projectId, clock.now()))) throw objectNotFound('member', id);
+      await request.server.audit.record(request, { action: 'member.removed', id, projectId });
+      return acknowledgement;
+    },
+  );
+}
+
+/** @throws Problem PERMISSION_DENIED for everybody but administrators of the service */
+function assertOfService(guard: ManagerGuard, request: FastifyRequest): void {
+  if (guard.managerOf(request).projectId !== null) throw onlyAdministrators();
+}
+
+/** The guard has compared the project of the path with the role. @throws Problem PERMISSION_DENIED for a key */
+function assertManages(guard: ManagerGuard, request: FastifyRequest): void {
+  if (guard.managerOf(request).keyId !== null) throw onlyPeople();
+}
+
+function accountToWire(account: StoredAccount): Account {
+  return {
+    object: 'Account',
+    account_id: account.id,
+    name: account.name,
+    email: account.email,
+    is_administrator: account.isAdministrator,
+    disabled: account.disabledAt !== null,
+    issuer: account.issuer,
+    created_timestamp: account.createdAt,
+    last_sign_in_timestamp: account.lastSignInAt,
+  };
+}
+
+function memberToWire({ id, name, email, role, source }: StoredMember): Member {
+  return { object: 'Member', account_id: id, name, email, role, source };
+}
