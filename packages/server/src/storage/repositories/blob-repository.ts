@@ -3,6 +3,7 @@ import type { NodeRepository, StoredNode } from '../../platform/nodes/node-repos
 import { readProject } from '../../platform/project-text.ts';
 import type { BlobDamage, BlobRepository, Verification } from '../../stores/files/blob-repository.ts';
 import type { Database } from '../database/database.ts';
+import { countDeleted } from '../database/deleted-projects.ts';
 import { databaseNow } from '../database/like-pattern.ts';
 
 /** Stores damage and verification of blobs in either database. */
@@ -24,14 +25,19 @@ export function createBlobRepository(database: Database): BlobRepository {
       return rows.map((row) => row.id);
     },
     forgetReplaced: async (blobId) => {
-      await write
-        .deleteFrom('blob')
-        .where('id', '=', blobId)
-        .where('state', '=', 'deleting')
-        .where(({ not, exists, selectFrom }) =>
-          not(exists(selectFrom('file').select('file.id').where('file.blob_id', '=', blobId))),
-        )
-        .execute();
+      await write.transaction().execute(async (transaction) => {
+        const deleted = await transaction
+          .deleteFrom('blob')
+          .where('id', '=', blobId)
+          .where('state', '=', 'deleting')
+          .where(({ not, exists, selectFrom }) =>
+            not(exists(selectFrom('file').select('file.id').where('file.blob_id', '=', blobId))),
+          )
+          .returning(['project_id', 'bytes'])
+          .executeTakeFirst();
+        if (deleted !== undefined)
+          await countDeleted(transaction, deleted.project_id, { bytes: Number(deleted.bytes) });
+      });
     },
     ...verificationOf(database),
   };

@@ -11,6 +11,7 @@ import { findDeleted } from '../database/deleted-projects.ts';
 import { tableNames } from '../database/table-names.ts';
 import { fillProject, readRows, tablesOfStore } from '../database/testing/project-rows.fixture.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { createBlobRepository } from './blob-repository.ts';
 import { createCredentialProfileRepository } from './credential-profile-repository.ts';
 import { createFileRepository } from './file-repository.ts';
 import { createIdempotencyRepository } from './idempotency-repository.ts';
@@ -66,11 +67,17 @@ for (const name of ['SQLite', 'PostgreSQL'] as const) {
     await deletions.begin('gone', now());
     const blobs = new Set<string>();
     const eraseBlob = async (blobId: string) => void blobs.add(blobId);
+    const contents = createBlobRepository(database);
     let kills = 0;
     for (let isDone = false; !isDone; ) {
       // Each attempt comes one transaction further than the one before it, or commits the last one of that.
       const point = { nth: Math.floor(kills / 2) + 1, isUndone: kills % 2 === 0 };
       const interrupted = createProjectDeletionRepository(interrupt(database, point));
+      // As the start of a service does it.
+      for (const id of await contents.replacedBlobs(1)) {
+        blobs.add(id);
+        await contents.forgetReplaced(id);
+      }
       isDone = await interrupted.erase('gone', { ...untouched, eraseBlob }).then(
         () => true,
         (error: Error) => {
