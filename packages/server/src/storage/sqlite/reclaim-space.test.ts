@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
@@ -29,15 +29,15 @@ async function openStore(t: TestContext) {
     const { rows } = await sql.raw<Record<string, number>>(`pragma ${name}`).execute(write);
     return Object.values(rows[0] ?? {})[0];
   };
-  async function bytesOnDisk(): Promise<number> {
+  async function readDisk(): Promise<Buffer> {
     await pragma('wal_checkpoint(truncate)');
-    return (await stat(join(folder, sqliteFile))).size;
+    return await readFile(join(folder, sqliteFile));
   }
   const task = createReclaimTask(
     { write, logger: createLogger('silent'), metrics },
     { betweenSteps: 0, betweenRuns: 0 },
   );
-  return { database, pragma, bytesOnDisk, task, metrics };
+  return { database, pragma, readDisk, task, metrics };
 }
 
 test('a new store uses incremental vacuum', async (t) => {
@@ -47,7 +47,8 @@ test('a new store uses incremental vacuum', async (t) => {
 });
 
 test('a deleted record makes the database file smaller, in steps of at most 256 pages', async (t) => {
-  const { database, pragma, bytesOnDisk, task, metrics } = await openStore(t);
+  const { database, pragma, readDisk, task, metrics } = await openStore(t);
+  const bytesOnDisk = async () => (await readDisk()).length;
   const repositories = createCollectionRepositories(database);
   const collection = await addCollection(repositories);
   const record = await addRecord(repositories, collection);
@@ -98,4 +99,22 @@ test('pages that became free since the last run are not reclaimed, also after a 
   assert.equal(await pragma('freelist_count'), free);
   await task.run(never);
   assert.equal(await pragma('freelist_count'), 0);
+});
+
+test('no text of a deleted row stays in the database file', async (t) => {
+  const { database, pragma, readDisk, task } = await openStore(t);
+  const run = (statement: string) => sql.raw(statement).execute(database.write);
+  await run('create table note (id integer primary key, project text, words text)');
+  await run('create index note_of_project on note (project, words)');
+  // The rows of two projects share pages, and some rows continue on pages of their own.
+  await run(`insert into note with recursive n(value) as (select 1 union all select value + 1 from n where value < 4000)
+    select value, value % 2, iif(value % 2, 'Lapsang', 'Oolong') || hex(zeroblob(value % 1500)) from n`);
+  assert.ok((await readDisk()).includes('Lapsang'));
+  for (let deleted = 0; deleted < 4000; deleted += 500)
+    await run(`delete from note where project = '1' and id <= ${deleted + 500}`);
+  await task.run(never);
+  await task.run(never);
+  assert.equal(await pragma('freelist_count'), 0);
+  const left = await readDisk();
+  assert.deepEqual([left.includes('Lapsang'), left.includes('Oolong')], [false, true]);
 });
