@@ -38,6 +38,8 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/projects/:project_id/keys': { name: 'another', scopes: ['admin'] },
   'POST /v1/projects/:project_id/keys/:key_id/rotate': {},
   'POST /v1/projects/:project_id/rate_limits': { per_minute: 1_000_000 },
+  'PATCH /v1/accounts/:account_id': { disabled: false },
+  'PUT /v1/projects/:project_id/members/:account_id': { role: 'viewer' },
   'POST /oauth/requests/:request_id/decision': { decision: 'deny' },
 };
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { consoleTokenHeader, csrfHeader, oauthScopes, projectHeader, scopes } from '@quartermaster/contract';
+import { consoleTokenHeader, csrfHeader, oauthScopes, projectHeader, roles, scopes } from '@quartermaster/contract';
 import { createNewId } from '../../packages/server/src/platform/identifier.ts';
-import type { SignedIn } from './administrator.ts';
+import { type SignedIn, signedIn } from './administrator.ts';
 import type { AddressName, Subject } from './authorisation-table.ts';
 import { send } from './http.ts';
 import { signInApplication } from './oauth.ts';
@@ -46,8 +46,8 @@ export async function createCallers(service: StartedService, admin: SignedIn) {
   }
   const foreign = await createKey({ scopes: [...scopes] }, other);
   const sessions: Caller[] = [];
-  for (const role of ['service administrator'] as const) {
-    const another = people.addSession(people.administrator());
+  for (const role of ['service administrator', ...roles, 'none'] as const) {
+    const another = people.addSession(role === 'service administrator' ? people.administrator() : people.add(role));
     const headers = another();
     sessions.push({ name: `a session: ${role}`, subject: { kind: 'session', role }, headers, another });
   }
@@ -64,6 +64,14 @@ export async function createCallers(service: StartedService, admin: SignedIn) {
   };
   const role = 'service administrator';
   for (const scope of oauthScopes) await allow(`a token with ${scope}`, { kind: 'token', scopes: [scope], role });
+  const member = people.add('member');
+  const scopesOfMember = { kind: 'token', scopes: ['collections', 'plugins'], role: 'viewer' } as const;
+  const { cookie = '', [consoleTokenHeader]: consoleToken = '' } = people.addSession(member)();
+  await allow('a token of a member who became a viewer', scopesOfMember, {
+    person: await signedIn(service, { cookie, consoleToken }),
+  });
+  const demoted = await admin.ask('PUT', `/v1/projects/${projectId}/members/${member}`, { body: { role: 'viewer' } });
+  assert.equal(demoted.status, 200);
   const atPlugins = { resource: `${service.pluginsUrl}/mcp`, validAt: 'plugins' };
   await allow(
     'a token of the plugins address',
@@ -129,6 +137,18 @@ function createPeople(path: string, projectId: string) {
   const database = new DatabaseSync(path, { timeout: 5000 });
   return {
     administrator: () => String(database.prepare('select id from account where is_administrator = 1').get()?.id),
+    add: (role: (typeof roles)[number] | 'none'): string => {
+      const id = newId('account');
+      const values = [id, role, 'https://people.example', id, Date.now(), Date.now()];
+      const columns = 'id, name, issuer, subject, created_at, updated_at, is_administrator';
+      database.prepare(`insert into account (${columns}) values (?, ?, ?, ?, ?, ?, 0)`).run(...values);
+      if (role === 'none') return id;
+      const member = database.prepare(
+        "insert into member (project_id, account_id, role, source, created_at) values (?, ?, ?, 'manual', ?)",
+      );
+      member.run(projectId, id, role, Date.now());
+      return id;
+    },
     expire: (token: string) =>
       database.prepare('update oauth_record set expires_at = 1 where hash = ?').run(hashOf(token)),
     close: () => database.close(),
