@@ -142,6 +142,9 @@ test('a code works only for its application, with its redirect URI, and for a mi
   const codeOf = async () => (await callbackOf()).searchParams.get('code') ?? '';
   const other = 'https://app.example/other.json';
   opened.documents.set(other, { text: JSON.stringify({ client_id: other, redirect_uris: [callback] }) });
+  const kept = await codeOf();
+  assert.equal(errorOf(await exchange(kept, { resource: `${issuer}/mcp/weather` })), 'invalid_target');
+  assert.equal((await exchange(kept, { resource: `${issuer}/mcp` })).statusCode, 200, 'the code was not used');
   for (const changes of [{ client_id: other }, { redirect_uri: 'http://localhost/cb' }, { redirect_uri: undefined }]) {
     const answer = await exchange(await codeOf(), changes);
     assert.ok(['invalid_grant', 'invalid_request'].includes(String(errorOf(answer))), answer.body);
@@ -506,12 +509,37 @@ test('registrations are limited by address and by number, and unused ones are re
   for (let i = 0; i < 25; i += 1) statuses.push((await register('10.1.1.1')).statusCode);
   assert.deepEqual(statuses, [...Array(20).fill(201), ...Array(5).fill(429)]);
   assert.equal((await register('10.1.1.2')).statusCode, 201);
+  const origin = 'https://evil.example';
+  const post = (headers: object, payload: object = { redirect_uris: [callback] }) =>
+    opened.app.inject({
+      method: 'POST',
+      url: '/oauth/register',
+      remoteAddress: '10.1.1.3',
+      payload,
+      headers: { ...headers },
+    });
+  for (let i = 0; i < 25; i += 1) await post({}, {});
+  assert.equal((await post({})).statusCode, 201, 'refused bodies do not count');
+  for (let i = 0; i < 20; i += 1) assert.equal((await post({ origin })).statusCode, 201);
+  assert.equal(
+    (await post({ origin: 'https://evil2.example' })).statusCode,
+    429,
+    'all pages of other sites share a limit',
+  );
+  assert.equal((await post({})).statusCode, 201, 'and use up no other');
+  assert.equal((await post({ origin: 'http://localhost:6274' })).statusCode, 201);
   const large = await opened.app.inject({
     method: 'POST',
     url: '/oauth/register',
     payload: { redirect_uris: [callback], x: 'y'.repeat(17_000) },
   });
-  assert.equal(large.statusCode, 413);
+  assert.deepEqual([large.statusCode, errorOf(large)], [413, 'invalid_client_metadata']);
+  for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/json', undefined]) {
+    const headers = type === undefined ? {} : { 'content-type': type };
+    const answer = await opened.app.inject({ method: 'POST', url: '/oauth/token', headers, payload: Buffer.from('{') });
+    assert.deepEqual([answer.statusCode, errorOf(answer)], [415, 'invalid_request'], type ?? 'no type');
+    assert.match(answer.json().error_description, /application\/x-www-form-urlencoded/);
+  }
   await opened.repository.sweep(Date.now() + 86_400_001);
   assert.equal((await opened.database.read.selectFrom('oauth_client').select('id').execute()).length, 0);
 });

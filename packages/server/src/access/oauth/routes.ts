@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../platform/clock.ts';
+import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { NewId } from '../../platform/identifier.ts';
 import { accessEvent } from '../../platform/log/request-identity.ts';
@@ -26,8 +27,8 @@ export interface OauthRoutesDeps {
 
 const hidden = { schema: { hide: true } } as const;
 const longestBody = 16 * 1024;
-/** Registrations of one address in an hour, and applications that nobody has allowed anything yet. */
-export const registrations = { ofAddress: 20, waiting: 5000 } as const;
+/** Registrations of one address and of this machine in an hour, and applications that nobody has allowed anything yet. */
+export const registrations = { ofAddress: 20, ofThisMachine: 200, waiting: 5000 } as const;
 const hour = 3_600_000;
 
 /** Serves the endpoints of the authorization server. The library answers requests that were checked and normalised here. */
@@ -35,6 +36,8 @@ export function oauthRoutes(app: App, deps: OauthRoutesDeps): void {
   authorizationRoutes(app, deps);
   // A separate scope, because no other route accepts forms.
   app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    answerAsOauth(scope as App, 'invalid_request', 'application/x-www-form-urlencoded');
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string', bodyLimit: longestBody },
@@ -42,11 +45,26 @@ export function oauthRoutes(app: App, deps: OauthRoutesDeps): void {
     );
     formRoutes(scope as App, deps);
   });
-  registrationRoute(app, deps);
+  app.register(async (scope) => {
+    answerAsOauth(scope as App, 'invalid_client_metadata', 'application/json');
+    registrationRoute(scope as App, deps);
+  });
   app.get('/oauth/jwks', hidden, (_request, reply) => openToPages(reply).send({ keys: [] }));
   for (const name of ['token', 'revoke', 'register', 'jwks']) {
     app.options(`/oauth/${name}`, hidden, (_request, reply) => openToPages(reply).code(204).send());
   }
+}
+
+/** Answers a body that cannot be read in the form of RFC 6749, because that is what applications read. */
+function answerAsOauth(scope: App, error: string, type: string): void {
+  scope.setErrorHandler((cause, _request, reply) => {
+    const { statusCode } = cause as { statusCode?: number };
+    if (![400, 413, 415].includes(statusCode ?? 0)) throw cause;
+    const error_description = `The body must be ${type} with at most ${longestBody} bytes.`;
+    return openToPages(reply)
+      .code(statusCode ?? 400)
+      .send({ error, error_description });
+  });
 }
 
 /** @throws Problem OBJECT_NOT_FOUND while nobody can sign in */
@@ -101,11 +119,20 @@ function formRoutes(app: App, deps: OauthRoutesDeps): void {
     app.post(`/oauth/${name}`, { ...hidden, bodyLimit: longestBody }, async (request, reply) => {
       const sent = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
       const form = name === 'token' ? normaliseToken(sent, deps.resources) : sent;
+      if (await isForAnotherServer(deps, form)) return openToPages(reply).code(400).send({ error: 'invalid_target' });
       const response = await handle(deps, () => ({ method: 'POST', url: `/oauth/${name}`, form }));
       if (name === 'token') noteExchange(deps, request, response.status);
       return openToPages(reply).code(response.status).type('application/json').send(response.body);
     });
   }
+}
+
+/** Whether a form has a code of another server. The library would use the code before it refuses it. */
+async function isForAnotherServer({ repository, clock }: OauthRoutesDeps, form: URLSearchParams): Promise<boolean> {
+  const [code, resource] = [form.get('code'), form.get('resource')];
+  if (code === null || resource === null) return false;
+  const found = await repository.findRecord('AuthorizationCode', hashSecret(code), clock.now());
+  return found?.grant !== undefined && found.record.consumedAt === null && found.grant.resource !== resource;
 }
 
 function noteExchange({ countEvent }: OauthRoutesDeps, request: FastifyRequest, status: number): void {
@@ -121,12 +148,6 @@ function registrationRoute(
   app.post('/oauth/register', { ...hidden, bodyLimit: longestBody }, async (request, reply) => {
     if (resources.issuer() === null) throw pathNotFound();
     openToPages(reply);
-    const now = clock.now();
-    const window = Math.floor(now / hour);
-    const ofAddress = hashSecret(`register ${addressOf(request)} ${window}`);
-    const limit = { expiresAt: (window + 1) * hour, most: registrations.ofAddress };
-    if (!(await repository.countEvent(ofAddress, limit)))
-      return tooMany(reply, Math.ceil((limit.expiresAt - now) / 1000));
     let metadata: ClientMetadata;
     try {
       metadata = readRegistration(request.body);
@@ -134,6 +155,13 @@ function registrationRoute(
       if (!(error instanceof MetadataError)) throw error;
       return reply.code(400).send({ error: error.code, error_description: error.message });
     }
+    const now = clock.now();
+    const window = Math.floor(now / hour);
+    const address = addressOf(request);
+    const sender = hashSecret(`register ${address} ${siteOf(request.headers.origin)} ${window}`);
+    const most = isLoopback(address) ? registrations.ofThisMachine : registrations.ofAddress;
+    const limit = { expiresAt: (window + 1) * hour, most };
+    if (!(await repository.countEvent(sender, limit))) return tooMany(reply, Math.ceil((limit.expiresAt - now) / 1000));
     const id = newId('client');
     const client = { id, kind: 'registered', metadata: { ...metadata }, createdAt: now, freshUntil: 0 } as const;
     if (!(await repository.addClient(client, registrations.waiting))) return tooMany(reply, 3600);
@@ -141,6 +169,12 @@ function registrationRoute(
     request.log.info({ ...accessEvent('client_registered', request), application: id }, 'application registered');
     return reply.code(201).send({ client_id: id, client_id_issued_at: Math.floor(now / 1000), ...metadata });
   });
+}
+
+/** Pages have limits of their own, so that a page which a person opens does not use up those of programs. */
+function siteOf(origin: string | undefined): string {
+  if (origin === undefined) return 'program';
+  return isLoopback(URL.parse(origin)?.hostname ?? '') ? 'local page' : 'page';
 }
 
 function tooMany(reply: FastifyReply, seconds: number) {
