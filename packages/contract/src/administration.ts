@@ -153,7 +153,7 @@ const OauthScopes = Type.Array(Type.Unsafe<OauthScope>(Type.Enum([...oauthScopes
   maxItems: oauthScopes.length,
 });
 const Ids = (description: string) =>
-  Type.Union([Type.Array(Type.String({ minLength: 1, maxLength: 129 }), { maxItems: 200 }), Type.Null()], {
+  Type.Union([Type.Array(Type.String({ minLength: 1, maxLength: 129 }), { minItems: 1, maxItems: 200 }), Type.Null()], {
     description,
   });
 

@@ -22,6 +22,11 @@ export function forms({ scopes }: ConsentRequest, area: Area): OauthScope[] {
   return scopes.includes(area) ? [area, `${area}:read`] : [`${area}:read`];
 }
 
+/** The URL of the server names the collection, and reaches no other. */
+export function isOfOneCollection({ resource }: ConsentRequest): boolean {
+  return resource.includes('/mcp/collections/');
+}
+
 /** Each area begins with reading; the person widens it. A server of one collection or bundle begins with that one. */
 export function firstChoice(request: ConsentRequest): Choice {
   const scopes = areas(request).map((area) => `${area}:read` as const);

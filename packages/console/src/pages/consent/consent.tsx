@@ -14,7 +14,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { CollectionChoice } from '../settings/collection-choice.tsx';
 import { ToolChoice } from '../settings/tool-choice.tsx';
-import { areas, type Choice, decisionOf, firstChoice, forms } from './consent-choice.ts';
+import { areas, type Choice, decisionOf, firstChoice, forms, isOfOneCollection } from './consent-choice.ts';
 
 /** The page on which a person decides what an application may do. */
 export function Consent() {
@@ -162,7 +162,9 @@ function Permissions({ request, choice, onChange }: PermissionsProps) {
               label: t(`consent.scope.${value}`),
             }))}
           />
-          {area === 'collections' && has(area) ? <CollectionLimit choice={choice} onChange={onChange} /> : null}
+          {area === 'collections' && has(area) && !isOfOneCollection(request) ? (
+            <CollectionLimit choice={choice} onChange={onChange} />
+          ) : null}
           {area === 'plugins' && has(area) ? <PluginChoice choice={choice} onChange={onChange} /> : null}
         </Stack>
       ))}

@@ -223,6 +223,8 @@ test('a token is accepted by the server that it was made for, and nowhere else',
   const opened = await openOauthApp(t);
   const { signIn, call } = createFlow(opened);
   const one = await signIn({ resource: `${issuer}/mcp/collections/coll1` }, { scopes: ['collections:read'] });
+  const [only] = await opened.repository.listGrants(null, Date.now());
+  assert.deepEqual(only?.collections, ['coll1'], 'the consent names the collection of its server');
   const all = await signIn();
   const outside = ['/mcp', '/mcp/collections/coll2', '/mcp/collections/coll10', '/mcp/weather', '/v1/execute'];
   const bodies = new Set<string>();
@@ -352,14 +354,16 @@ test('a person grants less than the application asks for, never more, and may re
     { scopes: ['files:read'] },
     { scopes: ['admin'] },
     { scopes: [] },
+    { tools: [] },
+    { collections: [] },
     { project_id: 'projx' },
   ]) {
     const answer = await decide(request.id, request.cookie, { ...allowed, scopes: ['plugins'], ...wrong });
     assert.ok([404, 422].includes(answer.statusCode), answer.body);
   }
-  const { access_token, scope } = await signIn({ scope: 'plugins' }, { scopes: ['plugins:read'], tools: [] });
+  const { access_token, scope } = await signIn({ scope: 'plugins' }, { scopes: ['plugins:read'], tools: ['weather'] });
   assert.equal(scope, 'plugins:read');
-  assert.deepEqual((await call(access_token)).json().tools, []);
+  assert.deepEqual((await call(access_token)).json().tools, ['weather']);
   const url = await callbackOf({}, { decision: 'deny' });
   assert.deepEqual(
     [url.searchParams.get('error'), url.searchParams.get('iss'), url.searchParams.get('code')],

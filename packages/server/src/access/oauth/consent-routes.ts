@@ -128,6 +128,8 @@ async function grantOf(
   if (role === undefined) throw objectNotFound('project', projectId);
   const denied = decision.scopes.find((name) => !permissionsOf[role].has(name));
   if (denied !== undefined) throw fieldInvalid('body/scopes', denied, 'scopes that your role in the project includes');
+  // A server of one collection reaches no other, so the consent names none.
+  const [, collection] = /\/mcp\/collections\/([a-z0-9_]+)$/.exec(resource) ?? [];
   const now = clock.now();
   return {
     id: newId('grant'),
@@ -136,7 +138,7 @@ async function grantOf(
     projectId,
     resource,
     scopes: withoutIncluded(decision.scopes),
-    collections: decision.collections,
+    collections: collection === undefined ? decision.collections : [collection],
     tools: decision.tools,
     createdAt: now,
     expiresAt: now + grantMs,
