@@ -218,7 +218,7 @@ test('[limits] for a key that is limited to collections and tools, nothing else 
 });
 
 test('[limits] a limited key sees, counts and searches only its collections, the files of their records and its own uploads', async () => {
-  const { service, seen, hidden, files, key, limitedKey, limits } = await shared();
+  const { service, seen, hidden, files, key, limitedKey, limits, createKey } = await shared();
   const { filesUrl } = service;
   const get = async (path: string, init = {}) => await send(filesUrl + path, { key, ...init });
   assert.deepEqual([limitedKey.collections, limitedKey.tools], [limits.collections, limits.tools]);
@@ -247,6 +247,9 @@ test('[limits] a limited key sees, counts and searches only its collections, the
     references.map(({ collection_id: id }: { collection_id: string }) => id),
     [seen.collectionId],
   );
+  const reader = (await createKey({ scopes: ['files:read'] })).body.data.key;
+  const shown = await send(`${filesUrl}/v1/files/${own}`, { key: reader });
+  assert.deepEqual([shown.status, shown.body.data.references], [200, []], 'without collections:read');
   assert.equal((await get(`/v1/files/${files.seen}`, { method: 'DELETE' })).status, 403);
   const another = await uploadText(filesUrl, key, { name: 'another.txt', text: 'to delete' });
   assert.equal((await get(`/v1/files/${another}`, { method: 'DELETE' })).status, 200);

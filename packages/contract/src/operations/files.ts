@@ -46,7 +46,7 @@ export const fileOperations = describeOperations('files', {
   getFile: {
     summary: 'Get a file and the records created from it',
     description:
-      'Returns the metadata of the file. `references` names at most 100 records, newest first. Get the bytes at `/content`.',
+      'Returns the metadata of the file. `references` names at most 100 records, newest first, and none without the scope `collections:read`. Get the bytes at `/content`.',
     scope: 'files:read',
     examples: { file: {} },
   },

@@ -1,3 +1,4 @@
+import { consoleTokenHeader } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
 import { Problem, pathNotFound } from '../../platform/problem.ts';
 import { fieldInvalid, fieldMissing } from '../../platform/validation/validation-error.ts';
@@ -68,7 +69,7 @@ export function otherOrigin(): Problem {
 export function csrfHeaderMissing(header: string): Problem {
   return new Problem(
     'PERMISSION_DENIED',
-    `headers/${header} is required for session requests that change data. Send the CSRF token of the session.`,
+    `headers/${header} is required for session requests that change data. Send it with any value, such as "1", beside the session's console_token in "${consoleTokenHeader}".`,
   );
 }
 

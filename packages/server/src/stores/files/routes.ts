@@ -173,8 +173,10 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
     },
     async (request) => {
       const file = await getFile(deps, request, request.params.file_id);
-      const reach = fileReachOf(deps.guard.callerOf(request).permissions);
-      const found = await deps.files.references(file.projectId, file.id, { limit: mostReferences, reach });
+      const { permissions } = deps.guard.callerOf(request);
+      const options = { limit: mostReferences, reach: fileReachOf(permissions) };
+      const seesRecords = permissions.has('collections:read');
+      const found = seesRecords ? await deps.files.references(file.projectId, file.id, options) : [];
       const references = found.map((record) => ({ collection_id: record.collectionId, record_id: record.recordId }));
       return successEnvelope({ ...toWire(file), references });
     },
