@@ -58,8 +58,8 @@ test('[console] a person allows an application less than it asks for, and signs 
   await page.goto(service.filesUrl);
   await openPage(opened, 'Applications');
   await page.getByText('Reads and searches only these collections: red book.').waitFor();
-  await page.getByRole('button', { name: 'Sign out: “Otter' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign out application: “Otter' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out application' }).click();
   await page.getByText('No application is signed in').waitFor();
   const deadline = Date.now() + 2000;
   while ((await statusOf()) !== 401) assert.ok(Date.now() < deadline, 'the token is refused');

@@ -8,7 +8,7 @@ export const applications = {
   'applications.itself': 'calls itself “{name}”',
   'applications.never': 'not used yet',
   'applications.resource': 'Server',
-  'applications.signOut': 'Sign out',
+  'applications.signOut': 'Sign out application',
   'applications.signOutAbout': 'The application loses access within a second. Work that it has started continues.',
   'applications.signOutTitle': 'Sign out {name}?',
   'applications.signedOut': 'Application signed out',

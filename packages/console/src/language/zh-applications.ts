@@ -7,7 +7,7 @@ export const applications = {
   'applications.itself': '自称“{name}”',
   'applications.never': '尚未使用',
   'applications.resource': '服务器',
-  'applications.signOut': '退出',
+  'applications.signOut': '退出应用程序',
   'applications.signOutAbout': '该应用程序将在一秒内失去访问权限。已经开始的工作会继续。',
   'applications.signOutTitle': '要退出 {name} 吗？',
   'applications.signedOut': '应用程序已退出',
