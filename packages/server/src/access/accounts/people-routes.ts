@@ -9,7 +9,6 @@ import {
   Success,
 } from '@quartermaster/contract';
 import { peopleOperations } from '@quartermaster/contract/operations';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
@@ -27,6 +26,8 @@ export interface PeopleRoutesDeps {
   readonly clock: Clock;
 }
 
+type Hook = ManagerGuard['manages'];
+
 const security = [{ session: [], consoleToken: [] }];
 const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
 const AccountParams = Type.Object({ account_id: Id });
@@ -41,7 +42,7 @@ export function peopleRoutes(app: App, deps: PeopleRoutesDeps): void {
 }
 
 function accountListRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): void {
-  const onRequest = guard.manages;
+  const onRequest = ofService(guard);
   app.get(
     '/v1/accounts',
     {
@@ -54,7 +55,6 @@ function accountListRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps)
       },
     },
     async (request) => {
-      assertOfService(guard, request);
       return pageOf(await people.listAccounts(), request.query, { kind: 'account', toWire: accountToWire });
     },
   );
@@ -71,7 +71,6 @@ function accountListRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps)
       },
     },
     async (request) => {
-      assertOfService(guard, request);
       const { account_id: id } = request.params;
       const { disabled, is_administrator: isAdministrator } = request.body;
       const change = {
@@ -91,7 +90,7 @@ function accountDeletionRoute(app: App, { people, guard }: PeopleRoutesDeps): vo
   app.delete(
     '/v1/accounts/:account_id',
     {
-      onRequest: guard.manages,
+      onRequest: ofService(guard),
       schema: {
         ...peopleOperations.deleteAccount,
         security,
@@ -100,7 +99,6 @@ function accountDeletionRoute(app: App, { people, guard }: PeopleRoutesDeps): vo
       },
     },
     async (request) => {
-      assertOfService(guard, request);
       const { account_id: id } = request.params;
       const outcome = await people.eraseAccount(id);
       if (outcome === 'absent') throw objectNotFound('account', id);
@@ -113,7 +111,7 @@ function accountDeletionRoute(app: App, { people, guard }: PeopleRoutesDeps): vo
 }
 
 function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): void {
-  const onRequest = guard.manages;
+  const onRequest = ofProject(guard);
   const url = '/v1/projects/:project_id/members';
   app.get(
     url,
@@ -128,7 +126,6 @@ function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): voi
       },
     },
     async (request) => {
-      assertManages(guard, request);
       const { project_id: projectId } = request.params;
       const all = await people.listMembers(projectId);
       if (all === undefined) throw objectNotFound('project', projectId);
@@ -148,7 +145,6 @@ function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): voi
       },
     },
     async (request) => {
-      assertManages(guard, request);
       const { project_id: projectId, account_id: id } = request.params;
       const { role } = request.body;
       const outcome = await people.setMember({ id, role }, projectId, clock.now());
@@ -164,7 +160,6 @@ function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): voi
       schema: { ...peopleOperations.removeMember, security, params: MemberParams, response: { 200: Acknowledgement } },
     },
     async (request) => {
-      assertManages(guard, request);
       const { project_id: projectId, account_id: id } = request.params;
       if (!(await people.removeMember(id, projectId, clock.now()))) throw objectNotFound('member', id);
       await request.server.audit.record(request, { action: 'member.removed', id, projectId });
@@ -173,14 +168,20 @@ function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): voi
   );
 }
 
-/** @throws Problem PERMISSION_DENIED for everybody but administrators of the service */
-function assertOfService(guard: ManagerGuard, request: FastifyRequest): void {
-  if (guard.managerOf(request).projectId !== null) throw onlyAdministrators();
+/** Refuses everybody but administrators of the service, before the body is read. */
+function ofService(guard: ManagerGuard): Hook {
+  return async (request, reply) => {
+    await guard.manages(request, reply);
+    if (guard.managerOf(request).projectId !== null) throw onlyAdministrators();
+  };
 }
 
-/** The guard has compared the project of the path with the role. @throws Problem PERMISSION_DENIED for a key */
-function assertManages(guard: ManagerGuard, request: FastifyRequest): void {
-  if (guard.managerOf(request).keyId !== null) throw onlyPeople();
+/** Refuses keys. The guard has compared the project of the path with the role. */
+function ofProject(guard: ManagerGuard): Hook {
+  return async (request, reply) => {
+    await guard.manages(request, reply);
+    if (guard.managerOf(request).keyId !== null) throw onlyPeople();
+  };
 }
 
 function accountToWire(account: StoredAccount): Account {
