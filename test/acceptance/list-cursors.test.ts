@@ -23,6 +23,8 @@ const cursors: Readonly<Record<string, readonly [string, string]>> = {
         listApplications: 'gran',
         listAuditEvents: 'audt',
         listRateLimits: 'rate',
+        listAccounts: 'acct',
+        listMembers: 'acct',
       },
       ...{ listCredentialProfiles: 'prof', listRuns: 'xrun' },
     }).map(([name, prefix]) => [name, [place(prefix, '0'), place(prefix, 'z')]]),

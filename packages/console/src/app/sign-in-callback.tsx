@@ -64,10 +64,15 @@ const explanations = {
   unreachable: 'signIn.reason.unreachable',
 } as const;
 
+const reasonsOfCodes: ReadonlyMap<string, string> = new Map([
+  ['PROVIDER_ERROR', 'unreachable'],
+  ['PERMISSION_DENIED', 'no_access'],
+]);
+
 /** The key of the text for a reason of the service; null for other errors, which the code explains. */
 function explanationOf(error: ApiError | SignInError) {
   const named = error instanceof ApiError ? error.details?.[0]?.reason : undefined;
-  const ofCode = { PROVIDER_ERROR: 'unreachable', PERMISSION_DENIED: 'no_access' }[error.code];
+  const ofCode = reasonsOfCodes.get(error.code);
   const found = Object.entries(explanations).find(([reason]) => reason === (named ?? ofCode));
   return found?.[1] ?? null;
 }
