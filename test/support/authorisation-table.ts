@@ -96,7 +96,10 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       DELETE /v1/sessions/:session_id
       GET /oauth/requests/:request_id/details
       POST /oauth/requests/:request_id/decision`,
-    'own projects': 'GET /v1/projects',
+    'own projects': `
+      GET /v1/projects
+      GET /v1/applications
+      DELETE /v1/applications/:application_id`,
     'service administrator': `
       POST /v1/projects
       DELETE /v1/projects/:project_id
@@ -116,8 +119,6 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /v1/projects/:project_id/rate_limits
       POST /v1/projects/:project_id/rate_limits
       DELETE /v1/projects/:project_id/rate_limits/:rate_limit_id
-      GET /v1/applications
-      DELETE /v1/applications/:application_id
       GET /v1/audit_events
       GET /v1/audit_events/export`,
     metrics: 'GET /metrics',

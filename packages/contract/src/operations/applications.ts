@@ -4,7 +4,7 @@ export const applicationOperations = describeOperations('applications', {
   listApplications: {
     summary: 'List the applications that are signed in',
     description:
-      'An application is in the list once for each consent that a person gave and that has not ended. A session of an administrator of the service lists those of all projects; other administrators and keys list those of their project.',
+      'An application is in the list once for each consent that a person gave and that has not ended. A session lists those that the person gave, and those of the projects that it administers; a key with the scope `admin` those of its project.',
     scope: 'admin',
     examples: { applications: {} },
   },

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../platform/caller.ts';
-import type { Manager, ManagerGuard } from '../platform/http/guard.ts';
+import type { Managed, Manager, ManagerGuard } from '../platform/http/guard.ts';
 import { everyPermission } from '../platform/permissions.ts';
 import type { PeopleRepository } from './accounts/people-repository.ts';
 import { authenticateKey, createAuthenticatedRequests } from './authentication.ts';
@@ -16,7 +16,7 @@ export function createManagerGuard(
 ): ManagerGuard {
   const managers = createAuthenticatedRequests<Manager>();
   const keys = createAuthenticatedRequests<Caller>();
-  const projects = createAuthenticatedRequests<{ readonly ids: ReadonlySet<string> | null }>();
+  const seen = createAuthenticatedRequests<Managed & { readonly ids: ReadonlySet<string> | null }>();
 
   async function managerOf(request: FastifyRequest): Promise<Manager> {
     if (!sessions.isMeant(request)) {
@@ -30,19 +30,27 @@ export function createManagerGuard(
     if (!permissions.has('admin')) throw scopeMissing('admin');
     return { projectId, permissions, keyId: null };
   }
-  async function projectsOf(request: FastifyRequest): Promise<ReadonlySet<string> | null> {
-    if (!sessions.isMeant(request)) return new Set([(await managerOf(request)).projectId ?? '']);
+  async function seenBy(request: FastifyRequest) {
+    if (!sessions.isMeant(request)) {
+      const { projectId, permissions } = await managerOf(request);
+      const ids = new Set([projectId ?? '']);
+      return { ids, projects: ids, accountId: null, permissions };
+    }
     const { account } = await sessions.sessionOf(request);
-    if (account.isAdministrator) return null;
-    return new Set((await people.listRoles(account.id)).map(({ projectId }) => projectId));
+    const person = { accountId: account.id, permissions: everyPermission };
+    if (account.isAdministrator) return { ids: null, projects: null, ...person };
+    const roles = await people.listRoles(account.id);
+    const idsOf = (some: typeof roles) => new Set(some.map(({ projectId }) => projectId));
+    return { ids: idsOf(roles), projects: idsOf(roles.filter(({ role }) => role === 'administrator')), ...person };
   }
   return {
     hasKey: async (request) => keys.add(request, await authenticateKey(keyRing, request)),
     keyOf: keys.get,
     manages: async (request) => managers.add(request, await managerOf(request)),
     managerOf: managers.get,
-    sees: async (request) => projects.add(request, { ids: await projectsOf(request) }),
-    projectsOf: (request) => projects.get(request).ids,
+    sees: async (request) => seen.add(request, await seenBy(request)),
+    projectsOf: (request) => seen.get(request).ids,
+    managedOf: seen.get,
   };
 }
 

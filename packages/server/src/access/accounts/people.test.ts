@@ -82,17 +82,18 @@ test('each role may do in its own project what it says, and other projects do no
     for (const [method, url, body] of requests) found.push((await grace.send(method, url, body)).statusCode);
     return found.join(' ');
   };
-  assert.equal(await statuses(), '404 404 404 404 404 404 404 404 404 404 404');
+  assert.equal(await statuses(), '404 404 404 404 404 200 404 404 404 404 404');
   const expected = {
-    viewer: '200 403 403 403 403 403 403 403 403 403 403',
-    member: '200 200 200 403 403 403 403 403 403 403 403',
+    viewer: '200 403 403 403 403 200 403 403 403 403 403',
+    member: '200 200 200 403 403 200 403 403 403 403 403',
     administrator: '200 200 200 200 200 200 200 200 403 403 403',
   };
   for (const role of ['viewer', 'member', 'administrator'] as const) {
     await setRole(grace.id, role);
     assert.equal(await statuses(), expected[role], role);
     assert.deepEqual(idsIn(await grace.send('GET', '/v1/projects')), [project.id]);
-    for (const [method, url, body] of requests.slice(0, 8)) {
+    // Applications are not those of a project: everybody sees what they allowed themselves.
+    for (const [method, url, body] of requests.slice(0, 8).filter(([, url]) => url !== '/v1/applications')) {
       const foreign = await grace.send(method, url.replace(project.id, 'mint'), body, 'mint');
       assert.equal(foreign.statusCode, 404, `${role}: ${method} ${url} in another project`);
     }
@@ -161,6 +162,15 @@ test('a lower role, a removal and a disabled account reach the session, the toke
   await setRole(grace.id, 'member');
   const first = await flow.signIn();
   assert.deepEqual(await scopesOf(first.access_token), ['collections:read', 'plugins', 'plugins:read']);
+  const listed = async () => (await grace.send('GET', '/v1/applications')).json().data;
+  const revoke = (id: string) => grace.send('DELETE', `/v1/applications/${id}`);
+  const [allowed, ...others] = await listed();
+  assert.deepEqual([allowed.account_id, others], [grace.id, []], 'a member ends what it allowed itself');
+  const third = await flow.signIn();
+  const latest = (await listed()).find((one: typeof allowed) => one.application_id !== allowed.application_id);
+  assert.equal((await revoke(latest.application_id)).statusCode, 200);
+  clock.offset += 1000;
+  assert.equal((await flow.call(third.access_token)).statusCode, 401);
   await endStreams(first.access_token, () => setRole(grace.id, 'viewer'));
   assert.deepEqual(await scopesOf(first.access_token), ['collections:read', 'plugins:read'], 'what the role leaves');
   assert.equal((await grace.send('POST', '/v1/needs/collections', {})).statusCode, 403);

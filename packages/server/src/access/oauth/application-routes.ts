@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
-import type { ManagerGuard } from '../../platform/http/guard.ts';
+import type { Managed, ManagerGuard } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import { objectNotFound } from '../../platform/problem.ts';
@@ -25,9 +25,9 @@ const params = Type.Object({
   application_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }),
 });
 
-/** Lists the applications that people have allowed something, and ends what they may do. */
+/** Lists the applications that people have allowed something, and ends what they may do. Everybody manages those that they allowed. */
 export function applicationRoutes(app: App, { repository, clock, guard, countEvent }: ApplicationRoutesDeps): void {
-  const onRequest = guard.manages;
+  const onRequest = guard.sees;
   app.get(
     '/v1/applications',
     {
@@ -40,11 +40,12 @@ export function applicationRoutes(app: App, { repository, clock, guard, countEve
       },
     },
     async (request) => {
-      const { projectId, permissions } = guard.managerOf(request);
-      const grants = await repository.listGrants(projectId, clock.now());
+      const managed = guard.managedOf(request);
+      const { projects, accountId } = managed;
+      const grants = await repository.listGrants(projects && { projects, accountId }, clock.now());
       const clients = await repository.findClients([...new Set(grants.map(({ clientId }) => clientId))]);
       const byId = new Map(clients.map((client) => [client.id, client]));
-      const toItem = (grant: StoredGrant) => toWire(grant, byId.get(grant.clientId), permissions);
+      const toItem = (grant: StoredGrant) => toWire(grant, byId.get(grant.clientId), managed.permissions);
       return pageOf(grants, request.query, { kind: 'grant', toWire: toItem });
     },
   );
@@ -56,10 +57,9 @@ export function applicationRoutes(app: App, { repository, clock, guard, countEve
     },
     async (request) => {
       const { application_id: id } = request.params;
-      const { projectId } = guard.managerOf(request);
       const grant = await repository.findGrant(id);
-      const isOwn = grant !== undefined && (projectId === null || grant.projectId === projectId);
-      if (!isOwn || !isUsable(grant, clock.now())) throw objectNotFound('application', id);
+      const isFound = grant !== undefined && manages(guard.managedOf(request), grant) && isUsable(grant, clock.now());
+      if (!isFound) throw objectNotFound('application', id);
       await repository.revokeGrant(id, clock.now());
       countEvent('revoked');
       const fact = { id, projectId: grant.projectId, details: { client: grant.clientId } };
@@ -67,6 +67,10 @@ export function applicationRoutes(app: App, { repository, clock, guard, countEve
       return acknowledgement;
     },
   );
+}
+
+function manages({ projects, accountId }: Managed, grant: StoredGrant): boolean {
+  return projects === null || projects.has(grant.projectId) || grant.accountId === accountId;
 }
 
 function toWire(grant: StoredGrant, client: StoredClient | undefined, permissions: Permissions) {

@@ -65,6 +65,12 @@ export interface Use {
   readonly most: number;
 }
 
+/** The consents in these projects, and those of an account. */
+export interface ManagedGrants {
+  readonly projects: ReadonlySet<string>;
+  readonly accountId: string | null;
+}
+
 /** Stores grants, applications, and the codes and tokens of grants. */
 export interface OauthRepository {
   /** Adds a record, or replaces the payload and the expiry of the one with the same hash. */
@@ -85,7 +91,7 @@ export interface OauthRepository {
   addGrant(grant: StoredGrant): Promise<void>;
   findGrant(id: string): Promise<StoredGrant | undefined>;
   /** Returns the usable grants of a project, or of all projects, that have a token, in the order in which they were given. */
-  listGrants(projectId: string | null, now: number): Promise<StoredGrant[]>;
+  listGrants(managed: ManagedGrants | null, now: number): Promise<StoredGrant[]>;
   /** @returns false when the grant does not exist or was revoked before */
   revokeGrant(id: string, at: number): Promise<boolean>;
   /** Returns those of the grants that are usable at `now`, with the role of their person: see `standingOfGrant`. */

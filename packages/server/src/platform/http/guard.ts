@@ -22,6 +22,14 @@ export interface Manager {
   readonly keyId: string | null;
 }
 
+/** What a sender manages in several projects. */
+export interface Managed extends Pick<Manager, 'permissions'> {
+  /** Null for every project. */
+  readonly projects: ReadonlySet<string> | null;
+  /** The account of a person, which also manages what is its own; null for a key. */
+  readonly accountId: string | null;
+}
+
 /** Authentication for `access/projects/routes.ts`. `manages` is an `onRequest` hook like those of {@link Guard}. */
 export interface ManagerGuard {
   /** Requires a key of any scope. Sessions have none. */
@@ -33,4 +41,6 @@ export interface ManagerGuard {
   readonly sees: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Returns the projects that exist for the sender; null for all. */
   projectsOf(request: FastifyRequest): ReadonlySet<string> | null;
+  /** Returns what the sender of a request to such a route manages. */
+  managedOf(request: FastifyRequest): Managed;
 }

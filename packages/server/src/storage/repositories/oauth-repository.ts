@@ -173,7 +173,7 @@ function grantFunctions({ read, write, dialect }: Pick<Database, 'read' | 'write
       const row = await read.selectFrom('oauth_grant').selectAll().where('id', '=', id).executeTakeFirst();
       return row === undefined ? undefined : toGrant(row);
     },
-    listGrants: async (projectId, now) => {
+    listGrants: async (managed, now) => {
       const usable = read
         .selectFrom('oauth_grant')
         .selectAll()
@@ -184,7 +184,13 @@ function grantFunctions({ read, write, dialect }: Pick<Database, 'read' | 'write
           ),
         )
         .orderBy('id');
-      const rows = await (projectId === null ? usable : usable.where('project_id', '=', projectId)).execute();
+      const own =
+        managed === null
+          ? usable
+          : usable.where(({ or, eb }) =>
+              or([eb('project_id', 'in', [...managed.projects, '']), eb('account_id', '=', managed.accountId ?? '')]),
+            );
+      const rows = await own.execute();
       return rows.map(toGrant);
     },
     revokeGrant: async (id, at) => {

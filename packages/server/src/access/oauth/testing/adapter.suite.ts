@@ -80,16 +80,17 @@ export function testOauthAdapter(opened: () => OpenedOauth): void {
       found.map((one) => [one.record.hash, one.grant?.id]),
       [[hashSecret(grant.id), grant.id]],
     );
-    assert.deepEqual(
-      (await repository.listGrants(grant.projectId, start)).map(({ id }) => id),
-      [grant.id],
-    );
+    const listed = async (projects: string[], accountId: string | null) =>
+      (await repository.listGrants({ projects: new Set(projects), accountId }, start)).map(({ id }) => id);
+    assert.deepEqual(await listed([grant.projectId], null), [grant.id]);
+    assert.deepEqual(await listed([], grant.accountId), [grant.id]);
+    assert.deepEqual(await listed(['another'], 'another'), []);
     await here('Grant').destroy(grant.id);
     assert.equal(await repository.revokeGrant(grant.id, start), false, 'a grant ends once');
     assert.equal(await here('Grant').find(grant.id), undefined);
     assert.equal(await tokens.find(grant.id), undefined);
     assert.deepEqual(await repository.findUsableGrants([grant.id], start), []);
-    assert.deepEqual(await repository.listGrants(grant.projectId, start), []);
+    assert.deepEqual(await listed([grant.projectId], grant.accountId), []);
     const later = await setUp();
     later.clock.time = later.grant.expiresAt;
     assert.equal(await later.here('Grant').find(later.grant.id), undefined);
