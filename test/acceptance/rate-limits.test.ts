@@ -98,6 +98,14 @@ test('[rates] a limit of requests counts those of its key on both addresses, and
   );
   await forget(id);
   assert.equal((await get(`${filesUrl}/v1/files`)).status, 200, 'a deleted limit frees at once');
+  const { key_id } = (await get(`${filesUrl}/v1/key`, admin)).body.data;
+  const own_limit = await limit({ subject_id: key_id, per_day: 1 });
+  assert.deepEqual(
+    [(await get(`${filesUrl}/v1/files`, admin)).status, (await get(`${filesUrl}/v1/files`, admin)).status],
+    [200, 429],
+  );
+  await forget(own_limit.rate_limit_id);
+  assert.equal((await get(`${filesUrl}/v1/files`, admin)).status, 200, 'who manages limits never locks itself out');
   assert.equal((await send(`${limits}/${id}`, { key: admin, method: 'DELETE' })).status, 404);
   for (const wrong of [{}, { per_day: 0 }, { per_day: 1, tool: 'No Tool' }])
     assert.equal((await send(limits, { key: admin, json: wrong })).status, 422, JSON.stringify(wrong));

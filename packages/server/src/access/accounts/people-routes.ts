@@ -80,7 +80,8 @@ function accountListRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps)
       const changed = await people.changeAccount(id, change, clock.now());
       if (changed === 'absent') throw objectNotFound('account', id);
       if (changed === 'last') throw lastAdministrator();
-      await request.server.audit.record(request, { action: 'account.changed', id, details: request.body });
+      const details = { disabled, is_administrator: isAdministrator };
+      await request.server.audit.record(request, { action: 'account.changed', id, details });
       return successEnvelope(accountToWire(changed));
     },
   );

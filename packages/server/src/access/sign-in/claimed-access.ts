@@ -62,14 +62,19 @@ export function readAccess(
   };
 }
 
+/** RFC 5321: 64 characters, an @ and 255 characters. A cut address would be another one. */
+const longestAddress = 320;
+
 /** An address that the provider has not verified may belong to another person. */
 function verifiedEmail({ email, email_verified }: Claims): string | null {
-  return typeof email === 'string' && email_verified === true ? email.slice(0, 320) : null;
+  return typeof email === 'string' && email_verified === true && email.length <= longestAddress ? email : null;
 }
 
 /** Google verifies addresses of other providers too, and names the organisation of an account in `hd`. */
 function isAllowed({ iss, hd }: Claims, email: string | null, allowed: readonly string[]): boolean {
-  const domain = email?.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  // In an address with two @ signs, readers disagree about the domain.
+  const [, domain, ...more] = email?.toLowerCase().split('@') ?? [];
+  if (domain === undefined || more.length > 0) return false;
   if (iss === 'https://accounts.google.com' && hd !== domain) return false;
   return allowed.some((each) => each.toLowerCase() === domain);
 }

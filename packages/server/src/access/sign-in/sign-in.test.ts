@@ -95,6 +95,8 @@ test('only a verified address of an allowed domain, or a role of the claim, lets
     [{ email: 'a@example.com', email_verified: 'true' }, false],
     [{ email: 'a@example.com.evil', email_verified: true }, false],
     [{ email: 'a@example.com@evil', email_verified: true }, false],
+    [{ email: 'a@evil@example.com', email_verified: true }, false],
+    [{ email: `${'a'.repeat(308)}@example.com.evil.com`, email_verified: true }, false],
     [{ email: 'a@evil-example.com', email_verified: true }, false],
     [{ email: ['a@example.com'], email_verified: true }, false],
     [{ iss: 'https://accounts.google.com', email: 'a@example.com', email_verified: true }, false],

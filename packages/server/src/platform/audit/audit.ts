@@ -156,12 +156,13 @@ function lineOf({ details, ...event }: AuditEvent) {
 /** The bound of the details of one event, in characters. */
 const mostDetails = 4096;
 
-/** Lists that are too long become the number of their items. */
+/** Lists that are too long become the number of their items. What is still too long then is left out. */
 function withinBound(details: AuditEvent['details']): AuditEvent['details'] {
   if (JSON.stringify(details).length <= mostDetails) return details;
-  return Object.fromEntries(
+  const short = Object.fromEntries(
     Object.entries(details).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
   );
+  return JSON.stringify(short).length <= mostDetails ? short : { left_out: Object.keys(short).length };
 }
 
 function eventNotStored(cause: unknown): Problem {

@@ -53,6 +53,8 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       await assert.rejects(async () => sql`update audit_event set actor_id = 'x'`.execute(database.write), refused);
       await assert.rejects(async () => sql`delete from audit_event where id = ${id}`.execute(database.write), refused);
       await assert.rejects(async () => sql`delete from audit_event`.execute(database.write), refused);
+      const again = sql`insert or replace into audit_event select * from audit_event where id = ${id}`;
+      if (database.dialect === 'sqlite') await assert.rejects(async () => again.execute(database.write), refused);
       if (database.dialect === 'postgres')
         await assert.rejects(async () => sql`truncate audit_event`.execute(database.write), refused);
       assert.deepEqual((await repository.list(null, { order: 'asc' })).items[0], old);

@@ -150,7 +150,7 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
       const { projectId } = guard.callerOf(request);
       const id = request.params.collection_id;
       const data = await collections.update(projectId, id, request.body);
-      const details = { fields: Object.keys(request.body) };
+      const details = { fields: Object.keys(CollectionUpdate.properties).filter((name) => name in request.body) };
       await request.server.audit.record(request, { action: 'collection.changed', id, details });
       return { ...successEnvelope(data), ...warningsOf(CollectionUpdate, request.body) };
     },

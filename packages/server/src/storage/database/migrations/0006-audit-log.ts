@@ -34,6 +34,9 @@ const retentionSeconds = 400 * 86_400;
 const ofSqlite: readonly string[] = [
   `create trigger audit_event_unchanged before update on audit_event
     begin select raise(abort, 'audit_event is append-only'); end`,
+  // A row that INSERT OR REPLACE replaces is deleted without the other triggers.
+  `create trigger audit_event_new before insert on audit_event when exists (select 1 from audit_event where id = new.id)
+    begin select raise(abort, 'audit_event is append-only'); end`,
   `create trigger audit_event_kept before delete on audit_event
     when old.at >= (unixepoch() - ${retentionSeconds}) * 1000
     begin select raise(abort, 'audit_event is append-only'); end`,
