@@ -15,7 +15,7 @@ export interface RateLimitTable {
 }
 
 /** What all processes together have taken in the last window of a kind. */
-interface RateUsageTable {
+export interface RateUsageTable {
   rate_limit_id: string;
   subject_id: string;
   kind: 'minute' | 'day';
