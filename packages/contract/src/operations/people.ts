@@ -26,7 +26,7 @@ export const peopleOperations = describeOperations('people', {
   },
   setMember: {
     summary: 'Give an account a role in a project',
-    description: `${ofProject} The role replaces one that the identity provider has set, which then no longer changes it.`,
+    description: `${ofProject} The role replaces one that the identity provider has set, which then no longer changes it. Nobody sets their own role, except an administrator of the service.`,
     examples: { member: { body: { role: 'member' } } },
   },
   removeMember: {

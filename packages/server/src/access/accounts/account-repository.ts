@@ -39,6 +39,7 @@ export interface Identity {
 
 /** What the identity provider decides. An absent member changes nothing. */
 export interface Claims {
+  /** False ends what an earlier sign-in gave; what a person gave stays. */
   readonly isAdministrator?: boolean;
   /** The roles by project id. They replace those of an earlier sign-in; roles that a person set stay. */
   readonly roles?: ReadonlyMap<string, Role>;

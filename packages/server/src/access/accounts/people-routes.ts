@@ -10,13 +10,20 @@ import {
 } from '@quartermaster/contract';
 import { peopleOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
+import { sourceOf } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { ManagerGuard } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
 import { objectNotFound } from '../../platform/problem.ts';
-import { lastAdministrator, onlyAdministrators, onlyPeople, passwordAccountStays } from '../projects/problems.ts';
+import {
+  lastAdministrator,
+  onlyAdministrators,
+  onlyPeople,
+  ownRole,
+  passwordAccountStays,
+} from '../projects/problems.ts';
 import type { Account as StoredAccount } from './account-repository.ts';
 import type { PeopleRepository, Member as StoredMember } from './people-repository.ts';
 
@@ -148,6 +155,7 @@ function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): voi
     async (request) => {
       const { project_id: projectId, account_id: id } = request.params;
       const { role } = request.body;
+      if (guard.managerOf(request).projectId !== null && sourceOf(request).actorId === id) throw ownRole();
       const outcome = await people.setMember({ id, role }, projectId, clock.now());
       if (outcome !== 'set') throw objectNotFound(outcome, outcome === 'account' ? id : projectId);
       await request.server.audit.record(request, { action: 'member.set', id, projectId, details: { role } });

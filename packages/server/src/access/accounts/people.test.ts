@@ -86,7 +86,7 @@ test('each role may do in its own project what it says, and other projects do no
   const expected = {
     viewer: '200 403 403 403 403 200 403 403 403 403 403',
     member: '200 200 200 403 403 200 403 403 403 403 403',
-    administrator: '200 200 200 200 200 200 200 200 403 403 403',
+    administrator: '200 200 200 200 200 200 200 403 403 403 403',
   };
   for (const role of ['viewer', 'member', 'administrator'] as const) {
     await setRole(grace.id, role);
@@ -107,6 +107,8 @@ test('each role may do in its own project what it says, and other projects do no
     [grace.id, 'Grace Hopper', 'administrator', 'manual'],
   );
   assert.equal((await asAda('PATCH', `/v1/accounts/${grace.id}`, { is_administrator: true })).statusCode, 200);
+  const set = await grace.send('PUT', `${members}/${grace.id}`, { role: 'viewer' });
+  assert.equal(set.statusCode, 200, 'an administrator of the service has every project anyway');
   assert.deepEqual(idsIn(await grace.send('GET', '/v1/projects')).sort(), ['mint', project.id, 'sage'].sort());
   assert.equal((await grace.send('GET', '/v1/accounts')).statusCode, 200);
 });

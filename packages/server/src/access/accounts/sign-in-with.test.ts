@@ -7,6 +7,7 @@ import { createNewId } from '../../platform/identifier.ts';
 import { Problem } from '../../platform/problem.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../storage/database/testing/temporary-databases.ts';
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
+import { createPeopleRepository } from '../../storage/repositories/people-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import type { Claims } from './account-repository.ts';
 import { createAccounts } from './accounts.ts';
@@ -106,6 +107,24 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await signIn()).account.isAdministrator, true, 'without a claim nothing changes');
       await signIn({ ...roles([]), isAdministrator: false });
       assert.deepEqual(await members(), ['mint viewer manual']);
+    });
+
+    test('ends the administration of the service that a claim gave, and keeps the one that a person gave', async (t) => {
+      const { database, signIn } = await open(t, kind);
+      const people = createPeopleRepository(database);
+      const by = async (isAdministrator: boolean) => (await signIn({ isAdministrator })).account.isAdministrator;
+      assert.deepEqual([await by(true), await by(true), await by(false)], [true, true, false]);
+      const { account } = await signIn();
+      await storeAccount(database);
+      await people.changeAccount(account.id, { isAdministrator: true }, 1);
+      assert.deepEqual([await by(false), await by(true), await by(false)], [true, true, true]);
+      await people.changeAccount(account.id, { isAdministrator: false }, 1);
+      assert.equal(await by(true), true);
+      await people.changeAccount(account.id, { disabled: false }, 1);
+      assert.equal(await by(false), false, 'another change leaves the claim responsible');
+      await by(true);
+      await people.changeAccount(account.id, { isAdministrator: true }, 1);
+      assert.equal(await by(false), true, 'a person has confirmed it');
     });
   });
 }

@@ -38,6 +38,14 @@ export function onlyPeople(): Problem {
   return new Problem('PERMISSION_DENIED', 'An API key cannot change who may do what. Sign in to the console.');
 }
 
+/** A role that an identity provider gave must not become one that it cannot take away. */
+export function ownRole(): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    'You cannot change your own role. Ask another administrator of the project, or an administrator of the service.',
+  );
+}
+
 /** Nobody could manage the service any more. */
 export function lastAdministrator(): Problem {
   return new Problem(

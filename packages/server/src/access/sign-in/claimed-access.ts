@@ -52,12 +52,12 @@ export function readAccess(
     const strongest = roles.find((role) => own.includes(role));
     if (strongest !== undefined) found.set(id, strongest);
   }
-  const ofService = (rule: RoleRule) => rule.project === null;
-  const isAdministrator = matching.some(ofService);
+  const isAdministrator = matching.some((rule) => rule.project === null);
   const email = verifiedEmail(claims);
   return {
     identity: { issuer: claims.iss, subject: claims.sub, name: nameOf(claims, email), email },
-    claims: { ...(rules.some(ofService) && { isAdministrator }), ...(rules.length > 0 && { roles: found }) },
+    // Also without a rule, so that a rule that was removed gives nothing any more.
+    claims: { isAdministrator, roles: found },
     mayCreate: isAdministrator || found.size > 0 || isAllowed(claims, email, allowedDomains),
   };
 }

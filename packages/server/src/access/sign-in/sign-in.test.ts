@@ -113,7 +113,13 @@ test('only a verified address of an allowed domain, or a role of the claim, lets
     [claims.isAdministrator, ...(claims.roles ?? [])],
     [false, ['proj_tea', 'member'], ['proj_mint', 'administrator']],
   );
-  assert.deepEqual(access({}, { rules: [], rolesClaim: null }).claims, {}, 'without rules the claim decides nothing');
+  const none = { isAdministrator: false, roles: new Map() };
+  assert.deepEqual(
+    access({ groups: ['op', 'staff'] }, { rules: [] }).claims,
+    none,
+    'rules that were removed give nothing',
+  );
+  assert.deepEqual(access({}, { rules: [], rolesClaim: null }).claims, none);
   assert.equal(access({ email: 'a@example.com', email_verified: false }).identity.email, null);
   assert.throws(() => access({ _claim_names: { groups: 'src1' }, _claim_sources: {} }), /too many values/);
   for (const text of ['', 'a', 'a=tea', 'a=tea:owner', '=tea:member', 'a=:member']) {

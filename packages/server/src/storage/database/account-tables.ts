@@ -16,6 +16,8 @@ export interface AccountTable {
   browser_secret: string | null;
   /** 1 for an account that manages the whole service. */
   is_administrator: number;
+  /** `claim`: the identity provider decides at each sign-in. Null: a person decided. */
+  administrator_source: 'claim' | null;
   /** The identity provider, and the id of the person there; null without one. Unique together. */
   issuer: string | null;
   subject: string | null;

@@ -40,7 +40,7 @@ async function fillTable(write: Database['write'], statement: string): Promise<s
 const renamed: Readonly<Record<string, string>> = { administrator: 'account' };
 const former = {
   ...{ id: 'x', name: 'x', password_hash: 'x', browser_secret: 'x' },
-  ...{ email: null, issuer: null, subject: null, disabled_at: null, last_sign_in_at: null },
+  ...{ email: null, issuer: null, subject: null, disabled_at: null, last_sign_in_at: null, administrator_source: null },
 };
 
 for (const [name, open] of Object.entries(temporaryDatabases)) {

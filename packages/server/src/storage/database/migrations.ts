@@ -10,6 +10,7 @@ import { createAuditTable } from './migrations/0006-audit-log.ts';
 import { createRateLimits } from './migrations/0007-rate-limits.ts';
 import { addReplacedKeys } from './migrations/0008-replaced-keys.ts';
 import { createOauthRecordIndex } from './migrations/0009-oauth-records-of-grants.ts';
+import { addAdministratorSource } from './migrations/0010-administrator-source.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,6 +30,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0007-rate-limits': createRateLimits(dialect),
     '0008-replaced-keys': addReplacedKeys,
     '0009-oauth-records-of-grants': createOauthRecordIndex(),
+    '0010-administrator-source': addAdministratorSource,
   };
 }
 

@@ -7,12 +7,12 @@ import { findDeleted } from '../database/deleted-projects.ts';
 import { fromRow, toRow } from '../database/row-names.ts';
 import type { Tables } from '../database/tables.ts';
 
-export function toAccount({ is_administrator, ...row }: Selectable<AccountTable>): Account {
+export function toAccount({ is_administrator, administrator_source: _, ...row }: Selectable<AccountTable>): Account {
   return { ...fromRow(row), isAdministrator: is_administrator === 1 };
 }
 
 export function toAccountRow({ isAdministrator, ...account }: Account): Selectable<AccountTable> {
-  return { ...toRow(account), is_administrator: Number(isAdministrator) };
+  return { ...toRow(account), is_administrator: Number(isAdministrator), administrator_source: null };
 }
 
 /** Returns the role of an enabled account in a project that is not being deleted. An administrator of the service has the highest one. */
@@ -57,7 +57,7 @@ export async function signInIdentity(
   const row = await transaction
     .updateTable('account')
     .set({ name, email, last_sign_in_at: now, updated_at: now })
-    .$if(isAdministrator !== undefined, (update) => update.set({ is_administrator: Number(isAdministrator) }))
+    .$if(isAdministrator !== undefined, (update) => update.set(isAdministrator === true ? claimed : notClaimed))
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
     .where('disabled_at', 'is', null)
@@ -68,6 +68,16 @@ export async function signInIdentity(
   await endLostGrants(transaction, row.id, now);
   return toAccount(row);
 }
+
+/** Both read the row before the change. An account that a person made an administrator stays one. */
+const claimed = {
+  is_administrator: 1,
+  administrator_source: sql<'claim' | null>`case when is_administrator = 1 then administrator_source else 'claim' end`,
+};
+const notClaimed = {
+  is_administrator: sql<number>`case when administrator_source = 'claim' then 0 else is_administrator end`,
+  administrator_source: null,
+};
 
 /** Replaces the roles that an earlier sign-in brought. Projects that do not exist, and roles that a person set, stay as they are. */
 async function replaceClaimed(

@@ -27,6 +27,7 @@ function accountFunctions({
         const changed = {
           disabled_at: disabledAt,
           is_administrator: Number(isAdministrator ?? found.is_administrator === 1),
+          administrator_source: isAdministrator === undefined ? found.administrator_source : null,
         };
         if (isManaging(found) && !isManaging(changed) && others === 0) return 'last';
         await transaction
