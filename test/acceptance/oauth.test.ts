@@ -234,7 +234,7 @@ test('[oauth] an application sees what the person left, and nothing after it is 
   assert.equal(created.status, 200);
   assert.notEqual((await call('calculator__evaluate', { expression: '1+1' })).isError, true);
   const limited = JSON.stringify(await call('calculator__evaluate', { expression: '1+1' }));
-  assert.match(limited, /The rate limit of 1 runs of calculator per day is reached\. Retry in \d+ seconds\./);
+  assert.match(limited, /The rate limit of 1 run of calculator per day is reached\. Retry in \d+ seconds\./);
   const revoked = await person.ask('DELETE', `/v1/applications/${data[0]?.application_id}`);
   assert.equal(revoked.status, 200);
   const deadline = Date.now() + 1000;

@@ -160,7 +160,7 @@ for (const revision of ['2026-07-28', '2025-11-25'])
     assert.equal(refused.isError, true);
     assert.match(
       JSON.stringify(refused.content),
-      /The rate limit of 1 runs of calculator per day is reached\. Retry in \d+ seconds\./,
+      /The rate limit of 1 run of calculator per day is reached\. Retry in \d+ seconds\./,
     );
     assert.match(JSON.stringify(refused._meta), /"code":"RESOURCE_LIMIT_REACHED".*"retry_after_seconds":\d+/);
     assert.notEqual((await call('list_collections', {})).isError, true, 'another tool');
@@ -171,7 +171,7 @@ for (const revision of ['2026-07-28', '2025-11-25'])
       assert.equal(result.isError, true);
       assert.match(
         JSON.stringify(result.content),
-        /The rate limit of 1 requests per day is reached\. Retry in \d+ seconds\./,
+        /The rate limit of 1 request per day is reached\. Retry in \d+ seconds\./,
       );
     }
     const list = await askMcp(url, key, 'tools/list');

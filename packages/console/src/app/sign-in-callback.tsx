@@ -41,17 +41,20 @@ async function finish() {
   const query = new URLSearchParams(providerAnswer);
   const failed = query.get('failed');
   if (failed === null) return signInApi.data('POST /v1/sign_in/oidc', { body: { answer: providerAnswer } });
-  throw new SignInError(failed, query.get('request_id'));
+  throw new SignInError(failed, query);
 }
 
 /** The service sent the browser to this page instead of to the provider. */
 class SignInError extends Error {
   readonly code: string;
   readonly requestId: string | null;
-  constructor(code: string, requestId: string | null) {
+  /** The minutes until another attempt. */
+  readonly minutes: number;
+  constructor(code: string, query: URLSearchParams) {
     super(code);
     this.code = /^[A-Z_]{1,40}$/.test(code) ? code : 'INTERNAL_SERVER_ERROR';
-    this.requestId = requestId?.slice(0, 64) ?? null;
+    this.requestId = query.get('request_id')?.slice(0, 64) ?? null;
+    this.minutes = Math.ceil(Math.min(Number(query.get('retry_after')) || 600, 600) / 60);
   }
 }
 
@@ -81,8 +84,9 @@ function SignInFailed({ error }: { error: Error }) {
   const { t, explain } = useLanguage();
   const coded = error instanceof ApiError || error instanceof SignInError ? error : null;
   const explanation = coded === null ? null : explanationOf(coded);
-  const message =
-    error instanceof SignInError ? explain({ code: error.code, message: '' }) : describeFailure(error, explain);
+  const own = ({ code, minutes }: SignInError) =>
+    code === 'TOO_MANY_REQUESTS' ? t('signIn.throttled', { minutes }) : explain({ code, message: '' });
+  const message = error instanceof SignInError ? own(error) : describeFailure(error, explain);
   return (
     <SignedOutPage title={t('signIn.failed')} about={t('signIn.about')}>
       <Alert color="red" variant="light" icon={<Icon name="warning" />} role="alert">

@@ -165,6 +165,7 @@ export const shell = {
     'Your account has no access to this service, or it is disabled. Ask an administrator of this service.',
   'signIn.reason.too_many_groups':
     'The identity provider left out your groups, because there are too many. Ask its administrator to send fewer groups to this application.',
+  'signIn.throttled': 'Too many sign-ins have begun. Try again in {minutes} min.',
   'signIn.reason.unreachable': 'The identity provider could not be reached. Try again later.',
   'signIn.title': 'Sign in',
   'signIn.togglePassword': 'Show or hide the password',

@@ -157,6 +157,7 @@ export const shell = {
   'signIn.reason.expired': '登录已过期，或是在另一个浏览器中开始的。请重新登录。',
   'signIn.reason.no_access': '您的账户无权访问此服务，或已被停用。请联系此服务的管理员。',
   'signIn.reason.too_many_groups': '您的群组过多，身份提供方未发送群组信息。请让其管理员减少发送给此应用的群组。',
+  'signIn.throttled': '发起的登录过多。请在 {minutes} 分钟后重试。',
   'signIn.reason.unreachable': '无法连接身份提供方。请稍后重试。',
   'signIn.title': '登录',
   'signIn.togglePassword': '显示或隐藏密码',

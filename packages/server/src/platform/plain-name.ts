@@ -14,5 +14,13 @@ export function withoutHiddenCharacters(text: string): string {
   return text.replace(hidden, '\ufffd');
 }
 
+/** Cuts a text between two characters as people see them. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const { index = 0 } = graphemes.segment(text.slice(0, most + 64)).containing(most) ?? {};
+  return (index === 0 ? text.slice(0, most) : text.slice(0, index)).toWellFormed();
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const hidden =
   /[\u00ad\u061c\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;

@@ -5,6 +5,7 @@ import { type Audit, type AuditSource, actorOf } from '../../platform/audit/audi
 import type { Clock } from '../../platform/clock.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
+import { cutText, withoutHiddenCharacters } from '../../platform/plain-name.ts';
 import { isTemporary } from '../../platform/problem.ts';
 import { checkName } from '../../platform/validation/check-name.ts';
 import {
@@ -140,7 +141,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       return await recordSignIn(deps, begun, origin, 'password');
     },
     signInWith: async ({ name, email, ...identity }, claims, mayCreate, origin) => {
-      const bounded = { ...identity, name: plainText(name, 256), email: email === null ? null : plainText(email, 320) };
+      const bounded = { ...identity, name: plainText(name, 64), email: email === null ? null : plainText(email, 320) };
       const signIn = { identity: bounded, claims, newId: mayCreate ? deps.newId('account') : null };
       const begun = await deps.sessions.beginAs(signIn, origin);
       await recordEnded(deps, begun, origin);
@@ -219,9 +220,9 @@ function sourceFor({ address, requestId }: RequestOrigin, accountId: string | nu
   return { ...actorOf(accountId), clientAddress: address, requestId: requestId ?? null };
 }
 
-/** Truncates what an identity provider says, and replaces control characters. */
+/** Truncates what an identity provider says, and replaces control characters and hidden ones. */
 function plainText(text: string, most: number): string {
-  return text.slice(0, most).replace(/\p{Cc}/gu, ' ');
+  return cutText(withoutHiddenCharacters(text).replace(/\p{Cc}/gu, ' '), most).toWellFormed();
 }
 
 function isSameName(one: string, other: string): boolean {

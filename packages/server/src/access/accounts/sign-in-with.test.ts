@@ -51,6 +51,14 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         [account.id, account.name, account.email, account.isAdministrator],
         [id, 'Grace H', 'g@example.org', false],
       );
+      for (const [sent, kept] of [
+        ['Grace\u202eH', 'Grace\ufffdH'],
+        ['\u200b', '\ufffd'],
+        [`${'a'.repeat(63)}😀`, 'a'.repeat(63)],
+        [`${'a'.repeat(60)}👩‍👩‍👧`, 'a'.repeat(60)],
+      ] as const) {
+        assert.equal((await signIn({}, { name: sent })).account.name, kept);
+      }
       assert.equal((await database.read.selectFrom('account').select('id').execute()).length, 1);
     });
 

@@ -87,6 +87,8 @@ export interface OauthRepository {
   keepNewest(model: string, grantId: string, most: number): Promise<void>;
   /** Counts an event in a time window of all processes. @returns false beyond `most` */
   countEvent(hash: string, window: { readonly expiresAt: number; readonly most: number }): Promise<boolean>;
+  /** Undoes `countEvent`. */
+  uncountEvent(hash: string): Promise<void>;
 
   addGrant(grant: StoredGrant): Promise<void>;
   findGrant(id: string): Promise<StoredGrant | undefined>;

@@ -201,8 +201,24 @@ test('one address cannot begin sign-ins without limit', async (t) => {
   const urls = await Promise.all(
     Array.from({ length: mostPending.ofNetwork + 5 }, async () => (await app.begin()).url),
   );
-  assert.equal(urls.filter((url) => url.includes('failed=TOO_MANY_REQUESTS')).length, 5);
+  const refused = urls.filter((url) => url.includes('failed=TOO_MANY_REQUESTS'));
+  assert.equal(refused.length, 5);
+  assert.match(refused[0] ?? '', /&retry_after=[1-9]\d*$/);
   assert.equal(await app.countWaiting(), mostPending.ofNetwork);
+});
+
+test('a sign-in that has succeeded no longer counts, and one that has failed does', async (t) => {
+  const app = await open(t);
+  app.provider.person.claims = verified;
+  const counts = async () => {
+    const rows = app.database.read.selectFrom('oauth_record').select('uses').where('model', '=', 'Event');
+    return (await rows.execute()).map(({ uses }) => uses);
+  };
+  assert.equal((await app.signIn()).statusCode, 200);
+  assert.deepEqual(await counts(), [0, 0]);
+  app.provider.replaced.set('/token', sendJson({}));
+  assert.equal((await app.signIn()).statusCode, 502);
+  assert.deepEqual(await counts(), [1, 1]);
 });
 
 test('a disabled account and a person without access are refused, and the log has the reason but no secret', async (t) => {

@@ -81,5 +81,5 @@ function isAllowed({ iss, hd }: Claims, email: string | null, allowed: readonly 
 
 function nameOf({ name, preferred_username, sub }: Claims, email: string | null): string {
   const first = [name, preferred_username, email].find((text) => typeof text === 'string' && text.trim() !== '');
-  return String(first ?? sub).slice(0, 64);
+  return String(first ?? sub);
 }

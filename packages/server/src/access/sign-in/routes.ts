@@ -41,6 +41,7 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
   const { cookies, provider, pending, addressOf, isPage } = deps;
   const note = createNotes(deps);
   const redirectUri = (request: FastifyRequest) => deps.resources.baseOf('files', request.headers.host) + callbackPath;
+  app.addHook('onReady', () => warnOfUnknownProjects(app, deps));
   app.get(
     '/v1/sign_in/oidc',
     { schema: { hide: true, querystring: Type.Object({ return_to: Type.Optional(Type.String()) }) } },
@@ -57,6 +58,8 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
         if (!(error instanceof Problem)) throw error;
         // A page of the console explains the error, because a person sees the answer.
         const query = new URLSearchParams({ failed: error.code, request_id: request.id });
+        const { 'Retry-After': seconds } = error.headers;
+        if (seconds !== undefined) query.set('retry_after', seconds);
         return reply
           .code(303)
           .header('location', `${redirectUri(request)}?${query}`)
@@ -75,13 +78,14 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
         const answer = new URLSearchParams(request.body.answer);
         const secret = cookies.readSignIn(request.headers.cookie) ?? '';
         const state = answer.get('state') ?? '';
-        const { returnTo } = await pending.take(state, secret);
+        const { returnTo, uncount } = await pending.take(state, secret);
         reply.header('set-cookie', cookies.writeSignIn('', 0));
         const claims = await provider.readClaims(answer, { state, secret, redirectUri: redirectUri(request) });
         const access = readAccess(claims, { ...deps, projects: await deps.listProjects() });
         const replaces = cookies.readSession(request.headers.cookie);
         const origin = { ...originOf(deps, request), replaces };
         const begun = await deps.accounts.signInWith(access.identity, access.claims, access.mayCreate, origin);
+        await uncount();
         note.count('signed_in');
         const { data } = answerBegun(deps, reply, begun);
         return successEnvelope({ ...data, return_to: returnTo });
@@ -91,6 +95,16 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
       }
     },
   );
+}
+
+/** A rule for a project that does not exist gives nothing until somebody creates the project. */
+async function warnOfUnknownProjects(app: App, { rules, listProjects }: SignInRoutesDeps): Promise<void> {
+  if (rules.length === 0) return;
+  const known = new Set(['*', ...(await listProjects()).flatMap(({ id, name }) => [id, name])]);
+  for (const { value, project } of rules) {
+    if (project === null || known.has(project)) continue;
+    app.log.warn({ event: 'unknown_project', claim_value: value, project }, 'role rule names an unknown project');
+  }
 }
 
 /** Creates the counter, also where nobody can sign in with a provider. */

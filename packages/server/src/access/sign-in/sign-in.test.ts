@@ -48,8 +48,13 @@ test('a sign-in replaces the session of the browser, so that a session that othe
 });
 
 test('claims that only the UserInfo endpoint has are read there, and give roles', async (t) => {
-  const roles = ['writers=tea:member', 'operators=administrator'];
+  const roles = ['writers=tea:member', 'operators=administrator', 'writers=gone:viewer', 'staff=*:viewer'];
   const app = await openSignInApp(t, { hasThinTokens: true, roles });
+  const warnings = app.lines.filter((line) => line.includes('unknown_project'));
+  assert.deepEqual(
+    warnings.map((line) => JSON.parse(line).project),
+    ['gone'],
+  );
   app.provider.person.claims = { email: 'eve@other.example', groups: ['writers', 'others'] };
   const answer = await app.signIn();
   assert.equal(answer.statusCode, 200, answer.body);

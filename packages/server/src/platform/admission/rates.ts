@@ -118,8 +118,9 @@ function limitsOf(rule: RateRule): Limit[] {
 }
 
 function limitReached({ rule, window, limit }: Limit, seconds: number): Problem {
-  const what = rule.tool === null ? 'requests' : `runs of ${rule.tool}`;
-  const message = `The rate limit of ${limit} ${what} per ${window} is reached. Retry in ${seconds} seconds.`;
+  const what = `${rule.tool === null ? 'request' : 'run'}${limit === 1 ? '' : 's'}`;
+  const of = rule.tool === null ? '' : ` of ${rule.tool}`;
+  const message = `The rate limit of ${limit} ${what}${of} per ${window} is reached. Retry in ${seconds} seconds.`;
   return new Problem(window === 'minute' ? 'TOO_MANY_REQUESTS' : 'RESOURCE_LIMIT_REACHED', message, {
     retryAfter: seconds,
     details: [{ rate_limit_id: rule.id, limit, window, retry_after_seconds: seconds }],

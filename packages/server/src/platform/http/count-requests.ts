@@ -4,8 +4,8 @@ import { identityOf } from '../log/request-identity.ts';
 import { Problem } from '../problem.ts';
 import type { App } from './app.ts';
 
-/** A limit never prevents a caller from reading or deleting limits. */
-const uncounted = /^\/metrics$|\/rate_limits\b/;
+/** A limit never prevents a caller from reading or deleting limits, or from a probe. */
+const uncounted = /^\/metrics$|\/rate_limits\b|\/v1\/(?:health_check|version)$/;
 
 /**
  * Counts the requests of keys and applications against rate limits, after authentication and before the body is read. MCP answers a

@@ -19,7 +19,15 @@ export function createOauthRepository(database: Pick<Database, 'read' | 'write' 
 
 type RecordFunctions = Pick<
   OauthRepository,
-  'saveRecord' | 'findRecord' | 'findRecords' | 'useRecord' | 'removeRecord' | 'keepNewest' | 'countEvent' | 'sweep'
+  | 'saveRecord'
+  | 'findRecord'
+  | 'findRecords'
+  | 'useRecord'
+  | 'removeRecord'
+  | 'keepNewest'
+  | 'countEvent'
+  | 'uncountEvent'
+  | 'sweep'
 >;
 
 function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFunctions {
@@ -85,6 +93,10 @@ function recordFunctions(read: Kysely<Tables>, write: Kysely<Tables>): RecordFun
         .returning('uses')
         .execute();
       return counted.length > 0;
+    },
+    uncountEvent: async (hash) => {
+      const counter = write.updateTable('oauth_record').set({ uses: sql<number>`uses - 1` });
+      await counter.where('model', '=', 'Event').where('hash', '=', hash).where('uses', '>', 0).execute();
     },
     sweep: async (now) => {
       const before = now - keptMs;
