@@ -42,7 +42,7 @@ function pathsOf({ collectionId, recordId, runId }: Seeded): readonly string[] {
   return [
     ...['/', '/files', '/collections', collection, `${collection}?tab=search&q=library`],
     ...[`${collection}/records/${recordId}`, '/catalogue', '/catalogue/calculator/evaluate', '/runs', `/runs/${runId}`],
-    ...['/credentials', '/settings', '/applications', '/audit', '/runs/no/such'],
+    ...['/credentials', '/settings', '/applications', '/people', '/audit', '/runs/no/such'],
   ];
 }
 

@@ -58,6 +58,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
     ['/credentials', /^Credentials$/],
     [`/runs/${runId}`, /^calculator\/evaluate$/],
     ['/applications', /^Applications$/],
+    ['/people', /^People$/],
     ['/audit', /^Audit log$/],
     ['/settings', /^Project settings$/],
     ['/runs/no/such', /^Page not found$/],

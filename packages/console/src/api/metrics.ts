@@ -20,7 +20,7 @@ const firstSamples = 4;
 const mostSamples = 60;
 
 /** Samples of the metrics, taken while the page is open and cached for its next visit. */
-export function useSamples() {
+export function useSamples(enabled: boolean) {
   const queries = useQueryClient();
   const queryKey = ['metrics'];
   const query = useQuery({
@@ -31,6 +31,7 @@ export function useSamples() {
       return [...before, { at: Date.now(), measures: readMetrics(text) }].slice(-mostSamples);
     },
     refetchInterval: ({ state }) => ((state.data?.length ?? 0) < firstSamples ? firstMs : everyMs),
+    enabled,
     staleTime: 0,
     structuralSharing: false,
   });

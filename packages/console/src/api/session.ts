@@ -1,5 +1,5 @@
 import { ApiError } from '@quartermaster/client/api';
-import type { NewSession, Session } from '@quartermaster/contract';
+import type { NewSession, OwnSession } from '@quartermaster/contract';
 import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { basePath, storageKey } from '../base-path.ts';
 import { filesApi, isSessionOver } from './addresses.ts';
@@ -7,7 +7,7 @@ import { forgetConsoleToken, keepConsoleToken } from './console-token.ts';
 
 /** Signed in, out, or not set up yet. */
 export type SessionState =
-  | { readonly kind: 'signed-in'; readonly session: Session }
+  | { readonly kind: 'signed-in'; readonly session: OwnSession }
   | { readonly kind: 'signed-out' }
   | { readonly kind: 'not-set-up' };
 
@@ -29,10 +29,8 @@ async function findSession(): Promise<SessionState> {
 }
 
 /** Keeps the second token of a session that one of the calls has begun. */
-export async function keepSession(answer: Promise<NewSession>): Promise<Session> {
-  const { console_token, ...session } = await answer;
-  keepConsoleToken(console_token);
-  return session;
+export async function keepSession(answer: Promise<Pick<NewSession, 'console_token'>>): Promise<void> {
+  keepConsoleToken((await answer).console_token);
 }
 
 const choiceKeys = ['quartermaster-language', 'mantine-color-scheme-value'];

@@ -1,14 +1,15 @@
-import type { Project, Session } from '@quartermaster/contract';
+import type { OwnSession, Project } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from 'react';
 import { chooseProject } from '../api/addresses.ts';
 import { sessionKey, useProjects } from '../api/session.ts';
 import { storageKey } from '../base-path.ts';
+import { type Action, may } from './may.ts';
 import { useChangePage, usePageState } from './page-state.ts';
 
 interface ProjectChoice {
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly projects: readonly Project[];
   /** '' until the projects are known, and if the URL names none of them. */
   readonly projectId: string;
@@ -21,7 +22,7 @@ const projectKey = storageKey('project');
 const ProjectContext = createContext<ProjectChoice | null>(null);
 
 /** Provides the project that the URL names. A URL without one gets the last one chosen, if it exists. */
-export function ProjectProvider({ session, children }: { session: Session; children: ReactNode }) {
+export function ProjectProvider({ session, children }: { session: OwnSession; children: ReactNode }) {
   const loaded = useProjects().data;
   const projects = loaded ?? none;
   const named = usePageState().project;
@@ -68,4 +69,10 @@ export function useProjectChoice(): ProjectChoice {
   const choice = useContext(ProjectContext);
   if (choice === null) throw new Error('useProjectChoice outside of ProjectProvider');
   return choice;
+}
+
+/** Whether the person may do something in the chosen project. */
+export function useMay(action: Action): boolean {
+  const { session, projectId } = useProjectChoice();
+  return may(session, projectId, action);
 }

@@ -84,6 +84,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/people',
+    component: lazyRouteComponent(() => import('../pages/people/people.tsx'), 'People'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/audit',
     component: lazyRouteComponent(() => import('../pages/audit/audit.tsx'), 'Audit'),
   }),

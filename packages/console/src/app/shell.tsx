@@ -1,6 +1,6 @@
 import { ActionIcon, AppShell, Burger, Group, NativeSelect, NavLink, Text } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import type { Session } from '@quartermaster/contract';
+import type { OwnSession } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
@@ -14,7 +14,7 @@ import { PageHead } from '../components/page-head.tsx';
 import { useToasts } from '../components/toasts.tsx';
 import { type MessageKey, useLanguage } from '../language/language.tsx';
 import { LanguageChoice, SchemeChoice } from './choices.tsx';
-import { ProjectProvider, useProjectChoice } from './project.tsx';
+import { ProjectProvider, useMay, useProjectChoice } from './project.tsx';
 import classes from './shell.module.css';
 
 const entries = [
@@ -23,14 +23,15 @@ const entries = [
   ['/collections', 'nav.collections', 'collections'],
   ['/catalogue', 'nav.catalogue', 'catalogue'],
   ['/runs', 'nav.runs', 'runs'],
-  ['/credentials', 'nav.credentials', 'key'],
+  ['/credentials', 'nav.credentials', 'key', 'manage'],
   ['/applications', 'nav.applications', 'globe'],
-  ['/audit', 'nav.audit', 'search'],
+  ['/people', 'nav.people', 'people', 'manage'],
+  ['/audit', 'nav.audit', 'search', 'manage'],
   ['/settings', 'nav.settings', 'settings'],
-] as const satisfies ReadonlyArray<readonly [string, MessageKey, IconName]>;
+] as const satisfies ReadonlyArray<readonly [string, MessageKey, IconName, 'manage'?]>;
 
 /** The frame of every page: navigation, project and session. */
-export function Shell({ session }: { session: Session }) {
+export function Shell({ session }: { session: OwnSession }) {
   const { t } = useLanguage();
   const [opened, { toggle, close }] = useDisclosure(false);
   const { pathname } = useLocation();
@@ -87,19 +88,22 @@ export function Shell({ session }: { session: Session }) {
 function MenuEntries() {
   const { t } = useLanguage();
   const { pathname } = useLocation();
+  const isManager = useMay('manage');
   return (
     <>
-      {entries.map(([to, label, icon]) => (
-        <NavLink
-          key={to}
-          component={Link}
-          to={to}
-          label={t(label)}
-          leftSection={<Icon name={icon} />}
-          active={to === '/' ? pathname === '/' : pathname.startsWith(to)}
-          className={classes.entry}
-        />
-      ))}
+      {entries
+        .filter(([, , , needs]) => needs === undefined || isManager)
+        .map(([to, label, icon]) => (
+          <NavLink
+            key={to}
+            component={Link}
+            to={to}
+            label={t(label)}
+            leftSection={<Icon name={icon} />}
+            active={to === '/' ? pathname === '/' : pathname.startsWith(to)}
+            className={classes.entry}
+          />
+        ))}
       <NavLink
         href={`${basePath}/docs`}
         label={t('nav.docs')}
@@ -131,14 +135,28 @@ function useMenuFocus(isOver: boolean, close: () => void) {
 
 function Content() {
   const projects = useProjects();
-  const { projectId, isMissing } = useProjectChoice();
+  const { session, projectId, isMissing } = useProjectChoice();
   if (projects.error !== null) return <Failure error={projects.error} onRetry={() => void projects.refetch()} />;
+  if (projects.data?.length === 0) return <NoProject accountId={session.account_id} />;
   if (isMissing) return <ProjectMissing />;
   if (projectId === '') return <Loading />;
   return (
     <div className={classes.content} key={projectId}>
       <Outlet />
     </div>
+  );
+}
+
+/** For a person whom nobody has given a role. */
+function NoProject({ accountId }: { accountId: string }) {
+  const { t } = useLanguage();
+  return (
+    <>
+      <PageHead title={t('people.noProject')} />
+      <Empty icon="people" title={t('people.noProject')}>
+        {t('people.noProjectAbout', { id: accountId })}
+      </Empty>
+    </>
   );
 }
 

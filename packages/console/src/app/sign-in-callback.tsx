@@ -16,9 +16,9 @@ export function SignInCallback() {
   const finished = useQuery({
     queryKey: ['sign-in-callback'],
     queryFn: async () => {
-      const { return_to, ...session } = await finish();
-      await keepSession(Promise.resolve(session));
-      return return_to;
+      const session = finish();
+      await keepSession(session);
+      return (await session).return_to;
     },
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 import { Checkbox, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { useMay } from '../../app/project.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { useToasts } from '../toasts.tsx';
 import { type CountedList, useListCount } from './list-count.tsx';
@@ -65,10 +66,11 @@ export function SelectionBar({ selection, list, loaded, children }: SelectionBar
   const { t } = useLanguage();
   const count = useListCount(list);
   const chosen = loaded.filter((id) => selection.ids.has(id)).length;
+  const isReader = !useMay('change');
   const isAll = chosen > 0 && chosen === loaded.length;
   return (
     <Group gap="sm" className={classes.bar} mih={36}>
-      {loaded.length === 0 ? null : (
+      {loaded.length === 0 || isReader ? null : (
         <Checkbox
           aria-label={t('selection.all')}
           checked={isAll}
@@ -85,7 +87,7 @@ export function SelectionBar({ selection, list, loaded, children }: SelectionBar
   );
 }
 
-/** A row with a checkbox. */
+/** A row with a checkbox, for those who may do something with it. */
 export function SelectableRow({
   selection,
   id,
@@ -98,6 +100,7 @@ export function SelectableRow({
   children: ReactNode;
 }) {
   const { t } = useLanguage();
+  if (!useMay('change')) return children;
   return (
     <div className={classes.row}>
       <Checkbox

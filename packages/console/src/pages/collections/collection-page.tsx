@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { filesApi } from '../../api/addresses.ts';
 import { usePageChoice } from '../../app/page-state.ts';
+import { useMay } from '../../app/project.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
@@ -27,6 +28,7 @@ const tabs = ['records', 'search'] as const;
 /** One collection: its records and a search. */
 export function CollectionPage() {
   const { t } = useLanguage();
+  const mayChange = useMay('change');
   const [tab, openTab] = usePageChoice('tab', tabs, 'push');
   const { collectionId } = useParams({ strict: false }) as { collectionId: string }; // of this page's route
   const collection = useQuery({
@@ -47,7 +49,7 @@ export function CollectionPage() {
         title={item.name === '' ? t('collections.unnamed') : item.name}
         part={tab === 'search' ? t('collections.tab.search') : undefined}
         about={<CollectionFacts item={item} />}
-        actions={<Actions item={item} />}
+        actions={mayChange ? <Actions item={item} /> : undefined}
       />
       {item.embedding === null ? null : <EmbeddingState embedding={item.embedding} />}
       <Tabs value={tab} onChange={openTab} keepMounted={false}>

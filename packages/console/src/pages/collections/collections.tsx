@@ -5,6 +5,7 @@ import { useDeferredValue, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { usePageText } from '../../app/page-state.ts';
+import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { formatAge, formatNumber } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
@@ -19,6 +20,7 @@ import { NewCollection } from './new-collection.tsx';
 /** The collections of the project. */
 export function Collections() {
   const { t } = useLanguage();
+  const mayChange = useMay('change');
   const [isCreating, setCreating] = useState(false);
   const [text, setText] = usePageText('name');
   const name = useDeferredValue(text.trim());
@@ -34,9 +36,11 @@ export function Collections() {
         title={t('collections.title')}
         about={t('collections.about')}
         actions={
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
-            {t('collections.new')}
-          </Button>
+          mayChange ? (
+            <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+              {t('collections.new')}
+            </Button>
+          ) : undefined
         }
       />
       <Filters name={text} onName={setText} />

@@ -6,6 +6,7 @@ import { useDeferredValue, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { usePageChoice, usePageText } from '../../app/page-state.ts';
+import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { formatAge } from '../../components/format.ts';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
@@ -35,6 +36,7 @@ const statuses = ['', 'creating', 'ready', 'partial', 'error'] as const;
 export function RecordList({ collection }: { collection: Collection }) {
   const { t } = useLanguage();
   const [isAdding, setAdding] = useState(false);
+  if (!useMay('change')) return <FilteredRecords collectionId={collection.collection_id} />;
   return (
     <>
       <Stack gap="md" mb="md">

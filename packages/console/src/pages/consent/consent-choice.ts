@@ -17,9 +17,12 @@ export function areas({ scopes }: ConsentRequest): Area[] {
   );
 }
 
-/** The permissions that can be given in an area: what was asked for, and less. */
-export function forms({ scopes }: ConsentRequest, area: Area): OauthScope[] {
-  return scopes.includes(area) ? [area, `${area}:read`] : [`${area}:read`];
+/**
+ * The permissions that can be given in an area: what was asked for, and less.
+ * @param mayChange false for a person who only reads in the project
+ */
+export function forms({ scopes }: ConsentRequest, area: Area, mayChange: boolean): OauthScope[] {
+  return scopes.includes(area) && mayChange ? [area, `${area}:read`] : [`${area}:read`];
 }
 
 /** The URL of the server names the collection, and reaches no other. */

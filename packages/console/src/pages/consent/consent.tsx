@@ -5,7 +5,7 @@ import { useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { isMissing } from '../../api/addresses.ts';
 import { consentApi } from '../../api/consent.ts';
-import { useProjectChoice } from '../../app/project.tsx';
+import { useMay, useProjectChoice } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
@@ -142,6 +142,7 @@ interface PermissionsProps {
 /** What it may do. Nothing can be added to what the application asks for. */
 function Permissions({ request, choice, onChange }: PermissionsProps) {
   const { t } = useLanguage();
+  const mayChange = useMay('change');
   const has = (area: string) => choice.scopes.some((scope) => scope.startsWith(area));
   return (
     <Stack gap="md">
@@ -150,14 +151,16 @@ function Permissions({ request, choice, onChange }: PermissionsProps) {
           <NativeSelect
             label={t(`consent.scopes.${area}`)}
             description={
-              request.scopes.includes(area) ? t('consent.asked', { what: t(`consent.scope.${area}`) }) : null
+              request.scopes.includes(area)
+                ? `${t('consent.asked', { what: t(`consent.scope.${area}`) })} ${mayChange ? '' : t('consent.viewer')}`
+                : null
             }
             value={choice.scopes.find((scope) => scope.startsWith(area)) ?? 'none'}
             onChange={({ currentTarget: { value } }) => {
               const others = choice.scopes.filter((scope) => !scope.startsWith(area));
               onChange({ ...choice, scopes: value === 'none' ? others : [...others, value as OauthScope] }); // one of `forms`
             }}
-            data={[...forms(request, area), 'none' as const].map((value) => ({
+            data={[...forms(request, area, mayChange), 'none' as const].map((value) => ({
               value,
               label: t(`consent.scope.${value}`),
             }))}

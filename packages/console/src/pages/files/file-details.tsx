@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
+import { useMay } from '../../app/project.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes, formatTime } from '../../components/format.ts';
@@ -20,6 +21,7 @@ import classes from './files.module.css';
 export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () => void }) {
   const { t } = useLanguage();
   const [isDeleting, setDeleting] = useState(false);
+  const mayChange = useMay('change');
   const queries = useQueryClient();
   const { say } = useToasts();
   const { busy, download } = useDownload();
@@ -60,15 +62,17 @@ export function FileDetails({ file, onClose }: { file: StoredFile; onClose: () =
             {t('files.download', { name: '' })}
           </Button>
           <CopyButton text={file.file_id} label={t('files.id')} what={`${t('files.id')}: ${t('action.copy')}`} />
-          <Button
-            variant="light"
-            color="red"
-            ml="auto"
-            leftSection={<Icon name="trash" size={16} />}
-            onClick={() => setDeleting(true)}
-          >
-            {t('action.delete')}
-          </Button>
+          {mayChange ? (
+            <Button
+              variant="light"
+              color="red"
+              ml="auto"
+              leftSection={<Icon name="trash" size={16} />}
+              onClick={() => setDeleting(true)}
+            >
+              {t('action.delete')}
+            </Button>
+          ) : null}
         </Group>
       </Stack>
     </Dialog>

@@ -6,6 +6,7 @@ import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { whenStored } from '../../api/uploads.ts';
 import { usePageChoice, usePageText } from '../../app/page-state.ts';
+import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes } from '../../components/format.ts';
@@ -33,6 +34,7 @@ import { UploadList } from './upload-list.tsx';
 export function Files() {
   const { t } = useLanguage();
   const queries = useQueryClient();
+  const mayChange = useMay('change');
   const limits = useQuery({ queryKey: ['limits'], queryFn: () => filesApi.data('GET /v1/limits') });
   useEffect(() => {
     whenStored(() => {
@@ -44,7 +46,8 @@ export function Files() {
     <>
       <PageHead title={t('nav.files')} about={<About limits={limits.data} />} />
       <Stack gap="lg">
-        {limits.error === null ? <UploadArea limits={limits.data} /> : <Failure error={limits.error} />}
+        {limits.error === null ? null : <Failure error={limits.error} />}
+        {limits.error === null && mayChange ? <UploadArea limits={limits.data} /> : null}
         <UploadList />
         <FileList />
       </Stack>

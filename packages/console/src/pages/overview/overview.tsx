@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { filesApi, pluginsApi } from '../../api/addresses.ts';
 import { rates, type Sample, total, useSamples } from '../../api/metrics.ts';
 import { runsKey } from '../../api/runs.ts';
+import { type Action, may } from '../../app/may.ts';
+import { useMay, useProjectChoice } from '../../app/project.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes, formatMs, formatNumber } from '../../components/format.ts';
 import { Icon, type IconName } from '../../components/icons.tsx';
@@ -16,7 +18,8 @@ import classes from './overview.module.css';
 /** Current activity, from the metrics that a key with scope admin can read. */
 export function Overview() {
   const { t } = useLanguage();
-  const { samples, error, refetch } = useSamples();
+  const isManager = useMay('manage');
+  const { samples, error, refetch } = useSamples(isManager);
   const version = useQuery({ queryKey: ['version'], queryFn: () => filesApi.data('GET /v1/version') });
   const about = `${t('overview.about')} ${version.data === undefined ? '' : t('overview.version', version.data)}`;
   return (
@@ -26,7 +29,7 @@ export function Overview() {
         {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
         <StoreAlerts sample={samples.at(-1)} />
         <Start />
-        <Charts samples={samples} />
+        {isManager ? <Charts samples={samples} /> : null}
         <RecentRuns />
       </Stack>
     </>
@@ -54,23 +57,26 @@ function StoreAlerts({ sample }: { sample: Sample | undefined }) {
 }
 
 const steps = [
-  ['/settings', 'overview.start1', 'key'],
-  ['/files', 'overview.start2', 'upload'],
-  ['/collections', 'overview.start3', 'collections'],
+  ['/settings', 'overview.start1', 'key', 'manage'],
+  ['/files', 'overview.start2', 'upload', 'change'],
+  ['/collections', 'overview.start3', 'collections', 'change'],
   ['/catalogue', 'overview.start4', 'play'],
-] as const satisfies ReadonlyArray<readonly [string, string, IconName]>;
+] as const satisfies ReadonlyArray<readonly [string, string, IconName, Action?]>;
 
 function Start() {
   const { t } = useLanguage();
+  const { session, projectId } = useProjectChoice();
   return (
     <nav aria-label={t('overview.start')}>
       <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
-        {steps.map(([to, label, icon]) => (
-          <Link key={to} to={to} className={classes.step}>
-            <Icon name={icon} />
-            {t(label)}
-          </Link>
-        ))}
+        {steps
+          .filter(([, , , needs]) => needs === undefined || may(session, projectId, needs))
+          .map(([to, label, icon]) => (
+            <Link key={to} to={to} className={classes.step}>
+              <Icon name={icon} />
+              {t(label)}
+            </Link>
+          ))}
       </SimpleGrid>
     </nav>
   );

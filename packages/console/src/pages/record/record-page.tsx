@@ -3,6 +3,7 @@ import type { RecordItem } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { filesApi, isMissing } from '../../api/addresses.ts';
+import { useMay } from '../../app/project.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatTime } from '../../components/format.ts';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
@@ -26,6 +27,7 @@ import { RowReport } from './row-report.tsx';
 /** One record: status, parsing report and chunks. */
 export function RecordPage() {
   const { t, code, explain } = useLanguage();
+  const mayChange = useMay('change');
   const { collectionId, recordId } = useParams({ strict: false }) as { collectionId: string; recordId: string }; // route
   const path = { collection_id: collectionId, record_id: recordId };
   const query = useQuery({
@@ -48,7 +50,7 @@ export function RecordPage() {
         }
         title={nameOfRecord(record)}
         about={`${t(`records.type.${record.type}`)} · ${t('records.chunks', { count: record.num_chunks })} · ${formatTime(record.created_timestamp, code)} · ${recordId}`}
-        actions={<RecordActions record={record} />}
+        actions={mayChange ? <RecordActions record={record} /> : undefined}
       />
       <Stack gap="xl">
         <div className={classes.state}>
@@ -59,8 +61,10 @@ export function RecordPage() {
             {explain(record.error)}
           </Alert>
         )}
-        {needsPassword(record.error) ? <PasswordForm key={record.updated_timestamp} path={path} /> : null}
-        {proposal === undefined ? null : <ColumnForm key={record.updated_timestamp} path={path} proposal={proposal} />}
+        {mayChange && needsPassword(record.error) ? <PasswordForm key={record.updated_timestamp} path={path} /> : null}
+        {proposal === undefined || !mayChange ? null : (
+          <ColumnForm key={record.updated_timestamp} path={path} proposal={proposal} />
+        )}
         <section aria-labelledby="report">
           <Title order={2} size="h4" id="report" mb="sm">
             {t('records.report')}

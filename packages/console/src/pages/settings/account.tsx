@@ -39,8 +39,8 @@ function PasswordForm() {
     path === 'body/new_password' ? t('setUp.passwordRefused', passwordBounds) : null;
   const { failure, busy, submit } = useSubmit(async () => {
     const body = { current_password: current, new_password: next };
-    const session = await keepSession(filesApi.data('POST /v1/session/password', { body }));
-    queries.setQueryData(sessionKey, { kind: 'signed-in', session });
+    await keepSession(filesApi.data('POST /v1/session/password', { body }));
+    void queries.invalidateQueries({ queryKey: sessionKey });
     void queries.invalidateQueries({ queryKey: sessionsKey });
     setCurrent('');
     setNext('');

@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useProjectChoice } from '../../app/project.tsx';
+import { useMay, useProjectChoice } from '../../app/project.tsx';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
@@ -21,6 +21,8 @@ export function Settings() {
   const { projects, projectId } = useProjectChoice();
   const [isCreating, setCreating] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
+  const isManager = useMay('manage');
+  const isAdministrator = useMay('administer');
   const project = projects.find(({ project_id }) => project_id === projectId);
   return (
     <>
@@ -28,23 +30,29 @@ export function Settings() {
         title={t('settings.title')}
         about={`${project?.name ?? ''} · ${projectId}. ${t('settings.about')}`}
         actions={
-          <Group gap="xs">
-            {/* A console without a project has no pages. */}
-            {projects.length > 1 ? (
-              <Button variant="default" c="red.8" onClick={() => setDeleting(true)}>
-                {t('settings.deleteProject')}
+          isAdministrator ? (
+            <Group gap="xs">
+              {/* A console without a project has no pages. */}
+              {projects.length > 1 ? (
+                <Button variant="default" c="red.8" onClick={() => setDeleting(true)}>
+                  {t('settings.deleteProject')}
+                </Button>
+              ) : null}
+              <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+                {t('settings.newProject')}
               </Button>
-            ) : null}
-            <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
-              {t('settings.newProject')}
-            </Button>
-          </Group>
+            </Group>
+          ) : undefined
         }
       />
       <Stack gap={40}>
-        <KeyList projectId={projectId} />
-        <RateLimits projectId={projectId} />
-        <DeletionList />
+        {isManager ? (
+          <>
+            <KeyList projectId={projectId} />
+            <RateLimits projectId={projectId} />
+            <DeletionList />
+          </>
+        ) : null}
         <Account />
       </Stack>
       {isDeleting && project !== undefined ? (
