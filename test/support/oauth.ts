@@ -116,9 +116,15 @@ async function register(filesUrl: string, request: Readonly<Record<string, strin
   return { client, verifier, path: `/oauth/authorize?${parameters}` };
 }
 
-/** Registers an application. @returns the path that leads a browser to its page of consent */
-export async function authorizationPath(filesUrl: string): Promise<string> {
-  return (await register(filesUrl, { resource: `${filesUrl}/mcp` })).path;
+/**
+ * Registers an application. @returns the path that leads a browser to its page of consent
+ * @param more further parameters, such as `scope`
+ */
+export async function authorizationPath(
+  filesUrl: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  return (await register(filesUrl, { resource: `${filesUrl}/mcp`, ...more })).path;
 }
 
 /** Registers an application, lets the person decide, and exchanges the code. */
