@@ -57,6 +57,8 @@ const actions = {
   'collection.deleted': { object: 'collection', meaning: 'A collection was deleted with everything in it.' },
   'file.deleted': { object: 'file', meaning: 'A file was deleted.' },
   'record.deleted': { object: 'record', meaning: 'A record was deleted with its chunks.' },
+  'chunk.deleted': { object: 'chunk', meaning: 'A chunk was deleted.' },
+  'artifact.deleted': { object: 'artifact', meaning: 'An artifact was deleted.' },
   'tool.destructive_run': {
     object: 'tool',
     meaning: 'A run of a plugin with destructive effects was about to start. The event is stored first.',

@@ -52,6 +52,17 @@ export interface IdentitySignIn {
   readonly newId: string | null;
 }
 
+/** What a sign-in with an identity provider changed of an account. */
+export interface SignInChanges {
+  readonly isCreated: boolean;
+  /** Absent when it did not change. */
+  readonly isAdministrator?: boolean;
+  /** Roles in projects: new ones, and null for those that ended. */
+  readonly roles: ReadonlyMap<string, Role | null>;
+  /** The project of each application that was signed out. */
+  readonly endedIn: readonly string[];
+}
+
 /** A session as stored, without its tokens. Times are in milliseconds. */
 export interface StoredSession {
   /** Identifies the session in lists and logs. It grants no access. */
@@ -119,8 +130,11 @@ export interface AccountRepository {
    * @returns whether this call did
    */
   addPasswordAccount(account: PasswordAccount, tokenHash: string, now: number): Promise<boolean>;
-  /** Removes the account with the password, and all that belongs to it. The next start, or a command, creates a new link. */
-  removePasswordAccount(): Promise<void>;
+  /**
+   * Removes the account with the password, and all that belongs to it. The next start, or a command, creates a new link.
+   * @returns its id; undefined when there was none
+   */
+  removePasswordAccount(): Promise<string | undefined>;
   /**
    * Stores a new hash of the same password. Sessions stay.
    * @returns false, without a change, when the stored hash is not `account.passwordHash`
@@ -142,7 +156,7 @@ export interface AccountRepository {
     session: Omit<StoredSession, 'accountId'>,
     signIn: IdentitySignIn,
     bound: SessionBound,
-  ): Promise<{ readonly account: Account; readonly ended: EndedSessions } | undefined>;
+  ): Promise<{ readonly account: Account; readonly ended: EndedSessions; readonly changes: SignInChanges } | undefined>;
   /** Returns the usable sessions of an account, in the order in which they began. */
   listSessions(accountId: string, times: SessionTimes): Promise<StoredSession[]>;
   /** @returns those of the hashes whose sessions are usable, with the rights in each project: see `standingIn` */

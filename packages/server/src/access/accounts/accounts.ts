@@ -20,6 +20,7 @@ import { hashPassword, isOutdated, isPassword } from './password.ts';
 import { checkPassword } from './password-policy.ts';
 import { passwordless, setUpLinkRefused, setUpOver, signInRefused, tooManySignIns } from './problems.ts';
 import { type FoundSession, hashToken, type NewSession, type SessionOrigin, type Sessions } from './sessions.ts';
+import { factsOf } from './sign-in-changes.ts';
 import { createSignInThrottle } from './sign-in-throttle.ts';
 
 /** The origin of a request, for the attempt counters and for the new session. */
@@ -89,7 +90,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   }
 
   /** Counts the attempt, compares the password, and reverts the count when it is correct. */
-  async function authenticate(credentials: SignIn, origin: RequestOrigin): Promise<PasswordAccount> {
+  async function authenticate(credentials: SignIn, origin: RequestOrigin, by?: string): Promise<PasswordAccount> {
     const only = await repository.findPasswordAccount();
     const named = only !== undefined && isSameName(only.name, credentials.name) ? only : undefined;
     const attempt = {
@@ -98,11 +99,12 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       browser: readDeviceCookie(origin.deviceCookie, named),
     };
     await throttle.admit(attempt).catch((error: unknown) => {
-      if (isTemporary(error)) recordRefusal(deps, origin, named, 'throttled');
+      if (isTemporary(error)) recordRefusal(deps, origin, { named, by, reason: 'throttled' });
       throw error;
     });
     if (!(await compare(credentials.password, named, origin.address)) || named === undefined) {
-      recordRefusal(deps, origin, named, named === undefined ? 'unknown_name' : 'wrong_password');
+      const reason = named === undefined ? 'unknown_name' : 'wrong_password';
+      recordRefusal(deps, origin, { named, by, reason });
       throw signInRefused();
     }
     await throttle.forgive(attempt);
@@ -144,12 +146,14 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       const bounded = { ...identity, name: plainText(name, 64), email: email === null ? null : plainText(email, 320) };
       const signIn = { identity: bounded, claims, newId: mayCreate ? deps.newId('account') : null };
       const begun = await deps.sessions.beginAs(signIn, origin);
+      for (const fact of factsOf(begun.account.id, begun.changes))
+        await deps.audit.record(sourceFor(origin, begun.account.id), fact);
       await recordEnded(deps, begun, origin);
       return await recordSignIn(deps, begun, origin, 'oidc');
     },
     changePassword: async ({ account }, change, origin) => {
       if (account.passwordHash === null) throw passwordless();
-      const own = await authenticate({ name: account.name, password: change.current_password }, origin);
+      const own = await authenticate({ name: account.name, password: change.current_password }, origin, account.id);
       await semaphore.run(() => checkPassword(change.new_password, own.name, 'new_password'));
       const changed: PasswordAccount = {
         ...own,
@@ -209,11 +213,14 @@ async function recordChange(
 function recordRefusal(
   { audit }: AccountsDeps,
   origin: RequestOrigin,
-  named: PasswordAccount | undefined,
-  reason: string,
+  {
+    named,
+    by,
+    reason,
+  }: { readonly named: PasswordAccount | undefined; readonly by: string | undefined; readonly reason: string },
 ): void {
   const details = { reason, name: named?.name };
-  audit.recordRefusal(sourceFor(origin, null), { action: 'sign_in_refused', id: named?.id ?? null, details });
+  audit.recordRefusal(sourceFor(origin, by ?? null), { action: 'sign_in_refused', id: named?.id ?? null, details });
 }
 
 function sourceFor({ address, requestId }: RequestOrigin, accountId: string | null): AuditSource {

@@ -17,6 +17,12 @@ export interface AccountChange {
   readonly isAdministrator?: boolean;
 }
 
+/** How many sessions and applications ended. */
+export interface EndedAccess {
+  readonly sessions: number;
+  readonly applications: number;
+}
+
 /** Why an account stays as it is: it does not exist, or nobody could manage the service without it. */
 export type Kept = 'absent' | 'last';
 
@@ -28,9 +34,13 @@ export interface PeopleRepository {
   listRoles(accountId: string): Promise<Array<{ readonly projectId: string; readonly role: Role }>>;
   listAccounts(): Promise<Account[]>;
   /** Ends the sessions and the applications of an account that is disabled. */
-  changeAccount(id: string, change: AccountChange, now: number): Promise<Account | Kept>;
+  changeAccount(
+    id: string,
+    change: AccountChange,
+    now: number,
+  ): Promise<(EndedAccess & { readonly account: Account }) | Kept>;
   /** Deletes the account with everything that names it. The account with the password stays. */
-  eraseAccount(id: string): Promise<'erased' | 'password' | Kept>;
+  eraseAccount(id: string): Promise<EndedAccess | 'password' | Kept>;
   /** @returns undefined when the project does not exist */
   listMembers(projectId: string): Promise<Member[] | undefined>;
   /**
@@ -43,6 +53,6 @@ export interface PeopleRepository {
     projectId: string,
     now: number,
   ): Promise<'set' | 'account' | 'project'>;
-  /** @returns false when the account is no member */
-  removeMember(accountId: string, projectId: string, now: number): Promise<boolean>;
+  /** @returns how many applications ended; undefined when the account is no member */
+  removeMember(accountId: string, projectId: string, now: number): Promise<number | undefined>;
 }

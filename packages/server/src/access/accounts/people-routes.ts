@@ -25,7 +25,7 @@ import {
   passwordAccountStays,
 } from '../projects/problems.ts';
 import type { Account as StoredAccount } from './account-repository.ts';
-import type { PeopleRepository, Member as StoredMember } from './people-repository.ts';
+import type { EndedAccess, PeopleRepository, Member as StoredMember } from './people-repository.ts';
 
 export interface PeopleRoutesDeps {
   readonly people: PeopleRepository;
@@ -87,9 +87,9 @@ function accountListRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps)
       const changed = await people.changeAccount(id, change, clock.now());
       if (changed === 'absent') throw objectNotFound('account', id);
       if (changed === 'last') throw lastAdministrator();
-      const details = { disabled, is_administrator: isAdministrator };
+      const details = { disabled, is_administrator: isAdministrator, ...endedOf(changed) };
       await request.server.audit.record(request, { action: 'account.changed', id, details });
-      return successEnvelope(accountToWire(changed));
+      return successEnvelope(accountToWire(changed.account));
     },
   );
 }
@@ -112,7 +112,7 @@ function accountDeletionRoute(app: App, { people, guard }: PeopleRoutesDeps): vo
       if (outcome === 'absent') throw objectNotFound('account', id);
       if (outcome === 'last') throw lastAdministrator();
       if (outcome === 'password') throw passwordAccountStays();
-      await request.server.audit.record(request, { action: 'account.deleted', id });
+      await request.server.audit.record(request, { action: 'account.deleted', id, details: endedOf(outcome) });
       return acknowledgement;
     },
   );
@@ -170,8 +170,10 @@ function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): voi
     },
     async (request) => {
       const { project_id: projectId, account_id: id } = request.params;
-      if (!(await people.removeMember(id, projectId, clock.now()))) throw objectNotFound('member', id);
-      await request.server.audit.record(request, { action: 'member.removed', id, projectId });
+      const ended_applications = await people.removeMember(id, projectId, clock.now());
+      if (ended_applications === undefined) throw objectNotFound('member', id);
+      const details = { ended_applications };
+      await request.server.audit.record(request, { action: 'member.removed', id, projectId, details });
       return acknowledgement;
     },
   );
@@ -191,6 +193,10 @@ function ofProject(guard: ManagerGuard): Hook {
     await guard.manages(request, reply);
     if (guard.managerOf(request).keyId !== null) throw onlyPeople();
   };
+}
+
+function endedOf({ sessions, applications }: EndedAccess) {
+  return { ended_sessions: sessions, ended_applications: applications };
 }
 
 function accountToWire(account: StoredAccount): Account {

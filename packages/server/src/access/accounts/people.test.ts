@@ -256,7 +256,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         return found.sort();
       };
       assert.deepEqual(await tablesThatTell(), ['account', 'member', 'oauth_grant', 'oauth_record', 'session']);
-      assert.equal(await people.eraseAccount(grace.id), 'erased');
+      assert.deepEqual(await people.eraseAccount(grace.id), { sessions: 1, applications: 1 });
       assert.deepEqual(await tablesThatTell(), []);
     });
   });

@@ -11,6 +11,7 @@ import type {
   IdentitySignIn,
   PasswordAccount,
   SessionTimes,
+  SignInChanges,
   StoredSession,
 } from './account-repository.ts';
 import { noAccess, sessionRejected, signInRefused } from './problems.ts';
@@ -71,7 +72,7 @@ export interface Sessions {
    * Does the same for an identity.
    * @throws Problem PERMISSION_DENIED when it has no access
    */
-  beginAs(signIn: IdentitySignIn, origin: SessionOrigin): Promise<NewSession>;
+  beginAs(signIn: IdentitySignIn, origin: SessionOrigin): Promise<NewSession & { readonly changes: SignInChanges }>;
   /**
    * Returns the session and records the use.
    * @throws Problem SESSION_VALIDATION_FAILED, the same for every unusable session

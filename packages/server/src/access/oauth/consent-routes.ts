@@ -71,7 +71,8 @@ export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
       if (!(await server.claim(pending))) throw objectNotFound('request', request.params.request_id);
       if (grant === null) {
         deps.countEvent('denied');
-        await request.server.audit.record(request, { action: 'application.denied', id: clientId });
+        const details = { scopes: readScopes(pending.params.scope), resource: pending.params.resource };
+        await request.server.audit.record(request, { action: 'application.denied', id: clientId, details });
         return successEnvelope({ continue_url: await server.decide(pending, { error: 'access_denied' }) });
       }
       await deps.repository.addGrant(grant);

@@ -150,7 +150,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
     revokeKey: async (keyId, { withDescendants = false } = {}, by = commandSource()) => {
       const key = await getKey(keyId);
       const revoked = await repository.revokeKey(keyId, clock.now(), withDescendants);
-      await audit.record(by, keyFact('key.revoked', key, { descendants: revoked.filter((id) => id !== keyId) }));
+      await audit.record(by, revokedFact(key, revoked), key.revokedAt ?? undefined);
       return revoked;
     },
     countDescendants: (keyId) => repository.countDescendants(keyId, clock.now()),
@@ -247,4 +247,8 @@ function keyFact(action: AuditFact['action'], key: StoredKey, details: AuditFact
   const { id, projectId, name, scopes, collections, tools, expiresAt } = key;
   const facts = { name, scopes, collections, tools, expires_timestamp: expiresAt };
   return { action, id, projectId, details: { ...facts, ...details } };
+}
+
+function revokedFact(key: StoredKey, revoked: readonly string[]): AuditFact {
+  return keyFact('key.revoked', key, { descendants: revoked.filter((id) => id !== key.id) });
 }

@@ -76,6 +76,49 @@ test('the client proves itself as the provider demands, or is public', async (t)
   }
 });
 
+test('what the identity provider gives and takes is in the audit log once, with the source claim', async (t) => {
+  const app = await openSignInApp(t, {
+    roles: ['writers=tea:member', 'readers=tea:viewer', 'operators=administrator'],
+  });
+  const projectId = app.project.id;
+  const id = async () => (await app.database.read.selectFrom('account').select('id').executeTakeFirstOrThrow()).id;
+  const seen = new Set<string>();
+  const eventsOf = async (groups: string[]) => {
+    app.provider.person.claims = { groups };
+    assert.equal((await app.signIn()).statusCode, 200);
+    const rows = await app.database.read.selectFrom('audit_event').selectAll().orderBy('id').execute();
+    const added = rows.filter((row) => !seen.has(row.id) && row.action !== 'signed_in');
+    for (const row of rows) seen.add(row.id);
+    for (const row of added) assert.deepEqual([row.actor_id, row.object_id], [await id(), await id()]);
+    return added.map((row) => [row.action, row.project_id, JSON.parse(row.details)]);
+  };
+  const source = 'claim';
+  assert.deepEqual(await eventsOf(['writers']), [
+    ['account.created', null, { source }],
+    ['member.set', projectId, { source, role: 'member' }],
+  ]);
+  assert.deepEqual(await eventsOf(['writers']), [], 'nothing changed');
+  assert.deepEqual(await eventsOf(['readers']), [['member.set', projectId, { source, role: 'viewer' }]]);
+  const grant = { id: 'gran', client_id: 'c', account_id: await id(), project_id: projectId, resource: 'r' };
+  const times = { created_at: 1, expires_at: 2 ** 50, last_used_at: null, revoked_at: null };
+  const lists = { scopes: '[]', collections: null, tools: null };
+  const granted = app.database.write.insertInto('oauth_grant').values({ ...grant, ...times, ...lists });
+  await granted.execute();
+  assert.deepEqual(await eventsOf(['operators']), [
+    ['account.changed', null, { source, is_administrator: true, ended_applications: 0 }],
+    ['member.removed', projectId, { source, ended_applications: 0 }],
+  ]);
+  assert.deepEqual(await eventsOf([]), [
+    ['account.changed', null, { source, is_administrator: false, ended_applications: 1 }],
+  ]);
+  const manual = { project_id: projectId, account_id: await id(), source: 'manual', created_at: 1 } as const;
+  await app.database.write
+    .insertInto('member')
+    .values({ ...manual, role: 'viewer' })
+    .execute();
+  assert.deepEqual(await eventsOf(['writers']), [], 'a role that a person set stays');
+});
+
 test('only a verified address of an allowed domain, or a role of the claim, lets a new person in', () => {
   const projects = ['tea', 'mint'].map((name) => ({ id: `proj_${name}`, name, createdAt: 1 }));
   const rules = [

@@ -130,8 +130,8 @@ export async function withAdministration(work: (administration: Administration) 
         await assertFolder();
         const accounts = createAccountRepository(database);
         if (reset) {
-          await accounts.removePasswordAccount();
-          await audit.record(commandSource(), { action: 'account.deleted', id: null });
+          const id = await accounts.removePasswordAccount();
+          if (id !== undefined) await audit.record(commandSource(), { action: 'account.deleted', id });
         }
         const { dataFolder } = config;
         const consoleUrl = config.publicFilesUrl ?? listReachableUrls(config.host, config.filesPort)[0];

@@ -50,8 +50,10 @@ export function createAccountRepository(database: Database): AccountRepository {
     removePasswordAccount: () =>
       write.transaction().execute(async (transaction) => {
         const rows = transaction.selectFrom('account').select('id').where('password_hash', 'is not', null);
-        for (const { id } of await rows.execute()) await eraseAccount(transaction, id);
+        const found = await rows.executeTakeFirst();
+        if (found !== undefined) await eraseAccount(transaction, found.id);
         for (const table of ['set_up_token', 'attempt_counter'] as const) await transaction.deleteFrom(table).execute();
+        return found?.id;
       }),
     renewPasswordHash: async ({ id, passwordHash: former }, passwordHash) => {
       const renewed = await write

@@ -3,7 +3,7 @@ import type { PeopleRepository } from '../../access/accounts/people-repository.t
 import type { Database } from '../database/database.ts';
 import { assertNotDeleted } from '../database/deleted-projects.ts';
 import type { Tables } from '../database/tables.ts';
-import { endLostGrants, eraseAccount, findRole, toAccount } from './account-rows.ts';
+import { endLostGrants, endSessions, eraseAccount, findRole, toAccount } from './account-rows.ts';
 import { projects } from './project-repository.ts';
 
 /** Stores what people may do, in either database. */
@@ -35,9 +35,9 @@ function accountFunctions({
           .set({ ...changed, updated_at: now })
           .where('id', '=', id)
           .execute();
-        if (disabledAt !== null) await transaction.deleteFrom('session').where('account_id', '=', id).execute();
-        await endLostGrants(transaction, id, now);
-        return toAccount({ ...found, ...changed, updated_at: now });
+        const sessions = disabledAt === null ? 0 : await endSessions(transaction, id);
+        const applications = (await endLostGrants(transaction, id, now)).length;
+        return { account: toAccount({ ...found, ...changed, updated_at: now }), sessions, applications };
       }),
     eraseAccount: (id) =>
       write.transaction().execute(async (transaction) => {
@@ -46,8 +46,7 @@ function accountFunctions({
         if (found === undefined) return 'absent';
         if (found.password_hash !== null) return 'password';
         if (isManaging(found) && others === 0) return 'last';
-        await eraseAccount(transaction, id);
-        return 'erased';
+        return await eraseAccount(transaction, id);
       }),
   };
 }
@@ -94,8 +93,8 @@ function memberFunctions({
           .where('project_id', '=', projectId)
           .where('account_id', '=', accountId)
           .executeTakeFirst();
-        await endLostGrants(transaction, accountId, now);
-        return removed.numDeletedRows > 0n;
+        const ended = await endLostGrants(transaction, accountId, now);
+        return removed.numDeletedRows > 0n ? ended.length : undefined;
       }),
   };
 }

@@ -38,9 +38,10 @@ export function createSessionRows(
       }),
     addIdentitySession: (session, signIn, bound) =>
       write.transaction().execute(async (transaction) => {
-        const account = await signInIdentity(transaction, dialect, { ...signIn, now: bound.now });
-        if (account === undefined) return undefined;
-        return { account, ended: await insertSession(transaction, { ...session, accountId: account.id }, bound) };
+        const signedIn = await signInIdentity(transaction, dialect, { ...signIn, now: bound.now });
+        if (signedIn === undefined) return undefined;
+        const accountId = signedIn.account.id;
+        return { ...signedIn, ended: await insertSession(transaction, { ...session, accountId }, bound) };
       }),
     touchSession: async (hash, at) => {
       await write

@@ -64,6 +64,7 @@ export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
     async (request) => {
       const { id } = await find(request, request.params.artifact_id);
       await store.remove(guard.callerOf(request).projectId, id);
+      await request.server.audit.record(request, { action: 'artifact.deleted', id });
       return acknowledgement;
     },
   );

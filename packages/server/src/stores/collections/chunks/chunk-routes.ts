@@ -249,7 +249,9 @@ function removeRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
       },
     },
     async (request) => {
+      const { chunk_id: id, collection_id } = request.params;
       await chunks.remove(keyOf(guard, request, request.params));
+      await request.server.audit.record(request, { action: 'chunk.deleted', id, details: { collection_id } });
       return acknowledgement;
     },
   );
