@@ -39,7 +39,7 @@ or the name of a document. The log line of an event has the same name, with \`_\
 An administrator reads all events. A key with the scope \`admin\` reads the events of its own project. A key that is limited to collections
 or tools reads none, because events name objects that do not exist for it.
 
-\`GET /v1/audit_events\` lists the events, newest first, with the filters \`actor\`, \`action\`, \`object\`, \`from\` and \`to\`.
+\`GET /v1/audit_events\` lists the events, newest first, with the filters \`project_id\`, \`actor\`, \`action\`, \`object\`, \`from\` and \`to\`.
 \`GET /v1/audit_events/export\` sends them as JSON Lines, oldest first, up to the time of the request. \`quartermaster audit\` prints them on the
 machine of the store.
 `;

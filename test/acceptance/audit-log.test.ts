@@ -100,6 +100,7 @@ test('[audit] each change leaves exactly one event with its actor, object and re
   const by = manager.data.key;
   const own = service.filesUrl + keys;
   expectEvent(await send('DELETE', `${own}/${limited.data.key_id}`, { by }), 'key.revoked', limited.data.key_id, 'key');
+  const again = await send('DELETE', `${own}/${limited.data.key_id}`, { by });
   // Credential profiles.
   const profiles = `${service.pluginsUrl}/v1/credential_profiles`;
   const credentials = { token: secrets.token };
@@ -117,6 +118,8 @@ test('[audit] each change leaves exactly one event with its actor, object and re
     'collection.changed',
     collectionId,
   );
+  const [chunk] = (await send('GET', `${collection}/records/${recordId}/chunks`)).data;
+  expectEvent(await send('DELETE', `${collection}/chunks/${chunk.chunk_id}`), 'chunk.deleted', chunk.chunk_id);
   expectEvent(await send('DELETE', `${collection}/records/${recordId}`), 'record.deleted', recordId);
   expectEvent(await send('DELETE', collection), 'collection.deleted', collectionId);
   const file = await service.client.files.upload(new Blob([secrets.content]), {
@@ -182,6 +185,11 @@ test('[audit] each change leaves exactly one event with its actor, object and re
     events.filter((event) => event.request_id === look.request),
     [],
     'a run that reads',
+  );
+  assert.ok(!events.some((event) => event.request_id === again.request), 'a key that is already revoked');
+  assert.deepEqual(
+    await list(`&project_id=${project_id}`),
+    events.filter((event) => event.project_id === project_id),
   );
   const of = (action: AuditEvent['action']) => events.filter((event) => event.action === action);
   assert.deepEqual(

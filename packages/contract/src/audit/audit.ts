@@ -109,6 +109,7 @@ export const AuditEventFilter = Type.Object({
   ),
   actor: idOf('Events of this account, key, application or user of the machine.'),
   object: idOf('Events of the object with this id.'),
+  project_id: idOf('Events of this project, also a deleted one.'),
   from: time('Events at this time or later, in milliseconds since 1970.'),
   to: time('Events before this time, in milliseconds since 1970.'),
 });

@@ -20,9 +20,10 @@ export function createAuditRepository({ read, write }: Database): AuditRepositor
       const found = later.where('details', '=', JSON.stringify(details)).limit(1);
       return (await found.executeTakeFirst()) !== undefined;
     },
-    list: async (projectId, { object, actor, action, from, to, ...query }) => {
+    list: async (projectId, { object, project_id, actor, action, from, to, ...query }) => {
       let rows = read.selectFrom('audit_event').selectAll();
       if (projectId !== null) rows = rows.where('project_id', '=', projectId);
+      if (project_id !== undefined) rows = rows.where('project_id', '=', project_id);
       if (object !== undefined) rows = rows.where('object_id', '=', object);
       if (actor !== undefined) rows = rows.where('actor_id', '=', actor);
       if (action !== undefined) rows = rows.where('action', '=', action);
