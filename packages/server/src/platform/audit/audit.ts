@@ -63,8 +63,9 @@ export function createAudit({ repository, clock, newId, logger }: AuditDeps): Au
     const { object, outcome = 'done' } = auditActions[fact.action];
     return {
       object: 'AuditEvent',
-      audit_event_id: newId('auditEvent'),
+      // Before the id, so that a filter from this time includes the event.
       created_timestamp: clock.now(),
+      audit_event_id: newId('auditEvent'),
       project_id: fact.projectId === undefined ? projectId : fact.projectId,
       actor_kind: actorKind,
       actor_id: actorId,
