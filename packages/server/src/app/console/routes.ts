@@ -25,7 +25,7 @@ const consolePaths = [
 const hidden = { schema: { hide: true } } as const;
 
 export function isConsolePath(path: string): boolean {
-  const startOf = (pattern: string) => pattern.replace(/[*:].*$/, '');
+  const startOf = (pattern: string) => pattern.slice(0, pattern.search(/[*:]/));
   return consolePaths.some((each) => path === each || (/[*:]/.test(each) && path.startsWith(startOf(each))));
 }
 

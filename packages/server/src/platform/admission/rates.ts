@@ -39,7 +39,7 @@ export interface RatesDeps {
 
 const logLinesInMinute = 10;
 /** Keys and applications, but not people. */
-const subjects = new RegExp(`^(?:${idPrefixes.key}|${idPrefixes.grant})`);
+const isSubject = (id: string) => [idPrefixes.key, idPrefixes.grant].some((prefix) => id.startsWith(prefix));
 
 export function createRates({ repository, clock, logger, metrics }: RatesDeps): Rates {
   const refusals = new Counter({
@@ -54,7 +54,7 @@ export function createRates({ repository, clock, logger, metrics }: RatesDeps): 
 
   function find({ projectId, keyId }: Owner, covers: (rule: RateRule) => boolean): Limit[] {
     const ofProject = rules.get(projectId ?? '');
-    if (ofProject === undefined || keyId === null || !subjects.test(keyId)) return [];
+    if (ofProject === undefined || keyId === null || !isSubject(keyId)) return [];
     return ofProject.filter((rule) => (rule.subjectId ?? keyId) === keyId && covers(rule)).flatMap(limitsOf);
   }
 
