@@ -130,7 +130,7 @@ test('[package] an old Node.js gets one sentence that names the remedy, and exit
   );
 });
 
-test('[package] the archive holds compiled code, licences and a list of components; the installation has at most 135 MiB', async () => {
+test('[package] the archive holds compiled code, licences and a list of components; the installation has at most 140 MiB', async () => {
   const own = join(installed, 'node_modules/quartermaster');
   const files = await readdir(own, { recursive: true });
   assert.deepEqual(
@@ -156,9 +156,9 @@ test('[package] the archive holds compiled code, licences and a list of componen
   assert.ok(names.has('react'), 'the libraries in the built console');
   const { stdout } = await run('du', ['-sm', installed]);
   const size = Number.parseInt(stdout, 10);
-  assert.ok(size <= 135, `${size} MiB`);
+  assert.ok(size <= 140, `${size} MiB`);
   const archive = await stat(archives.get('quartermaster') ?? '');
-  assert.ok(archive.size <= 2.5 * 2 ** 20, `${archive.size} bytes`);
+  assert.ok(archive.size <= 2.6 * 2 ** 20, `${archive.size} bytes`);
 });
 
 /** Lists the packages of others in a lockfile. */
