@@ -11,8 +11,12 @@ export interface ShortText<Item> {
 
 /** An index in memory for thousands of names and descriptions. */
 export interface ShortTextIndex<Item> {
-  /** Returns the items that share a word with the question, or a related word, best first. Equal ones keep their order. */
-  find(question: string): Item[];
+  /**
+   * Returns the items that share a word with the question, or a related word, best first. Equal ones keep their order.
+   *
+   * @param weightOf a factor for the score of an item. Default: 1 for each
+   */
+  find(question: string, weightOf?: (item: Item) => number): Item[];
 }
 
 /** The words of a question that are looked up. Each word costs at most one pass over the texts for itself and its groups. */
@@ -74,7 +78,7 @@ export async function createShortTextIndex<Item>(
   }
 
   return {
-    find(question) {
+    find(question, weightOf) {
       const scores = new Map<number, number>();
       for (const word of new Set(wordsOf(question).slice(0, maxWords))) {
         const best = new Map<number, number>();
@@ -85,13 +89,17 @@ export async function createShortTextIndex<Item>(
         const rarity = Math.log(1 + (items.length - best.size + 0.5) / (best.size + 0.5));
         for (const [text, value] of best) scores.set(text, (scores.get(text) ?? 0) + rarity * value);
       }
-      return ranked(scores, items);
+      return ranked(scores, items, weightOf);
     },
   };
 }
 
-/** The items by the sum of the scores of their texts. */
-function ranked<Item>(scores: ReadonlyMap<number, number>, items: readonly Item[]): Item[] {
+/** The items by the weighted sum of the scores of their texts. */
+function ranked<Item>(
+  scores: ReadonlyMap<number, number>,
+  items: readonly Item[],
+  weightOf?: (item: Item) => number,
+): Item[] {
   const sums = new Map<Item, { first: number; score: number }>();
   for (const [text, score] of scores) {
     // Every index comes from a posting, so it names an item.
@@ -100,6 +108,7 @@ function ranked<Item>(scores: ReadonlyMap<number, number>, items: readonly Item[
     if (sum === undefined) sums.set(item, { first: text, score });
     else sums.set(item, { first: Math.min(sum.first, text), score: sum.score + score });
   }
+  if (weightOf !== undefined) for (const [item, sum] of sums) sum.score *= weightOf(item);
   const sorted = [...sums].sort(([, one], [, other]) => other.score - one.score || one.first - other.first);
   return sorted.map(([item]) => item);
 }

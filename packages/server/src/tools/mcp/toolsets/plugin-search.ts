@@ -15,7 +15,7 @@ export function createPluginSearch(catalogue: () => SearchSource): PluginSearch 
   let indexed: SearchSource | undefined;
   let index: Promise<ShortTextIndex<CompiledPlugin>> | undefined;
   return {
-    async find(question) {
+    async find(question, weightOf) {
       const source = catalogue();
       if (index === undefined || source !== indexed) {
         const building = createShortTextIndex(textsOf(source));
@@ -25,7 +25,7 @@ export function createPluginSearch(catalogue: () => SearchSource): PluginSearch 
           if (index === building) index = undefined;
         });
       }
-      return (await index).find(question);
+      return (await index).find(question, weightOf);
     },
   };
 }

@@ -49,11 +49,13 @@ export function createSearchTools({ search, check, countSearch }: SearchToolsDep
     const offset = cursor === undefined ? 0 : readCursor(cursor, query);
     const names = new Map([...toolbox.plugins].map(([name, plugin]) => [plugin, name]));
     const named = toolbox.findPlugin(query.trim());
-    const ranked = new Set([...(named === undefined ? [] : [named]), ...(await search.find(query))]);
+    const obstacleOf = await findObstacle();
+    const weightOf = ({ bundle }: CompiledPlugin) => (obstacleOf(bundle) === null ? 1 : weightWithObstacle);
+    const ranked = new Set([...(named === undefined ? [] : [named]), ...(await search.find(query, weightOf))]);
     const found = [...ranked].filter((plugin) => names.has(plugin)).slice(0, toolSearchLimits.ranked);
     const page = found.slice(offset, offset + limit).map((plugin) => ({ plugin, name: names.get(plugin) ?? '' }));
     countSearch(page.length === 0 ? 'nothing' : 'found');
-    const tools = describe(page, toolbox, await findObstacle());
+    const tools = describe(page, toolbox, obstacleOf);
     const next = offset + limit;
     return {
       tools,
@@ -91,6 +93,9 @@ function answered(answer: object, sent: Arguments): SearchToolCall {
   const ignored = ignoredArguments(sent, ToolSearchArguments.properties);
   return { kind: 'answered', result: { content, structuredContent: { ...answer }, ...ignored } };
 }
+
+/** A tool that cannot run now stands above one that can only if its score is 1.25 times as high. */
+const weightWithObstacle = 1 / 1.25;
 
 /** The characters of the schemas of one answer, about 4,000 tokens. The first tool always has its schema. */
 const maxSchemaCharacters = 16_000;

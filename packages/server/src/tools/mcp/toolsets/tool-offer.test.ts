@@ -208,6 +208,19 @@ test('only tools of the choice are found and called, and a tool that writes is n
   }
 });
 
+test('a tool that can run is found before others that fit as well, and keys of the caller change which can', async () => {
+  const query = 'What is the weather in Paris right now?';
+  const find = async (headers: Record<string, string>) => {
+    const opened = await open(choose({}), { headers }).openSearchTool('search_tools', { query });
+    assert.ok(opened?.kind === 'answered');
+    return opened.result.structuredContent as { tools: [{ name: string; available: boolean }] };
+  };
+  const [first] = (await find({})).tools;
+  assert.match(first.name, /^open_meteo__/);
+  const [withKey] = (await find({ 'X-Credential-WEATHER_BIT_API_KEY': 'k' })).tools;
+  assert.deepEqual(withKey, { ...withKey, name: 'weather_bit__get_current_weather', available: true });
+});
+
 test('the pages of search_tools hold every tool once, the one of an exact name first', async () => {
   const offer = open(choose({}));
   const seen: string[] = [];
