@@ -217,7 +217,7 @@ test('a tool that can run is found before others that fit as well, and keys of t
   };
   const [first] = (await find({})).tools;
   assert.match(first.name, /^open_meteo__/);
-  const [withKey] = (await find({ 'X-Credential-WEATHER_BIT_API_KEY': 'k' })).tools;
+  const [withKey] = (await find({ 'x-credential-weather_bit_api_key': 'k' })).tools;
   assert.deepEqual(withKey, { ...withKey, name: 'weather_bit__get_current_weather', available: true });
 });
 
