@@ -128,6 +128,38 @@ export const OperatorHosts = Type.Object(
 );
 export type OperatorHosts = Static<typeof OperatorHosts>;
 
+/**
+ * `name`, `name:port`, or with `{credential}` in the place of a label or of the whole: `{subdomain}.example.com`, `{base_url}`.
+ */
+const hostPattern = '^([a-z0-9.-]|\\{[A-Za-z0-9_]{1,64}\\})+(:\\d+)?$';
+
+/**
+ * Where the broker replaces the placeholder of a credential by its value, and the hosts that may get it. A request that holds a
+ * placeholder anywhere else is refused.
+ */
+export const CredentialPlaces = Type.Object(
+  {
+    /** Some of the bundle's `hosts`, written in the same way. */
+    hosts: Type.Array(Type.String({ pattern: hostPattern, maxLength: 253 }), { maxItems: 100 }),
+    places: Type.Array(
+      Type.Union([
+        /** A header; the name is in lower case. In `authorization`, the placeholder may be inside `Basic`. */
+        Type.Object({ in: Type.Literal('header'), name: Type.String({ pattern: '^[a-z0-9-]{1,64}$' }) }, strict),
+        /** A member of the query or of a form. */
+        Type.Object({ in: Type.Enum(['query', 'form']), name: Type.String({ minLength: 1, maxLength: 128 }) }, strict),
+        /** The rest of the path's segment after this prefix, such as `/bot`. */
+        Type.Object(
+          { in: Type.Literal('path'), prefix: Type.String({ pattern: '^/[A-Za-z0-9._~/-]*$', maxLength: 256 }) },
+          strict,
+        ),
+      ]),
+      { maxItems: 32 },
+    ),
+  },
+  strict,
+);
+export type CredentialPlaces = Static<typeof CredentialPlaces>;
+
 export const BundleManifest = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
@@ -139,11 +171,13 @@ export const BundleManifest = Type.Object(
     api: Type.Optional(ApiFacts),
     /** A file in the bundle's folder: .svg or .png, at most 64 KiB. */
     icon: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+\\.(svg|png)$' })),
-    /** The only hosts that requests of this bundle may reach. Exact names without wildcards. */
-    hosts: Type.Union([Type.Array(Type.String({ pattern: '^[a-z0-9.-]+(:\\d+)?$' })), OperatorHosts]),
+    /** The only hosts that requests of this bundle may reach. Exact names without wildcards. `{credential}` needs `credential_places`. */
+    hosts: Type.Union([Type.Array(Type.String({ pattern: hostPattern })), OperatorHosts]),
     /** The JSON Schema of the `credentials` object, with `x-secret: true` on each secret. Absent when none are needed. */
     credentials_schema: Type.Optional(Schema),
     inject: Type.Optional(Type.Array(Injection)),
+    /** Instead of `inject`: its handlers get placeholders of the secrets. */
+    credential_places: Type.Optional(CredentialPlaces),
     /** Applies to every call of the bundle: requests, handlers, remote tools and `verify`. */
     errors: Type.Optional(ErrorMapping),
     /** A cheap call that checks whether the credentials work. */

@@ -28,7 +28,8 @@ export function compileBundle(
 ): CompiledBundle {
   const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
   const { handlers, sandboxMissing = null } = capabilities;
-  const needed = typeof handlers === 'function' ? handlers(folder) : handlers;
+  const holdsPlaceholders = manifest.credential_places !== undefined;
+  const needed = holdsPlaceholders ? 'sandbox' : typeof handlers === 'function' ? handlers(folder) : handlers;
   const isRefused = hasCode && needed === 'sandbox' && sandboxMissing !== null;
   const plugins = new Map<string, CompiledPlugin>();
   const bundle: CompiledBundle = {
@@ -41,6 +42,7 @@ export function compileBundle(
     credentialsHost: credentialsHostOf(manifest),
     callsOut: leavesHosts(manifest) || declaredHosts(manifest).length > 0,
     isolation: hasCode ? needed : 'none',
+    ...(holdsPlaceholders ? { refusal: 'Bundles with "credential_places" cannot run yet.' } : {}),
     ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
     checkCredentials: compiler.compileCredentials(() => manifest.credentials_schema ?? { type: 'object' }),
     credentialNames: new Set(credentialProperties(manifest).keys()),

@@ -3,9 +3,10 @@ import { checkSchema } from '../schema/check-schema.ts';
 import type { ErrorCollector } from '../schema/error-collector.ts';
 import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
 import { checkInjections } from './check-injections.ts';
+import { checkCredentialPlaces, checkHostTemplates } from './check-places.ts';
 
 /** The parts of a bundle that the requests of its plugins refer to. */
-export type RequestBasis = Pick<BundleManifest, 'hosts' | 'credentials_schema' | 'inject'>;
+export type RequestBasis = Pick<BundleManifest, 'hosts' | 'credentials_schema' | 'inject' | 'credential_places'>;
 
 /** The properties of `credentials_schema`, by name. */
 export function credentialProperties(
@@ -39,6 +40,8 @@ export function checkCredentials(manifest: RequestBasis, errors: ErrorCollector)
   }
   const { inject = [] } = manifest;
   checkInjections({ inject, path: ['inject'], known: properties, hosts: knownHosts(manifest) }, errors);
+  checkHostTemplates(manifest, properties, errors);
+  if (manifest.credential_places !== undefined) checkCredentialPlaces(manifest, manifest.credential_places, errors);
   if (!leavesHosts(manifest)) return;
   const to = credentialsHostOf(manifest);
   if (to === undefined && inject.length > 0) {

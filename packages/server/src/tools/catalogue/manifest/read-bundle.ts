@@ -7,6 +7,7 @@ import { declaredHosts } from './bundle-hosts.ts';
 import { checkCredentials, type RequestBasis } from './check-credentials.ts';
 import { checkErrorMapping, checkResponse } from './check-expression.ts';
 import { checkBundleManifest } from './check-manifest.ts';
+import { needsHandler } from './check-places.ts';
 import { checkRequest, requestContext } from './check-request.ts';
 import { reasonOf } from './plain-file.ts';
 import { type BundleIcon, readIcon } from './read-icon.ts';
@@ -87,7 +88,7 @@ function checkBundle(value: unknown, name: string, errors: ErrorCollector): Chec
 
 /** Returns undefined when one of the parts is invalid, because checks against the others would report false errors. */
 function basisOf(value: unknown, { hosts, ...members }: Partial<BundleManifest>): RequestBasis | undefined {
-  const isInvalid = (['credentials_schema', 'inject'] as const).some(
+  const isInvalid = (['credentials_schema', 'inject', 'credential_places'] as const).some(
     (name) => members[name] === undefined && Object.hasOwn(Object(value), name),
   );
   return hosts === undefined || isInvalid ? undefined : { ...members, hosts };
@@ -95,6 +96,7 @@ function basisOf(value: unknown, { hosts, ...members }: Partial<BundleManifest>)
 
 function checkVerify(verify: BundleManifest['verify'], basis: RequestBasis, errors: ErrorCollector): void {
   if (verify === undefined) return;
+  if (basis.credential_places !== undefined) errors.add(['verify'], needsHandler);
   const { request, response } = verify;
   checkRequest(request, ['verify', 'request'], { context: requestContext(basis, new Set()), errors });
   if (response !== undefined) checkResponse(response, ['verify', 'response'], errors);

@@ -6,6 +6,7 @@ import type { ErrorCollector } from '../schema/error-collector.ts';
 import type { RequestBasis } from './check-credentials.ts';
 import { checkResponse } from './check-expression.ts';
 import { type CheckedManifest, checkPluginManifest } from './check-manifest.ts';
+import { needsHandler } from './check-places.ts';
 import { checkRequest, requestContext } from './check-request.ts';
 import { readPlainFile } from './plain-file.ts';
 import { readManifestFile } from './read-manifest-file.ts';
@@ -86,6 +87,7 @@ function checkRequests(
   errors: ErrorCollector,
 ): void {
   if (basis === undefined) return;
+  if (basis.credential_places !== undefined && (request ?? mcp) !== undefined) errors.add([], needsHandler);
   if (mcp !== undefined) {
     // The URL is fixed and contains no parameters.
     checkRequest({ method: 'POST', url: mcp.url }, ['mcp'], { context: requestContext(basis, new Set()), errors });
