@@ -31,6 +31,10 @@ export const Bundle = Type.Object({
   version: Type.String(),
   icon_url: Type.Union([Type.String(), Type.Null()]),
   isolation: Type.Enum([...isolations]),
+  unavailable: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Why no plugin of the bundle can run on this service, and the remedy. null: they can, with their credentials.',
+  }),
 });
 export type Bundle = Static<typeof Bundle>;
 

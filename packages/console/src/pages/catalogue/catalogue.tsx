@@ -3,6 +3,7 @@ import type { Bundle, Plugin } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useDeferredValue, useMemo } from 'react';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
+import { useBundlesWithProfiles } from '../../api/credential-profiles.ts';
 import { usePageText } from '../../app/page-state.ts';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -14,7 +15,7 @@ import { tones } from '../../components/tones.ts';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './catalogue.module.css';
-import { type CatalogueRow, findRows, indexOf } from './find-rows.ts';
+import { type CatalogueRow, findRows, indexOf, type Readiness } from './find-rows.ts';
 
 /** All bundles with their plugins, filtered while the user types. */
 export function Catalogue() {
@@ -23,7 +24,11 @@ export function Catalogue() {
   const plugins = usePlugins();
   const [text, setText] = usePageText('q');
   const words = useDeferredValue(text);
-  const index = useMemo(() => indexOf(bundles.data ?? [], plugins.data ?? []), [bundles.data, plugins.data]);
+  const profiles = useBundlesWithProfiles();
+  const index = useMemo(
+    () => indexOf(bundles.data ?? [], plugins.data ?? [], profiles),
+    [bundles.data, plugins.data, profiles],
+  );
   const rows = useMemo(() => findRows(index, words), [index, words]);
   const error = bundles.error ?? plugins.error;
   const isLoaded = bundles.isSuccess && plugins.isSuccess;
@@ -59,10 +64,16 @@ export function Catalogue() {
 }
 
 function Row({ row }: { row: CatalogueRow }) {
-  return row.plugin === null ? <BundleRow bundle={row.bundle} /> : <PluginRow plugin={row.plugin} />;
+  return row.plugin === null ? (
+    <BundleRow bundle={row.bundle} readiness={row.readiness} />
+  ) : (
+    <PluginRow plugin={row.plugin} />
+  );
 }
 
-function BundleRow({ bundle }: { bundle: Bundle }) {
+const readinessColors = { ready: tones.good, needsCredentials: 'gray', unavailable: tones.bad } as const;
+
+function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness }) {
   const { t } = useLanguage();
   return (
     <div className={classes.bundle}>
@@ -76,8 +87,8 @@ function BundleRow({ bundle }: { bundle: Bundle }) {
         </Text>
       </div>
       <div className={classes.badges}>
-        <Badge size="sm" color="gray" variant="outline" c="var(--mantine-color-text)">
-          {t(`isolation.${bundle.isolation}`)}
+        <Badge size="sm" color={readinessColors[readiness]} variant="outline" c="var(--mantine-color-text)">
+          {t(`readiness.${readiness}`)}
         </Badge>
         <Text size="xs" c="dimmed">
           {t('catalogue.plugins', { count: bundle.num_plugins })}

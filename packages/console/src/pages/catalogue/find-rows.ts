@@ -1,10 +1,23 @@
 import type { Bundle, Plugin } from '@quartermaster/contract';
 
+/** What a bundle needs before its plugins can run, in the order in which the catalogue shows the bundles. */
+export const readiness = ['ready', 'needsCredentials', 'unavailable'] as const;
+export type Readiness = (typeof readiness)[number];
+
+/** @param profiles the ids of the bundles for which the project has a credential profile */
+export function readinessOf(bundle: Bundle, profiles: ReadonlySet<string>): Readiness {
+  if (bundle.unavailable !== null) return 'unavailable';
+  const { required } = bundle.credentials_schema;
+  const needsNone = !Array.isArray(required) || required.length === 0;
+  return needsNone || profiles.has(bundle.bundle_id) ? 'ready' : 'needsCredentials';
+}
+
 /** A bundle, or one of its plugins. */
 export interface CatalogueRow {
   readonly id: string;
   readonly bundle: Bundle;
   readonly plugin: Plugin | null;
+  readonly readiness: Readiness;
 }
 
 interface Indexed {
@@ -13,15 +26,23 @@ interface Indexed {
   readonly text: string;
 }
 
-/** Bundles by name, each followed by its plugins, with their search texts. */
-export function indexOf(bundles: readonly Bundle[], plugins: readonly Plugin[]): readonly Indexed[] {
+/** Bundles by readiness and name, each followed by its plugins, with their search texts. */
+export function indexOf(
+  bundles: readonly Bundle[],
+  plugins: readonly Plugin[],
+  profiles: ReadonlySet<string>,
+): readonly Indexed[] {
   const byBundle = Map.groupBy(plugins, (plugin) => plugin.bundle_id);
-  const sorted = bundles.toSorted((one, other) => one.name.localeCompare(other.name));
-  return sorted.flatMap((bundle) => {
+  const rated = bundles.map((bundle) => ({ bundle, ready: readinessOf(bundle, profiles) }));
+  const sorted = rated.toSorted(
+    (one, other) =>
+      readiness.indexOf(one.ready) - readiness.indexOf(other.ready) || one.bundle.name.localeCompare(other.bundle.name),
+  );
+  return sorted.flatMap(({ bundle, ready }) => {
     const own = [bundle.bundle_id, bundle.name, bundle.description, bundle.provider].join(' ').toLowerCase();
-    const head = { row: { id: bundle.bundle_id, bundle, plugin: null }, text: own };
+    const head = { row: { id: bundle.bundle_id, bundle, plugin: null, readiness: ready }, text: own };
     const rows = (byBundle.get(bundle.bundle_id) ?? []).map((plugin) => ({
-      row: { id: `${bundle.bundle_id}/${plugin.plugin_id}`, bundle, plugin },
+      row: { id: `${bundle.bundle_id}/${plugin.plugin_id}`, bundle, plugin, readiness: ready },
       text: `${own} ${plugin.plugin_id} ${plugin.name} ${plugin.description}`.toLowerCase(),
     }));
     return [head, ...rows];

@@ -1,4 +1,4 @@
-import { Badge, Group, Tabs, Text } from '@mantine/core';
+import { Alert, Badge, Group, Tabs, Text } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
 import { useParams } from '@tanstack/react-router';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
@@ -64,6 +64,11 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
           </Text>
         </div>
       </div>
+      {bundle.unavailable === null ? null : (
+        <Alert color={tones.caution} title={t('readiness.unavailable')} mb="lg">
+          {bundle.unavailable}
+        </Alert>
+      )}
       <Tabs value={tab} onChange={openTab} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="try">{t('plugin.tab.try')}</Tabs.Tab>

@@ -1,6 +1,7 @@
 import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
 import { successEnvelope } from '../../../platform/envelope.ts';
 import { type CachedJson, createJsonCache, type JsonCache } from '../../../platform/json/json-cache.ts';
+import { sandboxRemedy } from '../../../platform/processes/isolation/probe.ts';
 import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
 import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
@@ -105,10 +106,8 @@ function pluginsOf(bundles: readonly CompiledBundle[]): CompiledPlugin[] {
 
 const noCredentials = { type: 'object', properties: {} };
 
-function bundleIn(
-  { id, manifest, hosts, hostsBy, plugins, isolation }: CompiledBundle,
-  view: { language: string; icon: string | null },
-) {
+function bundleIn(bundle: CompiledBundle, view: { language: string; icon: string | null }) {
+  const { id, manifest, hosts, hostsBy, plugins, isolation } = bundle;
   return {
     object: 'Bundle',
     bundle_id: id,
@@ -123,7 +122,14 @@ function bundleIn(
     version: manifest.version,
     icon_url: view.icon,
     isolation,
+    unavailable: describeObstacle(bundle),
   } satisfies Bundle;
+}
+
+function describeObstacle({ refusal, callsOut, hosts }: CompiledBundle): string | null {
+  if (refusal !== undefined) return `${refusal} ${sandboxRemedy}`;
+  if (!callsOut || hosts.length > 0) return null;
+  return 'It leaves its hosts to the operator, who has allowed none. The setting QUARTERMASTER_BUNDLE_HOSTS allows hosts.';
 }
 
 function pluginIn({ bundle, manifest }: CompiledPlugin, options: RecordOptions) {

@@ -72,6 +72,7 @@ test('GET /v1/bundles lists all bundles by id in the list envelope', async (t) =
     version: '1.0.0',
     icon_url: 'http://127.0.0.1:8081/v1/bundles/weather/icon',
     isolation: 'none',
+    unavailable: null,
   });
   const { bundle_id, isolation, icon_url } = data[0];
   assert.deepEqual({ bundle_id, isolation, icon_url }, { bundle_id: 'sums', isolation: 'process', icon_url: null });

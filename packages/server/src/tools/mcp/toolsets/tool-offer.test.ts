@@ -115,7 +115,20 @@ test('plugins that this machine refuses to run are listed only by a choice, and 
   assert.ok((await list({ tools: 'all' })).includes('calculator__evaluate'));
   assert.deepEqual(await list({ bundles: 'calculator' }), ['calculator__evaluate']);
   const findObstacle = await openAvailability({ headerOf: () => undefined, projectId: null }, async () => new Map());
-  for (const bundle of refused) assert.match(findObstacle(bundle) ?? '', /cannot run it on its machine/);
+  for (const bundle of refused) {
+    assert.match(findObstacle(bundle) ?? '', /cannot run it on its machine/);
+    const { unavailable } = catalogue.describeBundle(bundle, 'en');
+    assert.match(
+      unavailable ?? '',
+      /^Its handlers need a sandbox, and bubblewrap is not installed\. Install bubblewrap/,
+    );
+  }
+  const [reader, hostless] = [catalogue, await loadFolder(own)].map((one, at) => {
+    const bundle = one.findBundle(['jina_web_reader', 'http_request'][at] ?? '');
+    return bundle && one.describeBundle(bundle, 'en').unavailable;
+  });
+  assert.equal(reader, null);
+  assert.match(hostless ?? '', /leaves its hosts to the operator.*QUARTERMASTER_BUNDLE_HOSTS/);
 });
 
 /** A profile that does not exist is wrong for every bundle with credentials, even if they are optional. */
