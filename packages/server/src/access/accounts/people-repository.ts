@@ -26,7 +26,7 @@ export interface EndedAccess {
 /** Why an account stays as it is: it does not exist, or nobody could manage the service without it. */
 export type Kept = 'absent' | 'last';
 
-/** Stores what people may do. Every change is one transaction, which also ends the access that somebody loses. */
+/** Stores what people may do. Every change is one transaction, which also ends access that is lost. */
 export interface PeopleRepository {
   /** Returns the role of an enabled account; undefined for a project that does not exist for it. */
   findRole(accountId: string, projectId: string): Promise<Role | undefined>;

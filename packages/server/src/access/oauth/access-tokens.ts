@@ -13,7 +13,7 @@ import type { AddressName, Resources } from './resources.ts';
 /** A token that was found is used for this time without a query, so a revocation is visible in every process within it. */
 const cachedMs = 1000;
 const mostCached = 10_000;
-/** One query at a time looks up all tokens that are waiting, so somebody who guesses tokens causes one, not one for each guess. */
+/** One query at a time looks up all tokens that are waiting, so many guesses cost one query. */
 const mostInQuery = 500;
 const noteEveryMs = 60_000;
 

@@ -35,7 +35,7 @@ const params = Type.Object({ request_id: Type.String({ minLength: 1, maxLength: 
 
 /**
  * Serves the page of consent with what an application asks for, and stores the decision. Both calls need the session of the console,
- * and the cookie of the browser in which the request began: a link to a request of somebody else finds nothing.
+ * and the cookie of the browser in which the request began: a link to a request of another browser finds nothing.
  */
 export function consentRoutes(app: App, deps: ConsentRoutesDeps): void {
   app.get(

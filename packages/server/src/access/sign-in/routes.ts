@@ -97,7 +97,7 @@ export function signInRoutes(app: App, deps: SignInRoutesDeps): void {
   );
 }
 
-/** A rule for a project that does not exist gives nothing until somebody creates the project. */
+/** A rule for a project that does not exist gives nothing until the project exists. */
 async function warnOfUnknownProjects(app: App, { rules, listProjects }: SignInRoutesDeps): Promise<void> {
   if (rules.length === 0) return;
   const known = new Set(['*', ...(await listProjects()).flatMap(({ id, name }) => [id, name])]);

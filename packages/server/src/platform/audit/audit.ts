@@ -20,7 +20,7 @@ export interface Sender {
   readonly requestId: string | null;
 }
 
-/** The caller of a request, or somebody else. */
+/** The caller of a request, or another actor. */
 export type AuditBy = AuditSource | ReceivedRequest;
 
 /** What happened. */
