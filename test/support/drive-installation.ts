@@ -19,7 +19,6 @@ const environment = {
   QUARTERMASTER_FILES_PORT: '0',
   QUARTERMASTER_PLUGINS_PORT: '0',
   QUARTERMASTER_DRAIN_SECONDS: '0',
-  QUARTERMASTER_BUNDLE_PUBLISHERS: publisher,
   QUARTERMASTER_EGRESS_OVERRIDES: JSON.stringify({ 'https://gate.example': upstream.url }),
 };
 
@@ -32,6 +31,7 @@ const url = await pluginsUrl();
 const load = startLoad();
 
 await pause(1_000);
+await quartermaster('trust', publisher);
 await install(first);
 await until(async () => (await versionInForce()) === '1.0.0');
 load.targets.push(greet);

@@ -27,7 +27,6 @@ export interface PackageManager {
   install(request: InstallOptions): Promise<Installation>;
   list(): Promise<readonly ListedBundle[]>;
   remove(bundleId: string): Promise<void>;
-  /** Publishers from the settings have no name. */
   publishers(): Promise<readonly Publisher[]>;
   trust(key: string, name: string): Promise<void>;
   /** @returns whether the publisher had been trusted with `trust` */
@@ -36,14 +35,9 @@ export interface PackageManager {
 
 /** @throws ConfigError */
 export function createPackageManager(environment: Environment): PackageManager {
-  const { installedBundles: folder, bundleFolders, bundlePublishers } = parseConfig(environment);
+  const { installedBundles: folder, bundleFolders } = parseConfig(environment);
   const installed = createInstalledBundles(folder);
   const trusted = createTrustedPublishers(folder);
-
-  async function publishers(): Promise<Publisher[]> {
-    const ofSettings = bundlePublishers.map((key) => ({ key: readPublicKey(key), name: '' }));
-    return [...(await trusted.list()), ...ofSettings];
-  }
 
   async function check(path: string): Promise<void> {
     const found = await checkBundle(path);
@@ -56,9 +50,9 @@ export function createPackageManager(environment: Environment): PackageManager {
 
   return {
     folder,
-    publishers,
+    publishers: trusted.list,
     install: async (request) => {
-      const keys = new Set<PublicKeyText>((await publishers()).map(({ key }) => key));
+      const keys = new Set<PublicKeyText>((await trusted.list()).map(({ key }) => key));
       return await installBundle(request, { installed, trusted: keys, check });
     },
     list: async () => {

@@ -8,7 +8,7 @@ import {
   isLanguage,
   isNetwork,
   isOrigin,
-  isPublisher,
+  isRegistry,
   isServiceUrl,
   isToolName,
 } from './setting-checks.ts';
@@ -221,10 +221,10 @@ const plugins = {
     default: [],
     isPath: true,
   }),
-  BUNDLE_PUBLISHERS: list(
-    isPublisher,
-    'be a list of public keys such as ed25519:…',
-    'Trust the publishers with these public keys, separated by commas, in addition to those of `quartermaster bundle trust`',
+  PACKAGE_REGISTRY: secret(
+    'Download packages of pieces from this registry of npm, such as `https://npm.example.com`. A token for it stands before the host, `https://TOKEN@npm.example.com`, or a user and a password. Its address may be private. Unset: `https://registry.npmjs.org`',
+    isRegistry,
+    'be an http or https URL without query, such as https://TOKEN@npm.example.com',
   ),
   EGRESS_OVERRIDES: map<string>(
     [isOrigin, Type.Refine(Type.String(), isOrigin)],

@@ -185,7 +185,7 @@ for (const name of secretFiles) {
 test('the list of settings with secret files is complete', () => {
   assert.deepEqual(secretFiles.sort(), [
     ...['ADMINISTRATOR_PASSWORD_FILE', 'DATABASE_URL_FILE', 'EMBEDDING_KEY_FILE', 'FIRST_KEY_FILE'],
-    ...['OIDC_CLIENT_SECRET_FILE', 'RERANKER_KEY_FILE', 'SEALING_KEY_FILE'],
+    ...['OIDC_CLIENT_SECRET_FILE', 'PACKAGE_REGISTRY_FILE', 'RERANKER_KEY_FILE', 'SEALING_KEY_FILE'],
   ]);
 });
 

@@ -30,7 +30,12 @@ export const isHostName = (text: string) => /^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.tes
 
 export const isNetwork = (text: string) => ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
 
-export const isPublisher = (text: string) => /^ed25519:[A-Za-z0-9_-]{43}$/.test(text);
+/** A URL that may have a user and a password, whose characters are encoded correctly. */
+export function isRegistry(text: string): boolean {
+  const { protocol, search, hash, username, password } = URL.parse(text) ?? { protocol: '' };
+  const isEncoded = !/%(?![0-9a-f]{2})/i.test(`${username}${password}`);
+  return (protocol === 'https:' || protocol === 'http:') && search === '' && hash === '' && isEncoded;
+}
 
 /** A host with an optional port. */
 export const isHost = (text: string) => /^[a-z0-9.-]+(:\d{1,5})?$/.test(text);

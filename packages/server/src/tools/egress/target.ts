@@ -52,6 +52,7 @@ const notAllowed = {
   bundle: 'is not one the bundle declares',
   operator: 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS',
   command: 'is not one that this command may reach; allow it with --allow-host',
+  registry: 'is neither the registry nor the host that it names for the package',
 } as const;
 
 /** Whether a URL points to a declared host, `name` or `name:port`. */

@@ -1,0 +1,19 @@
+import { Problem } from '../../platform/problem.ts';
+
+/** The package cannot be installed, whatever the registry says. @param reason a clause without a full stop @param remedy a sentence */
+export function packageRefused(reason: string, remedy: string, cause?: unknown): Problem {
+  return new Problem('REQUEST_VALIDATION_ERROR', `The package was not accepted: ${reason}. ${remedy}`, { cause });
+}
+
+export function packageNotFound(wanted: string, registry: string, known: string | null): Problem {
+  const remedy = known === null ? 'Check the name.' : `Its latest version is ${known}.`;
+  return new Problem('OBJECT_NOT_FOUND', `The registry ${registry} has no package ${wanted}. ${remedy}`);
+}
+
+/** @param reason a clause without a full stop */
+export function registryFailed(registry: string, reason: string): Problem {
+  return new Problem(
+    'PROVIDER_ERROR',
+    `The package could not be downloaded from ${registry}: ${reason}. Check QUARTERMASTER_PACKAGE_REGISTRY, or install a downloaded file.`,
+  );
+}
