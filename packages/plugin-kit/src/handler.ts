@@ -35,6 +35,8 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A string is sent unchanged; other values are sent as JSON. */
   readonly body?: unknown;
+  /** The bytes of the body as base64, instead of `body`. They are sent unchanged. */
+  readonly base64?: string;
   /** Whether to return a response that is not text as `base64`. Default: it is decoded as text. */
   readonly binary?: boolean;
 }

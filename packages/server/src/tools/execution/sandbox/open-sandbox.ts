@@ -19,11 +19,11 @@ import {
 } from '../../../platform/processes/isolation/probe.ts';
 import { nobody, type SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import { createUsageWatch } from '../../../platform/processes/usage-watch.ts';
-import { createHost } from './host.ts';
+import { type Assignment, createHost } from './host.ts';
 import { createPool, type Pool } from './pool.ts';
 import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';
 import { createSlots } from './slots.ts';
-import { spawnChild } from './spawn-child.ts';
+import { pieceHandler, spawnChild } from './spawn-child.ts';
 
 export interface SandboxOptions {
   /**
@@ -86,7 +86,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const countRun = registerMetrics(options.metrics, pools);
 
   async function openHome(task: SandboxTask): Promise<Home> {
-    const { bundleId, bundleFolder, projectId = null, limits, isolation = 'process' } = task;
+    const { bundleId, bundleFolder, projectId = null, limits, isolation = 'process', piece } = task;
+    if (piece !== undefined && isolation !== 'sandbox') throw new Error('Pieces run in a sandbox only.');
     const folder = await realpath(bundleFolder);
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
     if (settings === undefined)
@@ -94,6 +95,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const own = await settingsFor(folder, settings, () => logger.warn({ bundle_id: bundleId }, unshared));
     const child = { ...own, cgroups };
     const { memoryMb } = limits;
+    const plan = { bundleFolder: folder, memoryMb, isPiece: piece !== undefined };
     const owner = { bundleId, projectId };
     const shared = { owner, slots, clock, memoryMb, maxChildren: maxChildrenPerBundle };
     const pool = createPool({
@@ -101,7 +103,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       queueLength: Math.max(1, Math.ceil(queueLength / 2)),
       recycleAfterRuns: options.recycleAfterRuns,
       leastWaitMs: options.leastWaitMs ?? 5_000,
-      startHost: () => createHost(spawnChild({ bundleFolder: folder, memoryMb }, child), usage),
+      startHost: () => createHost(spawnChild(plan, child), usage),
       onCrash(printed) {
         logger.warn({ bundle_id: bundleId }, 'plugin process exited early');
         logger.debug({ bundle_id: bundleId, printed }, 'plugin process printed');
@@ -130,14 +132,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   async function run(task: SandboxTask, signal: AbortSignal): Promise<SandboxOutcome> {
-    const version = `${task.bundleFolder}\n${task.bundleStamp ?? ''}`;
-    const key = `${task.projectId}\n${task.isolation}\n${task.bundleId}\n${task.limits.memoryMb}\n${version}`;
+    const key = keyOf(task);
     const home = homes.get(key) ?? (await findHome(key, task));
     home.lastAsked = clock.now();
     const { pool, folder, handlerUrls, hiddenFolders } = home;
     const handlerUrl = handlerUrls.get(task.handlerPath) ?? (await findHandler(folder, task.handlerPath));
     handlerUrls.set(task.handlerPath, handlerUrl);
-    const outcome = await pool.run({ task, handlerUrl, signal, hiddenFolders });
+    const outcome = await pool.run({ ...assignmentOf(task, handlerUrl), signal, hiddenFolders });
     countRun(outcome.kind);
     return outcome;
   }
@@ -201,6 +202,18 @@ async function findHandler(folder: string, handlerPath: string): Promise<string>
   const path = await realpath(resolve(folder, handlerPath));
   if (!path.startsWith(folder + sep)) throw new Error('A handler must be inside the folder of its bundle.');
   return pathToFileURL(path).href;
+}
+
+/** Runs with equal keys may share a process. */
+function keyOf({ piece, projectId, isolation, bundleId, limits, bundleFolder, bundleStamp }: SandboxTask): string {
+  const version = [bundleFolder, bundleStamp ?? ''];
+  return [piece?.credentialsDigest ?? '', projectId, isolation, bundleId, limits.memoryMb, ...version].join('\n');
+}
+
+/** The handler of a piece is its runtime, which loads the file that the input names. */
+function assignmentOf(task: SandboxTask, url: string): Pick<Assignment, 'task' | 'handlerUrl'> {
+  if (task.piece === undefined) return { task, handlerUrl: url };
+  return { task: { ...task, input: { ...task.input, file: url } }, handlerUrl: pathToFileURL(pieceHandler()).href };
 }
 
 function sum(pools: Iterable<Pool>, what: 'children' | 'waiting'): number {

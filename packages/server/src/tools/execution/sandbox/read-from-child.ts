@@ -55,7 +55,8 @@ const methods = new Set<unknown>([undefined, 'GET', 'POST', 'PUT', 'PATCH', 'DEL
 
 function isRequest(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value.url !== 'string' || !methods.has(value.method)) return false;
-  const { headers, query, binary } = value;
+  const { headers, query, binary, base64 } = value;
+  if (base64 !== undefined && typeof base64 !== 'string') return false;
   if (binary !== undefined && typeof binary !== 'boolean') return false;
   if (
     headers !== undefined &&

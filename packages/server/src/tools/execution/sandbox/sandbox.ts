@@ -40,6 +40,11 @@ export interface SandboxTask {
   /** The version of the files in the folder. Versions share no process. */
   readonly bundleStamp?: string;
   readonly handlerPath: string;
+  /**
+   * The handler is the file of a piece: it is loaded by the runtime of pieces, and the input is its `PieceTask` without the file. A
+   * process that has served one digest never serves another.
+   */
+  readonly piece?: { readonly credentialsDigest: string };
   /** Passed to the handler, because several plugins may share one. Default: empty. */
   readonly pluginId?: string;
   readonly input: Record<string, unknown>;

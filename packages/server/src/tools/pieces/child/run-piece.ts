@@ -1,0 +1,48 @@
+import type { Handler } from '@quartermaster/plugin-kit';
+import { authFor, createActionContext, createPropertyContext, propsFor } from './action-context.ts';
+import { describeOptions, describePiece, describeProperties, textOf } from './describe-piece.ts';
+import { type LoadedPiece, loadPiece, membersOf } from './load-piece.ts';
+import { redirectModules } from './modules.ts';
+import type { PieceChoices, PieceTask } from './piece-task.ts';
+import { createProcessFacade } from './process-facade.ts';
+import { currentRun, fetchForPiece } from './send-request.ts';
+
+/**
+ * The handler of every piece. It runs in a child process of the sandbox, never in the service. The restrictions of handlers apply;
+ * what a piece sees instead of `process`, `fetch` and the modules of Node.js is defined before its file is loaded.
+ */
+
+const facade = createProcessFacade(process);
+redirectModules(facade);
+for (const [name, value] of Object.entries({ process: facade, fetch: fetchForPiece })) {
+  Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+}
+
+let loaded: LoadedPiece | undefined;
+
+export const run: Handler<PieceTask> = (task, context) =>
+  currentRun.run(context, async () => {
+    loaded ??= loadPiece(task.file);
+    if (task.mode === 'describe') return describePiece(loaded);
+    const action = loaded.actions.get(task.action);
+    if (action === undefined) throw new Error(`The piece has no action ${JSON.stringify(task.action)}.`);
+    const auth = authFor(task.auth, loaded.contextVersion);
+    const props = propsFor(action.props, task, auth);
+    if (task.mode === 'choices') return await chooseFor(action, task, { ...props, auth });
+    // The types of its members were checked when the piece was loaded.
+    const output: unknown = await (action.run as (context: object) => unknown)(createActionContext(auth, props));
+    return output ?? null;
+  });
+
+async function chooseFor(
+  action: Readonly<Record<string, unknown>>,
+  { property, search }: Extract<PieceTask, { mode: 'choices' }>,
+  props: Readonly<Record<string, unknown>>,
+): Promise<PieceChoices> {
+  const declared = membersOf(membersOf(action.props)[property]);
+  const ask = declared.type === 'DYNAMIC' ? declared.props : declared.options;
+  const answer: unknown = typeof ask === 'function' ? await ask(props, createPropertyContext(search)) : ask;
+  if (declared.type === 'DYNAMIC') return { properties: describeProperties(answer) };
+  const { options, placeholder } = membersOf(answer);
+  return { options: describeOptions(Array.isArray(options) ? options : []), placeholder: textOf(placeholder, 200) };
+}
