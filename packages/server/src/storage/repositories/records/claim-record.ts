@@ -19,7 +19,7 @@ import { toSource } from './source-columns.ts';
 
 /**
  * Claims the next record. Projects alternate: a row names the project whose record was claimed last. The next claim
- * goes to the following project by id that has a waiting record. The keys of each project alternate likewise. Source: ADR 0063.
+ * goes to the following project by id that has a waiting record. The keys of each project alternate likewise. Source: ADR 0006.
  */
 export function claimRecord({ dialect, write }: Database, claim: RecordClaim): Promise<RecordJob | undefined> {
   if (claim.kind === 'sweep') return take(write, claim, nextToSweep(dialect, claim));
