@@ -19,14 +19,14 @@ mkdirSync(out, { recursive: true });
 const build = join(out, 'build');
 const compiled = join(build, 'compiled');
 compile(root, compiled);
-for (const folder of [await buildServer(root, compiled, build), ...buildLibraries(root, compiled, build)]) {
-  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', `--pack-destination=${out}`], {
-    cwd: folder,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [archive] = Object.values(JSON.parse(packed)) as { filename: string; size: number; entryCount: number }[]; // npm's own shape
-  if (archive === undefined) throw new Error(`npm packed nothing of ${folder}`);
-  console.log(`${archive.filename}: ${archive.entryCount} files, ${(archive.size / 2 ** 20).toFixed(2)} MiB`);
+const folders = [await buildServer(root, compiled, build), ...buildLibraries(root, compiled, build)];
+const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', `--pack-destination=${out}`, ...folders], {
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const archives = Object.values(JSON.parse(packed)) as { filename: string; size: number; entryCount: number }[]; // npm's own shape
+if (archives.length !== folders.length) throw new Error(`npm packed ${archives.length} of ${folders.length} folders`);
+for (const { filename, entryCount, size } of archives) {
+  console.log(`${filename}: ${entryCount} files, ${(size / 2 ** 20).toFixed(2)} MiB`);
 }
 if (process.argv.includes('--measure')) await measurePackages(root, out);

@@ -1,6 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
+import { rolldown } from 'rolldown';
+import { minifySync } from 'rolldown/experimental';
 import { hashFiles, listShipped, releaseList, writeHashList } from '../../packages/cli/src/verify/shipped-files.ts';
 import { filesBelow } from './compile.ts';
 import { describeComponents, isOfProduct, listComponents, writeNotices, writeShrinkwrap } from './components.ts';
@@ -14,16 +16,22 @@ interface Manifest {
 /** The font of pictures, with its notice. It is in the repository, because no package has a font under a licence of the list. */
 const font = 'packages/server/src/tools/pictures/roboto';
 
+/** The archive holds the part of these packages that `importer` needs. Whole, they take 3 MB, most of it types. */
+const isBundled = (name: string) => name.startsWith('@scalar/');
+const importer = 'packages/cli/src/openapi/document.js';
+
 /** Writes the folder of the package `quartermaster` into `out`. @param compiled the folder that `compile` wrote @returns its path */
 export async function buildServer(root: string, compiled: string, out: string): Promise<string> {
   const folder = join(out, 'quartermaster');
   copyCode(compiled, folder);
+  await bundle(root, join(folder, importer));
+  removeComments(folder);
   copyProgramFiles(root, folder);
   copyBundles(join(root, 'bundles'), join(folder, 'bundles'));
   writeComponents(root, folder);
   const manifest = writeManifest(root);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  writeFileSync(join(folder, 'npm-shrinkwrap.json'), writeShrinkwrap(root, manifest));
+  writeFileSync(join(folder, 'npm-shrinkwrap.json'), writeShrinkwrap(root, manifest, isBundled));
   const hashes = await hashFiles(folder, await listShipped(folder));
   writeFileSync(join(folder, releaseList), writeHashList(hashes));
   return folder;
@@ -32,6 +40,23 @@ export async function buildServer(root: string, compiled: string, out: string): 
 function copyCode(compiled: string, folder: string): void {
   for (const file of filesBelow(compiled).filter((path) => path.endsWith('.js'))) {
     cpSync(file, join(folder, file.slice(compiled.length + 1)));
+  }
+}
+
+async function bundle(root: string, module: string): Promise<void> {
+  const isExternal = (id: string) => !isBundled(id) && !id.startsWith('.') && !isAbsolute(id);
+  const resolve = { modules: [join(root, 'node_modules')] };
+  const built = await rolldown({ input: module, platform: 'node', external: isExternal, resolve });
+  await built.write({ file: module });
+}
+
+/** Removes the comments of modules, which would be a tenth of the archive. */
+function removeComments(folder: string): void {
+  const options = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
+  for (const file of filesBelow(folder).filter((path) => path.endsWith('.js'))) {
+    const { code, errors } = minifySync(file, readFileSync(file, 'utf8'), options);
+    if (errors.length > 0) throw new Error(`${file}: ${errors.map(({ message }) => message).join(', ')}`);
+    writeFileSync(file, code);
   }
 }
 
@@ -100,7 +125,9 @@ function writeManifest(root: string) {
     engines: readManifest(root, '.').engines,
     files: ['bin', 'bundles', 'packages', releaseList, 'npm-shrinkwrap.json', 'sbom.cdx.json', 'THIRD_PARTY_LICENSES'],
     dependencies: Object.fromEntries(
-      dependencies.filter(([name]) => !name.startsWith('@quartermaster/')).sort(([a], [b]) => (a < b ? -1 : 1)),
+      dependencies
+        .filter(([name]) => !name.startsWith('@quartermaster/') && !isBundled(name))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
   };
 }

@@ -69,13 +69,18 @@ export function describeComponents(version: string, components: readonly Compone
  * same versions. The packages of the workspaces become those of the root.
  * @throws Error when two workspaces need different versions in the same place
  */
-export function writeShrinkwrap(root: string, manifest: { readonly name: string; readonly version: string }): string {
+export function writeShrinkwrap(
+  root: string,
+  manifest: { readonly name: string; readonly version: string },
+  isBundled: (name: string) => boolean,
+): string {
   const lockfile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     lockfileVersion: number;
     packages: Record<string, Entry>;
   };
   const packages: Record<string, unknown> = { '': manifest };
-  for (const { folder } of listComponents(root).filter(isOfProduct)) {
+  for (const { name, folder } of listComponents(root).filter(isOfProduct)) {
+    if (isBundled(name)) continue;
     const { devOptional: _, ...entry } = lockfile.packages[folder] ?? {};
     const path = folder.replace(/^packages\/[^/]+\//, '');
     if (path in packages) throw new Error(`Two versions of ${path} are needed.`);
