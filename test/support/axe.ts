@@ -20,7 +20,7 @@ async function seriousFindings(page: Page, rules?: readonly string[]): Promise<s
   // The content security policy of the pages blocks scripts of tests, so the debugger of the browser injects axe.
   const isThere = await page.evaluate<boolean>("typeof axe !== 'undefined'");
   if (!isThere) await page.evaluate(await readFile(axe, 'utf8'));
-  const options = rules === undefined ? {} : { runOnly: rules };
+  const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) };
   const found = await page.evaluate<Array<{ impact: string; id: string; nodes: Array<{ html: string }> }>>(
     `axe.run(${JSON.stringify(options)}).then((result) => result.violations)`,
   );
@@ -41,10 +41,15 @@ async function emulateColors(page: Page, colorScheme: 'light' | 'dark'): Promise
   })()`);
 }
 
+/** Returns the serious findings of axe on the current page with light colours. */
+export async function findingsInLight(page: Page): Promise<string[]> {
+  await emulateColors(page, 'light');
+  return await seriousFindings(page);
+}
+
 /** Returns the serious findings of axe on the current page. In dark mode, only rules about colours run again. */
 export async function findingsInBoth(page: Page): Promise<{ light: string[]; dark: string[] }> {
-  await emulateColors(page, 'light');
-  const light = await seriousFindings(page);
+  const light = await findingsInLight(page);
   await emulateColors(page, 'dark');
   return { light, dark: await seriousFindings(page, ['color-contrast', 'link-in-text-block']) };
 }
