@@ -28,6 +28,37 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
+/**
+ * The files that take longest, the longest first. They start first, because one that starts last leaves all processors but one
+ * without work.
+ */
+const longest = [
+  'test/acceptance/low-disk.system.test.ts',
+  'test/acceptance/container.system.test.ts',
+  'test/acceptance/backup.system.test.ts',
+  'test/acceptance/python-client.system.test.ts',
+  'test/acceptance/packages.system.test.ts',
+  'test/acceptance/embedding-swap-kills.system.test.ts',
+  'packages/server/src/tools/execution/sandbox/hostile/hostile.system.test.ts',
+  'test/acceptance/console-pages.system.test.ts',
+  'packages/server/src/stores/extraction/formats/second-reader.corpus.test.ts',
+  'packages/server/src/storage/search-index/postgres/postgres-index-kills.system.test.ts',
+  'test/acceptance/stream-access.system.test.ts',
+  'test/acceptance/canary.system.test.ts',
+  'test/acceptance/command-line.system.test.ts',
+  'test/acceptance/embedding-guides.system.test.ts',
+  'packages/server/src/stores/ingestion/record-kills.system.test.ts',
+  'test/acceptance/console-accessibility.system.test.ts',
+  'test/exact-questions.corpus.test.ts',
+  'packages/server/src/stores/extraction/ocr/read-scans.corpus.test.ts',
+  'test/acceptance/nodes.system.test.ts',
+  'test/compat/openapi-import.corpus.test.ts',
+  'test/compat/mcp-libraries.test.ts',
+  'test/acceptance/authorisation.test.ts',
+  'test/acceptance/lifecycle.test.ts',
+  'test/acceptance/limits-of-requests.test.ts',
+  'test/acceptance/console-story.test.ts',
+];
 const isAll = has('--all') && !has('--rest');
 const isCorpus = (file) => file.endsWith('.corpus.test.ts');
 const isOfRest = (file) => /\.(?:system|corpus)\.test\.ts$|^test\/compat\//.test(file);
@@ -59,7 +90,11 @@ function chooseFiles() {
   if (wanted.length > 0) return wanted;
   const all = globSync(['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts'], {
     exclude: (path) => path.endsWith('node_modules'),
-  }).sort();
+  });
+  const gone = longest.filter((file) => !all.includes(file));
+  if (gone.length > 0) throw new Error(`scripts/test.mjs names ${gone.join(', ')}, which does not exist.`);
+  const place = (file) => (longest.includes(file) ? longest.indexOf(file) : longest.length);
+  all.sort((one, other) => place(one) - place(other) || (one < other ? -1 : 1));
   if (isAll) return all;
   if (has('--corpus')) return all.filter(isCorpus);
   return all.filter((file) => isOfRest(file) === has('--rest'));
@@ -81,8 +116,8 @@ async function runFiles(chosen) {
   try {
     const events = run({
       files: chosen.map((file) => resolve(file)),
-      // One file more than there are processors, because many tests wait for other processes.
-      concurrency: availableParallelism() + 1,
+      // Two files more than there are processors, because many tests wait for other processes.
+      concurrency: availableParallelism() + 2,
       // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
       timeout: 3_600_000,
       execArgv: [`--import=${pathToFileURL(resolve('test/support/file-time-limit.ts')).href}`],
