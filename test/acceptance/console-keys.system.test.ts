@@ -2,9 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NewApiKey } from '@quartermaster/contract';
 import { createKeyInConsole, openConsole, openPage } from '../support/console.ts';
+import { share } from '../support/service.ts';
 
-test('[console] revoking a key that may create keys offers to revoke those as well', async (t) => {
-  const opened = await openConsole(t);
+const shared = share(openConsole);
+
+/** Returns the console that all tests share, loaded again in English. */
+async function openAgain() {
+  const opened = await shared();
+  await opened.page.evaluate("localStorage.removeItem('quartermaster-language')");
+  await opened.page.goto(opened.service.filesUrl);
+  return opened;
+}
+
+test('[console] revoking a key that may create keys offers to revoke those as well', async () => {
+  const opened = await openAgain();
   const { page, service, pageErrors } = opened;
   const ask = (key: string, path: string, body?: object) =>
     fetch(service.filesUrl + path, {
@@ -45,8 +56,8 @@ test('[console] revoking a key that may create keys offers to revoke those as we
   assert.deepEqual(pageErrors, []);
 });
 
-test('[console] a key can be limited to bundles and plugins, and the list of keys shows the limit in both languages', async (t) => {
-  const opened = await openConsole(t);
+test('[console] a key can be limited to bundles and plugins, and the list of keys shows the limit in both languages', async () => {
+  const opened = await openAgain();
   const { page, service, pageErrors } = opened;
   await openPage(opened, 'Project settings');
   await page.getByRole('button', { name: 'Create key' }).click();
@@ -96,8 +107,8 @@ test('[console] a key can be limited to bundles and plugins, and the list of key
   assert.deepEqual(pageErrors, []);
 });
 
-test('[console] a project is deleted after its name is typed, and the settings show the report', async (t) => {
-  const opened = await openConsole(t);
+test('[console] a project is deleted after its name is typed, and the settings show the report', async () => {
+  const opened = await openAgain();
   const { page, pageErrors } = opened;
   await openPage(opened, 'Project settings');
   const erase = page.getByRole('button', { name: 'Delete project' });
@@ -122,8 +133,8 @@ test('[console] a project is deleted after its name is typed, and the settings s
   assert.deepEqual(pageErrors, []);
 });
 
-test('[console] a key for an agent reads the chosen collections and nothing else, and the form says so', async (t) => {
-  const opened = await openConsole(t);
+test('[console] a key for an agent reads the chosen collections and nothing else, and the form says so', async () => {
+  const opened = await openAgain();
   const { page, service, pageErrors } = opened;
   const { collection_id: handbook } = await service.client.collections.create({ name: 'handbook' });
   await service.client.collections.create({ name: 'salaries' });
@@ -154,8 +165,8 @@ test('[console] a key for an agent reads the chosen collections and nothing else
   assert.deepEqual(pageErrors, []);
 });
 
-test('[console] a rate limit of a key is created, shown and deleted', async (t) => {
-  const opened = await openConsole(t);
+test('[console] a rate limit of a key is created, shown and deleted', async () => {
+  const opened = await openAgain();
   const { page, service, pageErrors } = opened;
   const key = await createKeyInConsole(opened, 'looping');
   const statusOf = async () =>
