@@ -88,7 +88,7 @@ function waysAt(place: 'files' | 'plugins'): Way[] {
 export async function limitedKeys(options: PartOptions): Promise<PartReport> {
   const endings = createEndings();
   const { findings } = options;
-  const requests = options.slice ? 400 : 4_000;
+  const requests = options.slice ? 200 : 4_000;
   const counts = { cells: 0, ran: 0, sent: 0, listed: 0, chosen: 0 };
   try {
     const place = join(options.work, 'limited-keys');

@@ -91,7 +91,7 @@ export async function mcpDocuments(options: PartOptions): Promise<PartReport> {
     });
     const health = probeHealth(service);
     const schemas = await readSchemas(`${service.filesUrl}/mcp`, first.key);
-    const requests = options.slice ? 600 : 6_000;
+    const requests = options.slice ? 300 : 6_000;
     const attack = async (worker: number) => {
       const random = options.random.fork(`mcp ${worker}`);
       while (counts.requests++ < requests) {

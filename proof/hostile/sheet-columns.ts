@@ -53,7 +53,7 @@ function columnsOf(random: Random, names: readonly string[]): unknown {
 export async function hostileColumns(options: PartOptions): Promise<PartReport> {
   const random = options.random.fork('columns');
   const endings = createEndings();
-  const cases = options.slice ? 60 : 400;
+  const cases = options.slice ? 30 : 400;
   const outcomes = new Map<string, number>();
   const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   try {

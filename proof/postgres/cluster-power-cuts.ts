@@ -23,7 +23,7 @@ export async function clusterPowerCuts(options: PartOptions): Promise<PartReport
   const { findings, work } = options;
   const random = options.random.fork('power cuts, PostgreSQL');
   const recordings = options.slice ? 1 : 3;
-  const statesEach = options.slice ? 10 : 50;
+  const statesEach = options.slice ? 6 : 50;
   const totals = { durable: 0, kept: 0, lost: 0, torn: 0 };
   let [states, entries, acknowledged] = [0, 0, 0];
   for (let index = 0; index < recordings; index++) {

@@ -15,7 +15,7 @@ export async function indexPowerCuts(options: PartOptions): Promise<PartReport> 
   const random = options.random.fork('power cuts, search index');
   const kinds = killKindsOf('sqlite');
   const recordings = slice ? 1 : 4;
-  const statesOfEachStep = slice ? 2 : 8;
+  const statesOfEachStep = slice ? 1 : 8;
   const statesPerStart = slice ? 9 : 4;
   const totals = { durable: 0, kept: 0, lost: 0, torn: 0 };
   let [states, starts, comparisons, entries] = [0, 0, 0, 0];

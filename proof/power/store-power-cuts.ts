@@ -12,7 +12,7 @@ export async function storePowerCuts(options: PartOptions): Promise<PartReport> 
   const { random: parent, findings, work } = options;
   const random = parent.fork('power cuts, SQLite');
   const recordings = options.slice ? 1 : 6;
-  const statesEach = options.slice ? 24 : 60;
+  const statesEach = options.slice ? 12 : 60;
   const totals = { durable: 0, kept: 0, lost: 0, torn: 0 };
   let [states, entries, acknowledged] = [0, 0, 0];
   for (let index = 0; index < recordings; index++) {
