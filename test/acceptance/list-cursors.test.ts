@@ -25,6 +25,7 @@ const cursors: Readonly<Record<string, readonly [string, string]>> = {
         listRateLimits: 'rate',
         listAccounts: 'acct',
         listMembers: 'acct',
+        listInstalledBundles: 'bndl',
       },
       ...{ listCredentialProfiles: 'prof', listRuns: 'xrun' },
     }).map(([name, prefix]) => [name, [place(prefix, '0'), place(prefix, 'z')]]),

@@ -106,7 +106,11 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /v1/project_deletions
       GET /v1/accounts
       PATCH /v1/accounts/:account_id
-      DELETE /v1/accounts/:account_id`,
+      DELETE /v1/accounts/:account_id
+      POST /v1/bundle_plans
+      POST /v1/bundle_plans/:bundle_plan_id/install
+      GET /v1/installed_bundles
+      DELETE /v1/installed_bundles/:bundle_id`,
     'project administrator': `
       GET /v1/projects/:project_id/members
       PUT /v1/projects/:project_id/members/:account_id

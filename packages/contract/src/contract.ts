@@ -14,6 +14,7 @@ export * from './envelope.ts';
 export * from './files.ts';
 export * from './filter-limits.ts';
 export * from './formats.ts';
+export * from './installed-bundles.ts';
 export * from './limits.ts';
 export * from './list-queries.ts';
 export * from './metadata-filter.ts';

@@ -64,6 +64,10 @@ const actions = {
     meaning: 'A run of a plugin with destructive effects was about to start. The event is stored first.',
     outcome: 'begun',
   },
+  'bundle.planned': { object: 'bundle', meaning: 'A package was downloaded and read for an installation.' },
+  'bundle.installed': { object: 'bundle', meaning: 'A bundle was installed from a package.' },
+  'bundle.updated': { object: 'bundle', meaning: 'A bundle was replaced by another version of its package.' },
+  'bundle.removed': { object: 'bundle', meaning: 'A bundle that was installed from a package was removed.' },
   'audit.exported': { object: 'audit', meaning: 'The audit log was exported.' },
 } as const satisfies Readonly<Record<string, Action>>;
 export type AuditAction = keyof typeof actions;

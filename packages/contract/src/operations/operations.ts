@@ -9,6 +9,7 @@ export * from './credential-profiles.ts';
 export * from './dialects.ts';
 export * from './execution.ts';
 export * from './files.ts';
+export * from './installed-bundles.ts';
 export * from './operation.ts';
 export * from './people.ts';
 export * from './probes.ts';

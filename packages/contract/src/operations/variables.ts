@@ -28,6 +28,11 @@ export const exampleVariables = {
   ARTIFACT_SIGNATURE: { value: '9f86d081884c7d659a2feaa0c55ad015', meaning: '`signature` of the query of `file_url`' },
   APPLICATION_ID: { value: 'gran0mwq7qg2h5x8t3kd7rv1w', meaning: '`application_id` of listApplications' },
   ACCOUNT_ID: { value: 'acct0mwq7qg7f2n4z9bq6yk3s', meaning: '`account_id` of listAccounts' },
+  BUNDLE_PLAN_ID: { value: 'bndl0mwq7qgc3v8x5k2zt9h1r', meaning: '`bundle_plan_id` of planBundle' },
+  BUNDLE_DIGEST: {
+    value: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    meaning: '`digest` of planBundle',
+  },
   SESSION_ID: { value: 'sess0mwq7qfv3i9c6lu0mk2d', meaning: '`session_id` of listSessions' },
   CONSOLE_TOKEN: { value: 'v3Jw…', meaning: '`console_token` of setUp, signIn or changePassword' },
   SETUP_TOKEN: { value: 'p9Xk…', meaning: 'the text after # of the setup link' },

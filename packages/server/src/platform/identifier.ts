@@ -20,6 +20,7 @@ export const idPrefixes = {
   client: 'clnt',
   auditEvent: 'audt',
   rateLimit: 'rate',
+  bundleArchive: 'bndl',
 } as const;
 /** The prefix of an account that an earlier migration took over. */
 export const formerAccountPrefix = 'admn';

@@ -180,7 +180,7 @@ function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): voi
 }
 
 /** Refuses everybody but administrators of the service, before the body is read. */
-function ofService(guard: ManagerGuard): Hook {
+export function ofService(guard: ManagerGuard): Hook {
   return async (request, reply) => {
     await guard.manages(request, reply);
     if (guard.managerOf(request).projectId !== null) throw onlyAdministrators();

@@ -48,6 +48,7 @@ import { listLimits, recordBounds } from './list-limits.ts';
 import { serveAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
+import { serveInstallation } from './wire-installation.ts';
 import { openAccess } from './wire-node.ts';
 
 /** The memory of the process that reads a document, and of OCR. */
@@ -115,6 +116,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     logger,
   });
   serveAccess(context, app, access);
+  serveInstallation(context, app, { ...stored, guard: access.projectRoutes.guard });
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, { files: consoleFiles, basePath });
   referenceRoutes(app, { files: consoleFiles, basePath });

@@ -76,6 +76,12 @@ export const queues = {
     keepsPlaces: true,
     whenFull: refused,
   },
+  bundle_plans: {
+    entries: 'packages that are planned, installed or removed',
+    atOnce: 1,
+    waiting: 8,
+    whenFull: refused,
+  },
   input_files: {
     entries: 'files that inputs of runs name, at most 64 MiB',
     atOnce: 'any number',

@@ -11,6 +11,7 @@ import { createRateLimits } from './migrations/0007-rate-limits.ts';
 import { addReplacedKeys } from './migrations/0008-replaced-keys.ts';
 import { createOauthRecordIndex } from './migrations/0009-oauth-records-of-grants.ts';
 import { addAdministratorSource } from './migrations/0010-administrator-source.ts';
+import { createBundleArchives } from './migrations/0011-bundle-archives.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -31,6 +32,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0008-replaced-keys': addReplacedKeys,
     '0009-oauth-records-of-grants': createOauthRecordIndex(),
     '0010-administrator-source': addAdministratorSource,
+    '0011-bundle-archives': createBundleArchives(dialect),
   };
 }
 

@@ -11,6 +11,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   verification: true,
   file: true,
   artifact: true,
+  bundle_archive: true,
   project_usage: true,
   idempotency: true,
   kept_answer_usage: true,

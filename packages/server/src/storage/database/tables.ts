@@ -32,6 +32,7 @@ export interface Tables extends AccountTables, AuditTables, OauthTables, RateTab
   verification: VerificationTable;
   file: FileTable;
   artifact: ArtifactTable;
+  bundle_archive: BundleArchiveTable;
   project_usage: ProjectUsageTable;
   idempotency: IdempotencyTable;
   kept_answer_usage: KeptAnswerUsageTable;
@@ -177,6 +178,16 @@ export interface ArtifactTable {
   run_id: string;
   media_type: string;
   expires_at: number;
+}
+
+/** The archive of a bundle from a package. Its row in `file` has the same id, no project and the purpose `bundle`. */
+export interface BundleArchiveTable {
+  id: string;
+  bundle_id: string;
+  /** JSON: `PackageFacts`. */
+  facts: string;
+  /** The end of a plan; null for an installed bundle, which is the newest of its `bundle_id`. */
+  expires_at: number | null;
 }
 
 /** Changes with the rows that it counts, in the same transaction. A project without a row has no files yet. */

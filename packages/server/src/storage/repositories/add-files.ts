@@ -1,10 +1,18 @@
 import { sql, type Transaction } from 'kysely';
 import { projectText } from '../../platform/project-text.ts';
-import type { AddOutcome, FileLimits, IsStored, NewFile, StoredArtifact } from '../../stores/files/file-repository.ts';
+import type {
+  AddOutcome,
+  FileLimits,
+  IsStored,
+  NewFile,
+  StoredArchive,
+  StoredArtifact,
+} from '../../stores/files/file-repository.ts';
 import { countBytes } from '../database/counted-bytes.ts';
 import type { Database } from '../database/database.ts';
 import { findDeleted } from '../database/deleted-projects.ts';
 import type { Tables } from '../database/tables.ts';
+import { archivePurpose } from './archive-repository.ts';
 import { artifactPurpose } from './artifact-repository.ts';
 import { storeAnswer } from './idempotency-repository.ts';
 import { changeUsage, totalOf, type UsageSums } from './project-usage.ts';
@@ -51,6 +59,8 @@ export async function addFiles(
   if (rows.length > 0) await transaction.insertInto('file').values(rows).execute();
   const artifacts = stored.filter(isArtifact).map(toArtifactRow);
   if (artifacts.length > 0) await transaction.insertInto('artifact').values(artifacts).execute();
+  const archives = stored.filter(isArchive).map(toArchiveRow);
+  if (archives.length > 0) await transaction.insertInto('bundle_archive').values(archives).execute();
   return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'no_project' });
 }
 
@@ -169,17 +179,30 @@ function toRow(file: NewRow, blobId: string) {
     project_id: projectText(file.projectId),
     blob_id: blobId,
     name: file.name,
-    ...(isArtifact(file) ? artifactKind : { purpose: file.purpose, extension: file.extension }),
+    ...kindOf(file),
     bytes: file.bytes,
     sha256: file.sha256,
     state: 'live' as const,
     created_at: file.createdAt,
-    uploader_id: isArtifact(file) ? null : (file.uploaderId ?? null),
+    uploader_id: file.uploaderId ?? null,
   };
 }
 
 /** Artifacts have no extension, because their media type is stored. */
-const artifactKind = { purpose: artifactPurpose, extension: '' };
+function kindOf(file: NewRow) {
+  if (isArchive(file)) return { purpose: archivePurpose, extension: '' };
+  return isArtifact(file)
+    ? { purpose: artifactPurpose, extension: '' }
+    : { purpose: file.purpose, extension: file.extension };
+}
+
+function isArchive(file: NewRow): file is StoredArchive {
+  return 'facts' in file;
+}
+
+function toArchiveRow({ id, bundleId, facts, expiresAt }: StoredArchive) {
+  return { id, bundle_id: bundleId, facts, expires_at: expiresAt };
+}
 
 function isArtifact(file: NewRow): file is StoredArtifact {
   return 'runId' in file;

@@ -23,10 +23,18 @@ export interface StoredArtifact extends Omit<StoredFile, 'purpose' | 'extension'
   readonly expiresAt: number;
 }
 
+/** The archive of a bundle, which is stored like a file of no project. `expiresAt` is null for an installed bundle. */
+export interface StoredArchive extends Omit<StoredFile, 'purpose' | 'extension' | 'projectId'> {
+  readonly projectId: null;
+  readonly bundleId: string;
+  readonly facts: string;
+  readonly expiresAt: number | null;
+}
+
 /** The rows that the commit of an upload or of an artifact writes. */
 export interface NewFile {
   /** Its `blobId` is the blob just committed. The stored file may use another blob with the same content. */
-  readonly file: StoredFile | StoredArtifact;
+  readonly file: StoredFile | StoredArtifact | StoredArchive;
   /** Stored in the same transaction; null when the request had no idempotency key. */
   readonly claim: CompletedClaim | null;
 }
@@ -156,7 +164,7 @@ export interface WrongUsage {
 }
 
 /** Identifies content, which is stored once within a project. */
-export type StoredContent = Pick<StoredFile | StoredArtifact, 'projectId' | 'sha256'>;
+export type StoredContent = Pick<NewFile['file'], 'projectId' | 'sha256'>;
 
 export interface StoredBlobRow {
   readonly blobId: string;

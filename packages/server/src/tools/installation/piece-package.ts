@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { packageNamePattern, packageVersionPattern } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
 import { quoteText } from '../../platform/quote-text.ts';
 import { packageRefused } from './problems.ts';
@@ -20,9 +21,6 @@ export interface PiecePackage {
 
 export const pieceLimits = { warnBytes: 2 * 2 ** 20, bytes: 8 * 2 ** 20 } as const;
 
-export const packageNamePattern = '^@[a-z0-9-]{1,64}/[a-z0-9][a-z0-9._-]{0,127}$';
-/** An exact version. */
-export const packageVersionPattern = '^[0-9]{1,9}\\.[0-9]{1,9}\\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?$';
 const isName = new RegExp(packageNamePattern);
 const isVersion = new RegExp(packageVersionPattern);
 

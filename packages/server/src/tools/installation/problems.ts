@@ -17,3 +17,17 @@ export function registryFailed(registry: string, reason: string): Problem {
     `The package could not be downloaded from ${registry}: ${reason}. Check QUARTERMASTER_PACKAGE_REGISTRY, or install a downloaded file.`,
   );
 }
+
+export function planChanged(digest: string): Problem {
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `The digest is not that of the plan, which is ${digest}. Read the plan again, then confirm its digest.`,
+  );
+}
+
+export function tooManyInstalled(most: number): Problem {
+  return new Problem(
+    'RESOURCE_LIMIT_REACHED',
+    `At most ${most} bundles can be installed from packages. Remove one first.`,
+  );
+}

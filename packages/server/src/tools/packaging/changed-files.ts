@@ -4,7 +4,7 @@ import { mapWithConcurrency } from '../../platform/concurrency/map-with-concurre
 import { sha256, writeContents } from './contents.ts';
 import { readSignatureFile, signatureFileName } from './version-folder.ts';
 
-/** The maximum number of concurrent file hashes. Each file has at most 4 MiB, so a hash takes a few milliseconds. */
+/** The maximum number of concurrent file hashes. Each file has at most 8 MiB, so a hash takes a few milliseconds. */
 const filesAtOnce = 4;
 
 /**

@@ -24,7 +24,7 @@ const format = 'quartermaster-bundle/1';
 /** The limits of a bundle, packed and unpacked. */
 export const bundleLimits = {
   files: 2_000,
-  fileBytes: 4 * 2 ** 20,
+  fileBytes: 8 * 2 ** 20,
   bytes: 32 * 2 ** 20,
   archiveBytes: 40 * 2 ** 20,
   pathLength: 200,

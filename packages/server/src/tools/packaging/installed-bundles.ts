@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, readdir, readlink, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { lstat, readdir, readlink, realpath, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
 import type { OpenedArchive } from './archive.ts';
+import { describeChange } from './changed-files.ts';
 import { idTaken, notInstalled, signatureFileDamaged } from './problems.ts';
 import {
   createReadableFolder,
@@ -25,6 +26,10 @@ export interface InstalledBundles {
   find(bundleId: string): Promise<InstalledBundle | undefined>;
   /** Writes the files of a version and calls `check` with their folder before the version takes effect. */
   put(archive: OpenedArchive, check: (folder: string) => Promise<void>): Promise<void>;
+  /** Writes the files of a version, calls `check` with their folder, and removes them again. */
+  check<T>(archive: OpenedArchive, check: (folder: string) => Promise<T>): Promise<T>;
+  /** Whether the files of the version in force are those of its archive. */
+  isUnchanged(bundleId: string): Promise<boolean>;
   /** @throws PackagingError when the bundle is not installed */
   remove(bundleId: string): Promise<void>;
 }
@@ -61,20 +66,26 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     if (there !== undefined && (await linkOf(bundleId)) === undefined) throw idTaken(bundleId, folder);
   }
 
-  async function put(archive: OpenedArchive, check: (path: string) => Promise<void>): Promise<void> {
-    const { bundleId } = archive.contents;
-    await refuseForeign(bundleId);
+  async function staged<T>(archive: OpenedArchive, use: (staging: string) => Promise<T>): Promise<T> {
+    await refuseForeign(archive.contents.bundleId);
     const staging = join(versions, `.${randomUUID()}`);
     try {
       await createReadableFolder(folder);
       await createReadableFolder(versions);
       await writeVersion(staging, { ...archive, installedAt: clock.now() });
-      await check(join(staging, bundleId));
-      const version = await placeVersion(staging, join(versions, archive.digest), archive);
-      await switchTo(bundleId, join(versionsName, basename(version), bundleId));
+      return await use(staging);
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
+  }
+
+  async function put(archive: OpenedArchive, check: (path: string) => Promise<void>): Promise<void> {
+    const { bundleId } = archive.contents;
+    await staged(archive, async (staging) => {
+      await check(join(staging, bundleId));
+      const version = await placeVersion(staging, join(versions, archive.digest), archive);
+      await switchTo(bundleId, join(versionsName, basename(version), bundleId));
+    });
     await prune();
   }
 
@@ -103,25 +114,18 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     const names = await namesIn(folder);
     const targets = await Promise.all(names.map(linkOf));
     const inForce = new Set(targets.flatMap((target) => (target === undefined ? [] : [basename(dirname(target))])));
-    for (const name of await namesIn(versions)) if (!inForce.has(name)) await removeOld(join(versions, name));
-    for (const name of names) if (isDraft(name)) await removeOld(join(folder, name));
-  }
-
-  /** Renames the folder before it is removed, so that a version is either complete or absent. Other processes may prune too. */
-  async function removeOld(path: string): Promise<void> {
-    const stats = await lstat(path).catch(() => undefined);
-    if (stats === undefined || clock.now() - stats.mtimeMs <= keptMs) return;
-    const leaving = join(dirname(path), `.${randomUUID()}`);
-    await rename(path, leaving).then(
-      () => rm(leaving, { recursive: true, force: true }),
-      () => undefined,
-    );
+    for (const name of await namesIn(versions))
+      if (!inForce.has(name)) await removeOld(join(versions, name), clock.now());
+    for (const name of names) if (isDraft(name)) await removeOld(join(folder, name), clock.now());
   }
 
   return {
     list,
     find,
     put,
+    check: (archive, check) => staged(archive, (staging) => check(join(staging, archive.contents.bundleId))),
+    isUnchanged: async (bundleId) =>
+      (await describeChange(await realpath(join(folder, bundleId)).catch(() => ''))) === null,
     async remove(bundleId) {
       const target = await linkOf(bundleId);
       if (target === undefined) throw notInstalled(bundleId);
@@ -130,6 +134,17 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
       await prune();
     },
   };
+}
+
+/** Renames the folder before it is removed, so that a version is either complete or absent. Other processes may prune too. */
+async function removeOld(path: string, now: number): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined || now - stats.mtimeMs <= keptMs) return;
+  const leaving = join(dirname(path), `.${randomUUID()}`);
+  await rename(path, leaving).then(
+    () => rm(leaving, { recursive: true, force: true }),
+    () => undefined,
+  );
 }
 
 /** The names in a folder; empty when it does not exist. Other errors are thrown, because they must not make versions look unused. */

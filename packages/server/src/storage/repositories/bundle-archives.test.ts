@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createAdmission } from '../../platform/admission/admission.ts';
+import { commandSource } from '../../platform/audit/audit.ts';
+import { createNewId } from '../../platform/identifier.ts';
+import { createLogger } from '../../platform/log/logger.ts';
+import { createMetrics } from '../../platform/metrics.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
+import { createArchiveStore } from '../../tools/installation/archive-store.ts';
+import { createInstallation } from '../../tools/installation/installation.ts';
+import { loadBundle } from '../../tools/installation/load-bundle.ts';
+import type { Registry } from '../../tools/installation/registry.ts';
+import type { Tea } from '../../tools/installation/testing/read-tea.suite.ts';
+import { readTea } from '../../tools/installation/testing/read-tea.suite.ts';
+import { packageOf } from '../../tools/installation/testing/tarball.suite.ts';
+import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
+import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
+import { createArchiveRepository } from './archive-repository.ts';
+import { createFileRepository } from './file-repository.ts';
+
+const by = commandSource();
+const { signal } = new AbortController();
+const tea = (version: string, about: Tea = {}) => packageOf(`//${JSON.stringify(about)}`, { version });
+const request = (archive: Buffer) => ({ source: { kind: 'piece_file' as const, content: archive.toString('base64') } });
+const noRegistry: Registry = { download: () => assert.fail('no file is downloaded') };
+
+async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLite'] = temporaryDatabases.SQLite) {
+  const { database, close } = await open();
+  t.after(close);
+  const folder = await temporaryFolder(t);
+  const disk = await openDiskBlobStore(folder);
+  t.after(() => disk.close());
+  let now = 1_800_000_000_000;
+  const clock = { now: () => now };
+  const newId = createNewId(clock);
+  const installedFolder = join(folder, 'bundles');
+  const actions: string[] = [];
+
+  /** @param left the changes of the store until the process ends: later ones have no effect and do not return */
+  function start(left = Number.POSITIVE_INFINITY) {
+    let steps = 0;
+    const ended = new Error('the process has ended');
+    const counted =
+      <Given extends readonly unknown[], T>(change: (...given: Given) => Promise<T>) =>
+      async (...given: Given): Promise<T> => {
+        if (steps >= left) throw ended;
+        const result = await change(...given);
+        steps += 1;
+        if (steps >= left) throw ended;
+        return result;
+      };
+    const rows = createFileRepository(database);
+    const logger = createLogger('silent');
+    const files = {
+      add: counted(rows.add),
+      startDelete: counted(rows.startDelete),
+      finishDelete: counted(rows.finishDelete),
+    };
+    const folders = createInstalledBundles(installedFolder, clock);
+    const blobs = { ...disk, remove: counted(disk.remove) };
+    return createInstallation({
+      store: createArchiveStore({
+        ...{ archives: createArchiveRepository(database), files, blobs, clock, newId, logger },
+        reportDamage: async () => true,
+      }),
+      folders: { ...folders, put: counted(folders.put), remove: counted(folders.remove) },
+      registry: noRegistry,
+      readPiece: readTea,
+      load: (path) => loadBundle(path, []),
+      queue: createAdmission().queue('bundle_plans'),
+      audit: { record: async (_by, { action }) => void actions.push(action), recordRefusal: () => {} },
+      ...{ clock, logger, metrics: createMetrics() },
+    });
+  }
+  const blobIds = async () => (await Array.fromAsync(disk.list())).map(({ blobId }) => blobId);
+  const fileRows = () => database.read.selectFrom('file').select(['id', 'state']).execute();
+  /** The version that the catalogue would load; undefined without a bundle. */
+  const served = async () => {
+    const text = await readFile(join(installedFolder, 'piece_tea', 'bundle.yaml'), 'utf8').catch(() => '');
+    return /^version: (.*)$/m.exec(text)?.[1];
+  };
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { start, blobIds, fileRows, served, pass, actions, installedFolder, disk, database };
+}
+
+for (const [name, open] of Object.entries(temporaryDatabases)) {
+  test(`a plan shows what a package may do, and is installed, updated and removed: ${name}`, async (t) => {
+    const store = await openStore(t, open);
+    const installation = store.start();
+    const plan = await installation.plan(request(tea('1.0.0')), by, signal);
+    assert.equal(await store.served(), undefined, 'a plan installs nothing');
+    const { about } = plan;
+    assert.deepEqual(
+      [about.bundle_id, about.licence, about.hosts, about.warnings, about.credentials, plan.update],
+      ['piece_tea', 'none stated', ['tea.example.com'], ['Tea is hot.'], [{ name: 'token', secret: true }], null],
+    );
+    assert.deepEqual(about.actions, [{ plugin_id: 'brew', name: 'Tea', effects: 'write' }]);
+    await assert.rejects(installation.install(plan.id, { digest: '0'.repeat(64) }, by), { code: 'DUPLICATE_OBJECT' });
+    const again = await installation.plan(request(tea('1.0.0')), by, signal);
+    assert.equal(again.about.digest, about.digest, 'the same package has the same digest');
+    await installation.install(plan.id, { digest: about.digest }, by);
+    assert.equal(await store.served(), '1.0.0');
+    await assert.rejects(installation.install(plan.id, { digest: about.digest }, by), { code: 'OBJECT_NOT_FOUND' });
+
+    const changed = { hosts: ['tea.example.com', 'leaves.example.com'], effects: 'destructive', place: 'x-tea' };
+    const update = await installation.plan(request(tea('1.1.0', changed)), by, signal);
+    assert.deepEqual(update.update, {
+      from_version: '1.0.0',
+      added: {
+        actions: [{ plugin_id: 'brew', name: 'Tea', effects: 'destructive' }],
+        ...{ credentials: [], hosts: ['leaves.example.com'], credential_hosts: [] },
+        places: [{ in: 'header', name: 'x-tea' }],
+      },
+      removed: {
+        actions: [{ plugin_id: 'brew', name: 'Tea', effects: 'write' }],
+        ...{ credentials: [], hosts: [], credential_hosts: [] },
+        places: [{ in: 'header', name: 'authorization' }],
+      },
+    });
+    assert.equal(await store.served(), '1.0.0', 'an update needs the confirmation');
+    const edit = { hosts: ['tea.example.com'], credential_places: { hosts: [], places: [] } };
+    const installed = await installation.install(update.id, { digest: update.about.digest, ...edit }, by);
+    assert.notEqual(installed.about.digest, update.about.digest);
+    const manifest = await readFile(join(store.installedFolder, 'piece_tea', 'bundle.yaml'), 'utf8');
+    assert.match(manifest, /^hosts:\n {2}- tea\.example\.com\n[a-z]/m);
+    assert.deepEqual(
+      (await installation.list()).map(({ about: { version, hosts } }) => [version, hosts]),
+      [['1.1.0', edit.hosts]],
+    );
+    const other = { hosts: [], credential_places: { hosts: ['evil.example.com'], places: [] } };
+    const third = await installation.plan(request(tea('1.2.0')), by, signal);
+    await assert.rejects(installation.install(third.id, { digest: third.about.digest, ...other }, by), {
+      code: 'REQUEST_VALIDATION_ERROR',
+      message: /evil\.example\.com is not one of the bundle's "hosts"/,
+    });
+
+    await installation.remove('piece_tea', by);
+    assert.equal(await store.served(), undefined);
+    assert.deepEqual(await installation.list(), []);
+    await assert.rejects(installation.remove('piece_tea', by), { code: 'OBJECT_NOT_FOUND' });
+    store.pass(3_600_001);
+    await installation.reconcile();
+    assert.deepEqual([await store.fileRows(), await store.blobIds()], [[], []], 'nothing is left');
+    const done = ['planned', 'planned', 'installed', 'planned', 'updated', 'planned', 'removed'];
+    assert.deepEqual(
+      store.actions,
+      done.map((action) => `bundle.${action}`),
+    );
+    await store.database.check();
+  });
+
+  test(`a process with an empty disk restores bundles from their archives, and mends changed files: ${name}`, async (t) => {
+    const store = await openStore(t, open);
+    const plan = await store.start().plan(request(tea('1.0.0')), by, signal);
+    await store.start().install(plan.id, { digest: plan.about.digest }, by);
+    await rm(store.installedFolder, { recursive: true });
+    await store.start().reconcile();
+    assert.equal(await store.served(), '1.0.0');
+    await writeFile(join(store.installedFolder, 'piece_tea', 'bundle.yaml'), 'version: evil\n');
+    await store.start().reconcile();
+    assert.equal(await store.served(), '1.0.0');
+  });
+}
+
+test('a process that ends after any step of an installation, an update or a removal leaves nothing behind', async (t) => {
+  let steps = 0;
+  for (let left = 1, isComplete = false; !isComplete; left += 1) {
+    const store = await openStore(t);
+    const first = await store.start().plan(request(tea('1.0.0')), by, signal);
+    await store.start().install(first.id, { digest: first.about.digest }, by);
+    const update = await store.start().plan(request(tea('2.0.0')), by, signal);
+    const wanted = { digest: update.about.digest };
+    isComplete = await store
+      .start(left)
+      .install(update.id, wanted, by)
+      .then(
+        () => true,
+        () => false,
+      );
+    const settle = async () => {
+      await store.start().reconcile();
+      // What the task "finish deletes" does.
+      const files = createFileRepository(store.database);
+      for (const deleting of await files.unfinishedDeletes(100)) {
+        if (deleting.removeBlob) await store.disk.remove(deleting.blobId);
+        await files.finishDelete(deleting);
+      }
+      // What the sweep of orphans does.
+      const [known, blobs] = [await files.knownBlobs(await store.blobIds()), await store.blobIds()];
+      for (const id of blobs) if (!known.has(id)) await store.disk.remove(id);
+    };
+    store.pass(3_600_001);
+    await settle();
+    const [row, ...more] = await store.start().list();
+    assert.deepEqual([row?.about.version, more], [await store.served(), []], `the row decides after ${left} steps`);
+    const kept = [(await store.fileRows()).length, (await store.blobIds()).length];
+    assert.deepEqual(kept, [1, 1], `one archive is left after ${left} steps`);
+    const isRemoved = await store
+      .start(left)
+      .remove('piece_tea', by)
+      .then(
+        () => true,
+        () => false,
+      );
+    await settle();
+    const rows = await store.start().list();
+    assert.equal(await store.served(), rows[0]?.about.version);
+    if (isRemoved) assert.deepEqual([rows, await store.fileRows(), await store.blobIds()], [[], [], []]);
+    steps = left;
+  }
+  assert.ok(steps >= 5, `only ${steps} steps`);
+});
+
+test('a damaged archive is not installed, and the bundle in force stays', async (t) => {
+  const store = await openStore(t);
+  const plan = await store.start().plan(request(tea('1.0.0')), by, signal);
+  await store.start().install(plan.id, { digest: plan.about.digest }, by);
+  const update = await store.start().plan(request(tea('2.0.0')), by, signal);
+  const folder = join(store.installedFolder, '..');
+  for (const name of await readdir(folder, { recursive: true }))
+    if (name.endsWith(update.blobId)) await writeFile(join(folder, name), 'x');
+  await assert.rejects(store.start().install(update.id, { digest: update.about.digest }, by), {
+    code: 'SERVICE_UNAVAILABLE',
+  });
+  assert.equal(await store.served(), '1.0.0');
+});
+
+test('plans are bounded: the oldest one is deleted, and one that has expired cannot be installed', async (t) => {
+  const store = await openStore(t);
+  const installation = store.start();
+  const first = await installation.plan(request(tea('1.0.0')), by, signal);
+  for (let number = 1; number <= 20; number += 1) await installation.plan(request(tea(`1.0.${number}`)), by, signal);
+  await assert.rejects(installation.install(first.id, { digest: first.about.digest }, by), {
+    code: 'OBJECT_NOT_FOUND',
+  });
+  assert.equal((await store.fileRows()).length, 20);
+  const last = await installation.plan(request(tea('2.0.0')), by, signal);
+  store.pass(3_600_001);
+  await assert.rejects(installation.install(last.id, { digest: last.about.digest }, by), { code: 'OBJECT_NOT_FOUND' });
+});

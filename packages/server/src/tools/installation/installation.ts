@@ -1,0 +1,175 @@
+import type { BundleInstallation, BundlePlanRequest, PackageFacts, PackageUpdate } from '@quartermaster/contract';
+import type { AdmissionQueue } from '../../platform/admission/admission-queue.ts';
+import { keyless } from '../../platform/admission/owner.ts';
+import type { Audit, AuditBy } from '../../platform/audit/audit.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import { Counter, type Registry as Metrics } from '../../platform/metrics.ts';
+import { objectNotFound, Problem } from '../../platform/problem.ts';
+import type { StoredArchive } from '../../stores/files/file-repository.ts';
+import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import type { InstalledBundles } from '../packaging/installed-bundles.ts';
+import { PackagingError } from '../packaging/problems.ts';
+import type { ArchiveStore } from './archive-store.ts';
+import { archiveOf, compareFacts, factsOf, withReach } from './package-facts.ts';
+import { type PiecePackage, readPiecePackage } from './piece-package.ts';
+import { packageRefused, planChanged, tooManyInstalled } from './problems.ts';
+import type { Registry } from './registry.ts';
+
+export interface InstallationDeps {
+  readonly store: ArchiveStore;
+  readonly folders: InstalledBundles;
+  readonly registry: Registry;
+  /** Reads a piece in the sandbox. Returns the files of its bundle, and what its operator should know. */
+  readonly readPiece: ReadPiece;
+  /** Loads a bundle as the catalogue does. @throws PackagingError for errors, and for an id that another bundle has */
+  readonly load: (folder: string) => Promise<CompiledBundle>;
+  readonly queue: AdmissionQueue;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export type ReadPiece = (
+  piece: PiecePackage,
+  bundleId: string | undefined,
+  signal: AbortSignal,
+) => Promise<{ readonly files: ReadonlyMap<string, Buffer>; readonly warnings: readonly string[] }>;
+
+/** A stored plan or an installed bundle, with its facts. */
+export interface InstallationRow extends StoredArchive {
+  readonly about: PackageFacts;
+}
+
+export interface Plan extends InstallationRow {
+  /** null when no version is installed. */
+  readonly update: PackageUpdate | null;
+}
+
+/** Installs bundles from packages. Source: docs/decisions/0178-install-pieces-by-a-confirmed-plan.md. */
+export type Installation = ReturnType<typeof createInstallation>;
+
+const planMs = 3_600_000;
+/** Older plans are deleted. */
+const mostPlans = 20;
+const mostInstalled = 200;
+
+export function createInstallation(deps: InstallationDeps) {
+  const { store, folders, queue, audit, clock } = deps;
+  const changes = new Counter({
+    name: 'quartermaster_bundle_installations_total',
+    help: 'Bundles of packages that were planned, installed, updated and removed, and failures of these, by result.',
+    labelNames: ['result'] as const,
+    registers: [deps.metrics],
+  });
+
+  /** Runs one change at a time. */
+  async function inTurn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      const result = await queue.run(keyless, async () => ({ done: await work() }), { signal });
+      signal?.throwIfAborted();
+      return (result as { done: T }).done; // null only after an abort
+    } catch (error) {
+      changes.inc({ result: 'failed' });
+      throw error instanceof PackagingError ? new Problem('REQUEST_VALIDATION_ERROR', error.message) : error;
+    }
+  }
+
+  async function plan(request: BundlePlanRequest, by: AuditBy, signal: AbortSignal): Promise<Plan> {
+    const { source } = request;
+    const packed =
+      source.kind === 'piece'
+        ? await deps.registry.download(source.package, source.version ?? null, signal)
+        : Buffer.from(source.content, 'base64');
+    const read = await readPiecePackage(packed);
+    if (source.kind === 'piece' && read.name !== source.package)
+      throw packageRefused(`the registry sent ${read.name} for ${source.package}`, 'Ask its operator.');
+    const { files, warnings } = await deps.readPiece(read, request.bundle_id, signal);
+    const { bytes, archive } = await archiveOf(files);
+    const bundle = await folders.check(archive, deps.load);
+    const about = factsOf(bundle, { package: read, warnings, digest: archive.digest });
+    const { plans, installed } = await readRows(deps);
+    for (const old of plans.slice(0, -mostPlans + 1)) await store.remove(old);
+    const before = installed.get(bundle.id);
+    if (before === undefined && installed.size >= mostInstalled) throw tooManyInstalled(mostInstalled);
+    const facts = { bundleId: bundle.id, facts: JSON.stringify(about), expiresAt: clock.now() + planMs };
+    const stored = await store.add(bytes, facts);
+    await audit.record(by, { action: 'bundle.planned', id: bundle.id, details: detailsOf(about) });
+    changes.inc({ result: 'planned' });
+    return { ...stored, about, update: before === undefined ? null : compareFacts(before.about, about) };
+  }
+
+  async function install(planId: string, wanted: BundleInstallation, by: AuditBy): Promise<InstallationRow> {
+    const { plans, installed, all } = await readRows(deps);
+    const planned = plans.find(({ id }) => id === planId);
+    if (planned === undefined) throw objectNotFound('bundle plan', planId);
+    const { digest, ...reach } = wanted;
+    if (planned.about.digest !== digest) throw planChanged(planned.about.digest);
+    const { files } = await store.read(planned);
+    const { bytes, archive } = await archiveOf(Object.keys(reach).length === 0 ? files : withReach(files, reach));
+    await folders.check(archive, deps.load);
+    const about = { ...planned.about, ...reach, digest: archive.digest };
+    const { bundleId } = planned;
+    const stored = await store.add(bytes, { bundleId, facts: JSON.stringify(about), expiresAt: null });
+    // From here on the row decides: `reconcile` finishes what is interrupted.
+    await folders.put(archive, async () => {});
+    for (const old of all)
+      if (old.id === planId || (old.bundleId === bundleId && old.expiresAt === null)) await store.remove(old);
+    const result = installed.has(bundleId) ? 'updated' : 'installed';
+    const details = { ...detailsOf(about), hosts: about.hosts, credential_hosts: about.credential_places?.hosts ?? [] };
+    await audit.record(by, { action: `bundle.${result}`, id: bundleId, details });
+    changes.inc({ result });
+    return { ...stored, about };
+  }
+
+  /** Removes the folder first. Interrupted before the row is removed, the bundle comes back, and can be removed again. */
+  async function remove(bundleId: string, by: AuditBy): Promise<void> {
+    const rows = (await store.list()).filter((row) => row.bundleId === bundleId && row.expiresAt === null);
+    if (rows.length === 0) throw objectNotFound('installed bundle', bundleId);
+    if ((await folders.find(bundleId).catch(() => null)) !== undefined) await folders.remove(bundleId);
+    for (const row of rows) await store.remove(row);
+    await audit.record(by, { action: 'bundle.removed', id: bundleId });
+    changes.inc({ result: 'removed' });
+  }
+
+  return {
+    plan: (request: BundlePlanRequest, by: AuditBy, signal: AbortSignal) =>
+      inTurn(() => plan(request, by, signal), signal),
+    install: (planId: string, wanted: BundleInstallation, by: AuditBy) => inTurn(() => install(planId, wanted, by)),
+    remove: (bundleId: string, by: AuditBy) => inTurn(() => remove(bundleId, by)),
+    /** Writes missing or changed folders from their archives, and deletes archives that are not needed. */
+    reconcile: (signal?: AbortSignal) => inTurn(() => reconcile(deps, signal), signal),
+    list: async () => [...(await readRows(deps)).installed.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+  };
+}
+
+async function readRows({ store, clock }: Pick<InstallationDeps, 'store' | 'clock'>) {
+  const all = await store.list();
+  const rows = all.map((row) => ({ ...row, about: JSON.parse(row.facts) as PackageFacts })); // written by this module
+  const plans = rows.filter(({ expiresAt }) => expiresAt !== null && expiresAt > clock.now());
+  const installed = new Map(rows.filter((row) => row.expiresAt === null).map((row) => [row.bundleId, row]));
+  return { all, plans, installed };
+}
+
+async function reconcile(deps: InstallationDeps, signal?: AbortSignal): Promise<void> {
+  const { all, plans, installed } = await readRows(deps);
+  const needed = new Set([...plans, ...installed.values()].map(({ id }) => id));
+  for (const row of all) if (!needed.has(row.id)) await deps.store.remove(row);
+  for (const row of installed.values()) {
+    signal?.throwIfAborted();
+    const fail = (err: unknown) => deps.logger.error({ err, bundle_id: row.bundleId }, 'bundle not restored');
+    await restore(deps, row).catch(fail);
+  }
+}
+
+async function restore({ folders, store, logger }: InstallationDeps, row: InstallationRow): Promise<void> {
+  const found = await folders.find(row.bundleId).catch(() => undefined);
+  if (found?.id.endsWith(row.about.digest) && (await folders.isUnchanged(row.bundleId))) return;
+  await folders.put(await store.read(row), async () => {});
+  logger.warn({ bundle_id: row.bundleId }, 'bundle restored from its archive');
+}
+
+function detailsOf({ package: name, version, integrity, digest }: PackageFacts) {
+  return { package: name, version, integrity, digest };
+}
