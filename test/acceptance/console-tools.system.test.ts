@@ -25,6 +25,10 @@ test('[console] the pages of the catalogue and of a collection offer their furth
     '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',
     () => keepProfile(opened),
   );
+  await t.test(
+    '[console] a form has choices with titles, dates, files and further fields, and sends their values',
+    () => fillForm(opened),
+  );
   await t.test('[console] an asynchronous run shows its progress and its result', () => followRun(opened, probe));
   await t.test('[console] cancelling an asynchronous run stops its plugin and its outbound calls', () =>
     stopRuns(opened, probe),
@@ -125,6 +129,44 @@ async function keepProfile(opened: OpenedConsole): Promise<void> {
     headers: { Authorization: `Bearer ${service.key}` },
   });
   assert.equal(remaining.status, 404);
+}
+
+async function fillForm(opened: OpenedConsole): Promise<void> {
+  const { page, service } = opened;
+  const upload = { purpose: 'document_file', name: 'pixel.png' } as const;
+  const pixel = Buffer.from('89504e470d0a1a0a0000', 'hex');
+  const stored = await service.client.files.upload(new Blob([pixel]), upload);
+  await page.goto(`${service.filesUrl}/catalogue/probe/form`);
+  await page.getByLabel('kind').selectOption('Second kind');
+  await page.getByLabel('Note note').fill('a note');
+  await page.getByLabel('day', { exact: true }).fill('2026-11-29');
+  await page.getByLabel('time', { exact: true }).fill('2026-11-29T10:30');
+  const picture = page.getByLabel('Picture picture');
+  const file = { name: 'small.bin', mimeType: 'application/octet-stream', buffer: Buffer.from('abc') };
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByText('More fields (3)').click();
+  await page.getByLabel('level').selectOption('2');
+  await page.getByLabel('tue').check();
+  assert.equal(await picture.inputValue(), 'small.bin · 3 B');
+  assert.deepEqual(await findingsInBoth(page), nothing, 'a form with every kind of field');
+  assert.deepEqual(await ranWith(opened), {
+    ...{ kind: 'b2', note: 'a note', day: '2026-11-29', time: new Date('2026-11-29T10:30').toISOString() },
+    ...{ picture: 'YWJj', level: 2, days: ['tue'] },
+  });
+  await page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await picture.fill(`file:${stored.file_id}`);
+  assert.equal((await ranWith(opened)).picture, pixel.toString('base64'));
+  const option = page.locator(`option[value="file:${stored.file_id}"]`);
+  assert.equal(await option.getAttribute('label'), 'pixel.png');
+}
+
+/** Runs the plugin that says its input, and returns that. */
+async function ranWith({ page }: OpenedConsole): Promise<Readonly<Record<string, unknown>>> {
+  const answered = page.waitForResponse((response) => response.url().endsWith('/v1/execute'));
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const { data } = (await (await answered).json()) as { data: { data: { said: string } } }; // the contract of the path
+  const { time, ...input } = JSON.parse(data.data.said);
+  return { ...input, time: new Date(time).toISOString() };
 }
 
 async function followRun(opened: OpenedConsole, probe: Probe): Promise<void> {

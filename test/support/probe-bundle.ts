@@ -63,6 +63,30 @@ const thinking = `export const run = async ({ q }, context) => {
 };
 `;
 
+const form = `id: form
+name: form
+description: Says what it is given.
+effects: read
+idempotent: true
+input_schema:
+  type: object
+  additionalProperties: false
+  required: [kind]
+  properties:
+    note: {type: string, maxLength: 50, title: Note, description: What to note.}
+    day: {type: string, format: date, description: A day.}
+    time: {type: string, format: date-time, description: A time.}
+    picture: {type: string, contentEncoding: base64, title: Picture, description: A picture.}
+    level: {enum: [1, 2], description: A level.}
+    days: {type: array, items: {type: string, enum: [mon, tue]}, description: Days.}
+    last: {type: string, maxLength: 50, description: The last one.}
+    kind: {description: The kind., oneOf: [{const: a1, title: First kind}, {const: b2, title: Second kind}]}
+output_schema:
+  type: object
+  properties: {said: {type: string, description: What was said.}}
+handler: form.mjs
+`;
+
 export async function openProbe(t: Ending): Promise<Probe> {
   const folder = await temporaryFolder(t);
   for (const [id, more] of Object.entries({ probe: '', guarded: guard })) {
@@ -73,6 +97,8 @@ export async function openProbe(t: Ending): Promise<Probe> {
       'write.yaml': plugin('write', 'effects: write\nidempotent: false', request('POST', '/write')),
       'think.yaml': plugin('think', 'effects: read\nidempotent: true', 'handler: think.mjs'),
       'think.mjs': thinking,
+      'form.yaml': form,
+      'form.mjs': 'export const run = async (input) => ({ said: JSON.stringify(input) });',
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, id, name), text);
   }

@@ -13,6 +13,7 @@ export interface JsonSchema {
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly format?: string;
+  readonly contentEncoding?: string;
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;

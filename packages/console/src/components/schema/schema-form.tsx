@@ -1,134 +1,91 @@
-import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Textarea } from '@mantine/core';
 import { useId, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
-import { PasswordField } from '../forms/password-field.tsx';
-import { boundsOf, type JsonSchema, kindsOf, resolve, variantsOf } from './json-schema.ts';
+import {
+  ChoiceField,
+  ChoicesField,
+  DateField,
+  FieldName,
+  type FieldProps,
+  NumberField,
+  TextField,
+  useWords,
+} from './basic-fields.tsx';
+import { choicesOf, isFile, orderFields } from './field-values.ts';
+import { FileField } from './file-field.tsx';
+import { type JsonSchema, kindsOf, resolve, variantsOf } from './json-schema.ts';
 import classes from './schema-form.module.css';
-
-export interface FieldProps {
-  readonly name: string;
-  readonly schema: JsonSchema;
-  readonly root: JsonSchema;
-  readonly value: unknown;
-  readonly isRequired: boolean;
-  /** undefined: no value. */
-  readonly onChange: (value: unknown) => void;
-}
 
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Form fields for an object, generated from its schema. The service validates the input. */
 export function SchemaForm(props: Omit<FieldProps, 'name' | 'isRequired'>) {
+  const { t } = useLanguage();
   const { schema, root, value, onChange } = props;
   const members = (typeof value === 'object' && value !== null ? value : {}) as Values; // an object, checked
   const change = (name: string, part: unknown) => {
     const { [name]: _, ...others } = members;
     onChange(part === undefined ? others : { ...others, [name]: part });
   };
+  const { first, more } = orderFields(schema);
+  const fieldOf = (name: string) => (
+    <Field
+      key={name}
+      name={name}
+      schema={resolve(schema.properties?.[name] ?? {}, root)}
+      root={root}
+      value={members[name]}
+      isRequired={schema.required?.includes(name) === true}
+      onChange={(part) => change(name, part)}
+    />
+  );
   return (
     <div className={classes.fields}>
-      {Object.entries(schema.properties ?? {}).map(([name, property]) => (
-        <Field
-          key={name}
-          name={name}
-          schema={resolve(property, root)}
-          root={root}
-          value={members[name]}
-          isRequired={schema.required?.includes(name) === true}
-          onChange={(part) => change(name, part)}
-        />
-      ))}
+      {first.map(fieldOf)}
+      {more.length === 0 ? null : (
+        <details className={classes.more}>
+          <summary>{t('try.more', { count: more.length })}</summary>
+          <div className={classes.fields}>{more.map(fieldOf)}</div>
+        </details>
+      )}
     </div>
   );
 }
 
+const truthValues = [
+  { value: true, word: 'try.yes' },
+  { value: false, word: 'try.no' },
+] as const;
+
 function Field(props: FieldProps) {
+  const { t } = useLanguage();
   const { schema } = props;
   const [kind] = kindsOf(schema);
-  if (schema.enum !== undefined) return <ChoiceField {...props} choices={schema.enum} />;
+  const choices = choicesOf(schema, props.root);
+  if (choices !== undefined) return <ChoiceField {...props} choices={choices} />;
   if (variantsOf(schema).length > 0) return <VariantField {...props} />;
-  if (kind === 'boolean') return <ChoiceField {...props} choices={[true, false]} />;
+  if (kind === 'boolean')
+    return <ChoiceField {...props} choices={truthValues.map(({ value, word }) => ({ value, label: t(word) }))} />;
   if (kind === 'number' || kind === 'integer') return <NumberField {...props} />;
+  if (isFile(schema)) return <FileField {...props} />;
+  if (schema.format === 'date' || schema.format === 'date-time') return <DateField {...props} />;
   if (kind === 'string') return <TextField {...props} />;
-  if (kind === 'array' && typeof schema.items === 'object') return <ListField {...props} items={schema.items} />;
+  if (kind === 'array' && typeof schema.items === 'object') return <ItemsField {...props} items={schema.items} />;
   if (kind === 'object' && schema.properties !== undefined) return <GroupField {...props} />;
   return <JsonField {...props} />;
 }
 
-/** Label, description and marks of every field. */
-function useWords({ name, schema, isRequired }: FieldProps) {
-  const { t } = useLanguage();
-  const bounds = boundsOf(schema, t('schema.characters'));
-  const description = [schema.description ?? '', bounds === '' ? '' : `(${bounds})`].filter(Boolean).join(' ');
-  return { label: name, description, required: isRequired };
-}
-
-function exampleOf({ schema }: FieldProps): string {
-  const example = schema.default ?? schema.examples?.[0];
-  return example === undefined ? '' : typeof example === 'string' ? example : JSON.stringify(example);
-}
-
-function TextField(props: FieldProps) {
-  const { schema, value, onChange } = props;
-  const text = typeof value === 'string' ? value : '';
-  const change = (next: string) => onChange(next === '' && !props.isRequired ? undefined : next);
-  const common = { ...useWords(props), value: text, placeholder: exampleOf(props), spellCheck: false };
-  if (schema['x-secret'] === true) {
-    return <PasswordField {...common} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
-  }
-  if ((schema.maxLength ?? 0) > 300) {
-    return <Textarea {...common} rows={3} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
-  }
-  return <TextInput {...common} autoComplete="off" onChange={(event) => change(event.currentTarget.value)} />;
-}
-
-function NumberField(props: FieldProps) {
-  const { value, onChange } = props;
-  return (
-    <TextInput
-      {...useWords(props)}
-      type="number"
-      step="any"
-      value={typeof value === 'number' ? String(value) : ''}
-      placeholder={exampleOf(props)}
-      onChange={(event) => {
-        const text = event.currentTarget.value;
-        onChange(text === '' ? undefined : Number(text));
-      }}
-    />
-  );
-}
-
-function ChoiceField({ choices, ...props }: FieldProps & { readonly choices: readonly unknown[] }) {
-  const { t } = useLanguage();
-  const named = choices.map((choice) => JSON.stringify(choice) ?? '');
-  const label = (choice: unknown) =>
-    typeof choice === 'boolean'
-      ? t(choice ? 'try.yes' : 'try.no')
-      : typeof choice === 'string'
-        ? choice
-        : JSON.stringify(choice);
-  return (
-    <NativeSelect
-      {...useWords(props)}
-      value={props.value === undefined ? '' : JSON.stringify(props.value)}
-      onChange={(event) => {
-        const at = named.indexOf(event.currentTarget.value);
-        props.onChange(at < 0 ? undefined : choices[at]);
-      }}
-      data={[
-        { value: '', label: `– ${t('try.notSet')} –` },
-        ...choices.map((choice, index) => ({ value: named[index] ?? '', label: label(choice) })),
-      ]}
-    />
-  );
-}
-
 function GroupField(props: FieldProps) {
+  // The members of an optional object are required once it has one of them.
+  const isUsed = props.isRequired || Object.keys(Object(props.value)).length > 0;
+  const { required: _, ...unused } = props.schema;
+  const schema = isUsed ? props.schema : unused;
   return (
     <fieldset className={classes.group}>
-      <legend>{props.name}</legend>
-      <SchemaForm schema={props.schema} root={props.root} value={props.value} onChange={props.onChange} />
+      <legend>
+        <FieldName {...props} />
+      </legend>
+      <SchemaForm schema={schema} root={props.root} value={props.value} onChange={props.onChange} />
     </fieldset>
   );
 }
@@ -141,7 +98,9 @@ function VariantField(props: FieldProps) {
   const named = (one: JsonSchema, index: number) => one.title ?? (kindsOf(one).join(' | ') || String(index + 1));
   return (
     <fieldset className={classes.group}>
-      <legend>{props.name}</legend>
+      <legend>
+        <FieldName {...props} />
+      </legend>
       <div className={classes.fields}>
         <NativeSelect
           label={t('try.variant')}
@@ -159,6 +118,15 @@ function VariantField(props: FieldProps) {
   );
 }
 
+/** The maximum number of values that a list offers as boxes to tick. */
+const maxBoxes = 40;
+
+function ItemsField(props: FieldProps & { readonly items: JsonSchema }) {
+  const choices = choicesOf(resolve(props.items, props.root), props.root);
+  if (choices === undefined || choices.length > maxBoxes) return <ListField {...props} />;
+  return <ChoicesField {...props} choices={choices} />;
+}
+
 function ListField({ items, ...props }: FieldProps & { readonly items: JsonSchema }) {
   const { t } = useLanguage();
   const values: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
@@ -166,7 +134,9 @@ function ListField({ items, ...props }: FieldProps & { readonly items: JsonSchem
   const set = (next: readonly unknown[]) => props.onChange(next.length === 0 && !props.isRequired ? undefined : next);
   return (
     <fieldset className={classes.group}>
-      <legend>{props.name}</legend>
+      <legend>
+        <FieldName {...props} />
+      </legend>
       <div className={classes.fields}>
         {props.schema.description}
         {values.map((value, index) => (
