@@ -1,6 +1,7 @@
 import type { StoredRefreshToken } from '../../access/credential-profiles/resolve-credentials.ts';
 import type { EgressRequest, EgressResult, Outbound, OutboundPolicy } from '../../platform/outbound.ts';
 import type { CallTimings } from './call-timings.ts';
+import type { PlaceholderPolicy } from './placeholders/placeholder-policy.ts';
 import type { Redactor } from './redact/redactor.ts';
 import type { Injected } from './signing/inject.ts';
 
@@ -19,6 +20,8 @@ export interface EgressPolicy extends OutboundPolicy {
   readonly storedRefreshToken?: StoredRefreshToken | undefined;
   /** Redacts the credentials from the result. Default: a redactor for all `credentials`. */
   readonly redactor?: Redactor;
+  /** Replaces the placeholders of credentials. Its bundle has no `inject`. */
+  readonly placeholders?: PlaceholderPolicy;
   /** Records every request that is sent, redirects and retries included. */
   readonly trace?: CallTimings | undefined;
 }

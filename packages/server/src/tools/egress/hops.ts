@@ -11,6 +11,7 @@ import { type AnswerHead, type Exchanged, exchange, type WireRequest, type WireR
 import { codeOf, describeFailure } from './failures.ts';
 import { isHeaderName, isHeaderValue, reservedHeaders } from './header-text.ts';
 import { openLargeAnswer, receiveCompressed } from './large-answers.ts';
+import { afterRedirect, leaksSecret, placeCredentials } from './placeholders/place-credentials.ts';
 import type { Redactor } from './redact/redactor.ts';
 import { isReading } from './retries.ts';
 import { fillPath, type Injected } from './signing/inject.ts';
@@ -38,12 +39,11 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
   let hop: Hop = first;
   for (let redirects = 0; ; redirects += 1) {
     const judged = judgeTarget(hop.url, policy, rules);
-    if ('refused' in judged) {
-      timeRefusal(policy.trace, { host: rules.redactor.text(hop.url.host), method: hop.method });
-      return { kind: 'refused', message: rules.redactor.text(judged.refused) };
-    }
+    if ('refused' in judged) return refuseHop(hop, judged.refused, { policy, rules });
     const injected = hop.url.origin === home ? rules.injected : null;
-    const wire = wireRequest(hop, injected, { ...rules, dialOrigin: judged.target.dialOrigin });
+    const filled = policy.placeholders === undefined ? hop : placeCredentials(hop, policy.placeholders);
+    if ('refused' in filled) return refuseHop(hop, filled.refused, { policy, rules });
+    const wire = wireRequest(filled, injected, { ...rules, dialOrigin: judged.target.dialOrigin });
     if ('refused' in wire) return { kind: 'refused', message: wire.refused };
     const exchanged = await sendHop(judged.target, wire, { policy, rules, onData: request.onData });
     if ('tooLarge' in exchanged) return tooLarge(policy);
@@ -57,8 +57,19 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
     if (hop.url.protocol === 'https:' && next.url.protocol === 'http:') {
       return { kind: 'refused', message: 'a redirect from https to http is not followed' };
     }
-    hop = next;
+    if (policy.placeholders !== undefined && leaksSecret(next.url, policy.placeholders, rules.redactor)) {
+      return {
+        kind: 'refused',
+        message: 'a redirect that holds a credential is not followed to a host that may not get it',
+      };
+    }
+    hop = policy.placeholders === undefined ? next : afterRedirect(next, policy.placeholders);
   }
+}
+
+function refuseHop(hop: Hop, message: string, { policy, rules }: { policy: EgressPolicy; rules: HopRules }): Refused {
+  timeRefusal(policy.trace, { host: rules.redactor.text(hop.url.host), method: hop.method });
+  return { kind: 'refused', message: rules.redactor.text(message) };
 }
 
 function firstHop(

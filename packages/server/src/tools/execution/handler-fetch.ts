@@ -53,7 +53,7 @@ export function createHandlerFetch(broker: Broker, policy: RunPolicy, rules: Bla
 
   return {
     fetch,
-    blame: () => (last === null ? null : outcomeOf(last, rules)),
+    blame: () => (last === null ? null : withoutCredential(outcomeOf(last, rules), policy)),
     lastAnswer: () => lastAnswer,
   };
 }
@@ -63,6 +63,16 @@ function outcomeOf(result: EgressResult, rules: BlameRules): CallFailure | null 
   const blamesCredentials = rules.blamesCredentials(result);
   if (result.status < 400 && !blamesCredentials) return null;
   return failureOf(result, { rules: rules.errors, blamesCredentials });
+}
+
+/** Explains a rejection when the handler held placeholders and sent none of them. */
+function withoutCredential(failure: CallFailure | null, { lent, egress }: RunPolicy): CallFailure | null {
+  if (failure === null || lent === undefined || lent.isUsed() || egress.placeholders?.secrets.size === 0)
+    return failure;
+  if (!('upstreamStatus' in failure) || ![401, 403].includes(failure.upstreamStatus ?? 0)) return failure;
+  const reason =
+    'The plugin sent no credential. It may compute with the secret, for a signature (HMAC) or a token (JWT), which is not possible: it holds a placeholder';
+  return { ...failure, message: `${reason}. ${failure.message}` };
 }
 
 function toEgress(request: OutboundRequest): EgressRequest {

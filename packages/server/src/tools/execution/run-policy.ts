@@ -2,14 +2,17 @@ import type { Injection } from '@quartermaster/plugin-kit';
 import type { StoredRefreshToken } from '../../access/credential-profiles/resolve-credentials.ts';
 import { memoize } from '../../platform/memoize.ts';
 import type { ReceiveLarge } from '../../platform/outbound.ts';
+import type { Problem } from '../../platform/problem.ts';
 import { Secret } from '../../platform/secret.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { valueInvalid } from '../catalogue/problems.ts';
 import type { EgressPolicy } from '../egress/broker.ts';
 import type { CallTimings } from '../egress/call-timings.ts';
+import type { InjectionRefusal } from '../egress/prepared-injection.ts';
 import { createGrowingRedactor, createRedactor, noSecrets, type Redactor } from '../egress/redact/redactor.ts';
 import { derivedSecrets } from '../egress/signing/derived-secrets.ts';
 import { prepareInjection } from '../egress/signing/inject.ts';
+import { isSecret, type LentCredentials, lendCredentials } from './lend-credentials.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
 
 /** The upper limits of a run. A bundle may declare lower ones. */
@@ -58,6 +61,8 @@ export interface RunPolicy {
   readonly memoryMb: number;
   readonly cpuMs: number;
   readonly maxRequests: number;
+  /** Only in bundles with `credential_places`. */
+  readonly lent?: Pick<LentCredentials, 'handlerCredentials' | 'isUsed'> | undefined;
 }
 
 export interface RunPolicyOptions {
@@ -99,31 +104,25 @@ export function createRunPolicy(
   const inject = [...(bundle.manifest.inject ?? []), ...own];
   const secrets = readCredentials(credentials);
   const prepared = prepareInjection(inject, secrets);
-  if ('refusal' in prepared) {
-    const { credential, message } = prepared.refusal;
-    const error = {
-      path: `/${credential}`,
-      found: `a value that ${message}`,
-      expected: 'a value that can be sent',
-    };
-    throw valueInvalid('credentials', [error]);
-  }
+  if ('refusal' in prepared) throw unfitCredential(prepared.refusal);
   const { credentialsHost: host } = bundle;
+  const lent = lendCredentials(bundle, secrets);
   const timeoutMs = Math.min(limits.timeoutMs, declared?.timeout_ms ?? limits.timeoutMs);
   return {
+    lent,
     timeoutMs,
     memoryMb: Math.min(limits.memoryMb, declared?.memory_mb ?? limits.memoryMb),
     cpuMs: Math.min(limits.cpuMs, declared?.cpu_ms ?? limits.cpuMs),
     maxRequests: Math.min(limits.maxRequests, declared?.max_requests ?? limits.maxRequests),
     egress: {
-      hosts: hostsOf(bundle),
+      hosts: lent?.hosts ?? hostsOf(bundle),
       hostsBy: bundle.hostsBy,
       ...(host === undefined ? {} : { credentialsHost: secrets.get(host)?.reveal() ?? null }),
-      // Credentials are sent over https only. A call without credentials may use an upstream that offers only http.
-      schemes: inject.length > 0 && (bundle.hostsBy === 'bundle' || secrets.size > 0) ? https : bothSchemes,
+      schemes: isHttpsOnly(bundle, { lent, inject, secrets }) ? https : bothSchemes,
       credentials: secrets,
       inject,
       injected: prepared.injected,
+      ...(lent === undefined ? {} : { placeholders: lent.placeholders }),
       wantsFreshToken,
       storedRefreshToken: refreshToken,
       redactor: createRunRedactor(bundle, {
@@ -140,6 +139,20 @@ export function createRunPolicy(
       ...(receiveLarge === undefined ? {} : { receiveLarge }),
     },
   };
+}
+
+/** Credentials are sent over https only. A call without credentials may use an upstream that offers only http. */
+function isHttpsOnly(
+  { hostsBy }: CompiledBundle,
+  { inject, lent, secrets }: { inject: readonly Injection[]; lent: unknown; secrets: ReadonlyMap<string, Secret> },
+): boolean {
+  if (lent !== undefined) return secrets.size > 0;
+  return inject.length > 0 && (hostsBy === 'bundle' || secrets.size > 0);
+}
+
+function unfitCredential({ credential, message }: InjectionRefusal): Problem {
+  const error = { path: `/${credential}`, found: `a value that ${message}`, expected: 'a value that can be sent' };
+  return valueInvalid('credentials', [error]);
 }
 
 function readCredentials(credentials: Readonly<Record<string, unknown>>): ReadonlyMap<string, Secret> {
@@ -162,7 +175,7 @@ interface SecretsOfRun {
  */
 function createRunRedactor(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Redactor {
   if (credentials.size === 0) return noSecrets;
-  const marked = [...credentials].filter(([name]) => bundle.secretNames.size === 0 || bundle.secretNames.has(name));
+  const marked = [...credentials].filter(([name]) => isSecret(bundle, name));
   const values = marked.map(([, secret]) => secret.reveal());
   const secrets = [...values, ...superseded, ...derivedSecrets(inject, credentials)];
   const getsTokens = inject.some((injection) => injection.in === 'oauth2');

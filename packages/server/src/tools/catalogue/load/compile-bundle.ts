@@ -42,7 +42,6 @@ export function compileBundle(
     credentialsHost: credentialsHostOf(manifest),
     callsOut: leavesHosts(manifest) || declaredHosts(manifest).length > 0,
     isolation: hasCode ? needed : 'none',
-    ...(holdsPlaceholders ? { refusal: 'Bundles with "credential_places" cannot run yet.' } : {}),
     ...(isRefused ? { refusal: `Its handlers need a sandbox, and ${sandboxMissing}.` } : {}),
     checkCredentials: compiler.compileCredentials(() => manifest.credentials_schema ?? { type: 'object' }),
     credentialNames: new Set(credentialProperties(manifest).keys()),
