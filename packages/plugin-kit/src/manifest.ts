@@ -160,6 +160,46 @@ export const CredentialPlaces = Type.Object(
 );
 export type CredentialPlaces = Static<typeof CredentialPlaces>;
 
+/** A package of Activepieces that the bundle was made from. `quartermaster bundle add` writes it. */
+export const PieceOrigin = Type.Object(
+  {
+    package: Type.String({ minLength: 1, maxLength: 256 }),
+    version: Type.String({ minLength: 1, maxLength: 64 }),
+    /** That of the archive of the package. */
+    integrity: Type.String({ minLength: 1, maxLength: 256 }),
+    /** Alternatives: how the members of `credentials` become the authentication of the piece. */
+    auth: Type.Array(
+      Type.Object(
+        {
+          kind: Type.Enum(['SECRET_TEXT', 'BASIC_AUTH', 'CUSTOM_AUTH', 'OAUTH2']),
+          /** The types that the piece expects, by the names of the credentials. */
+          fields: Type.Record(Type.String(), Type.Enum(['text', 'number', 'boolean', 'json'])),
+        },
+        strict,
+      ),
+      { maxItems: 10 },
+    ),
+  },
+  strict,
+);
+export type PieceOrigin = Static<typeof PieceOrigin>;
+
+/** The action of a piece that a plugin calls. */
+export const PieceActionCall = Type.Object(
+  {
+    action: Type.String({ minLength: 1, maxLength: 200 }),
+    /** Input parameters whose choices, or whose members, the third party knows. */
+    choices: Type.Record(
+      Type.String(),
+      Type.Object({ kind: Type.Enum(['one', 'many', 'properties']), depends_on: Type.Array(Type.String()) }, strict),
+    ),
+    /** The names in the piece of input parameters that differ. */
+    names: Type.Optional(Type.Record(Type.String(), Type.String())),
+  },
+  strict,
+);
+export type PieceActionCall = Static<typeof PieceActionCall>;
+
 export const BundleManifest = Type.Object(
   {
     id: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
@@ -178,6 +218,8 @@ export const BundleManifest = Type.Object(
     inject: Type.Optional(Type.Array(Injection)),
     /** Instead of `inject`: its handlers get placeholders of the secrets. */
     credential_places: Type.Optional(CredentialPlaces),
+    /** Its handlers are actions of a piece, in `piece.cjs`. */
+    piece: Type.Optional(PieceOrigin),
     /** Applies to every call of the bundle: requests, handlers, remote tools and `verify`. */
     errors: Type.Optional(ErrorMapping),
     /** A cheap call that checks whether the credentials work. */
@@ -242,7 +284,8 @@ export const PluginManifest = Type.Object(
     request: Type.Optional(RequestTemplate),
     response: Type.Optional(ResponseMapping),
     /** … or a file of the bundle's folder that exports `run` (tier T1) … */
-    handler: Type.Optional(Type.String({ pattern: '^[a-z0-9-]+\\.(ts|mjs|js)$' })),
+    handler: Type.Optional(Type.String({ pattern: '^([a-z0-9-]+\\.(ts|mjs|js)|piece\\.cjs)$' })),
+    piece: Type.Optional(PieceActionCall),
     /** … or a tool of an MCP server. */
     mcp: Type.Optional(RemoteTool),
     examples: Type.Optional(Type.Array(Example)),

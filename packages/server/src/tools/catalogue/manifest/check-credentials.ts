@@ -6,7 +6,10 @@ import { checkInjections } from './check-injections.ts';
 import { checkCredentialPlaces, checkHostTemplates } from './check-places.ts';
 
 /** The parts of a bundle that the requests of its plugins refer to. */
-export type RequestBasis = Pick<BundleManifest, 'hosts' | 'credentials_schema' | 'inject' | 'credential_places'>;
+export type RequestBasis = Pick<
+  BundleManifest,
+  'hosts' | 'credentials_schema' | 'inject' | 'credential_places' | 'piece'
+>;
 
 /** The properties of `credentials_schema`, by name. */
 export function credentialProperties(

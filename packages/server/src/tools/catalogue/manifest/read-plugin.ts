@@ -33,7 +33,9 @@ export interface PluginReading {
   readonly failures: readonly BundleFailure[];
 }
 
-const maxHandlerBytes = 1024 * 1024;
+/** Of an ordinary handler, and of a piece. */
+const maxHandlerBytes = 2 * 2 ** 20;
+const maxPieceBytes = 8 * 2 ** 20;
 
 /** Reads and checks one plugin of a bundle. */
 export async function readPlugin(folder: string, file: PluginFile): Promise<PluginReading> {
@@ -65,7 +67,7 @@ function checkPlugin(value: unknown, file: PluginFile, errors: ErrorCollector): 
 
 /** Checks that the plugin is declared in exactly one way: a request, a handler or a remote tool. */
 function checkTier(manifest: PluginManifest, errors: ErrorCollector): void {
-  const { request, response, handler, mcp } = manifest;
+  const { request, response, handler, mcp, piece } = manifest;
   if (request === undefined && handler === undefined && mcp === undefined) {
     errors.add([], 'One of "request" (no code), "handler" (a file with code) or "mcp" (a remote tool) is required.');
   }
@@ -75,6 +77,9 @@ function checkTier(manifest: PluginManifest, errors: ErrorCollector): void {
     else if (response !== undefined)
       errors.add(['response'], 'Must not be set beside "handler", which returns the output itself.');
   }
+  if ((handler === 'piece.cjs') !== (piece !== undefined)) {
+    errors.add(['piece'], 'Must be set beside "handler: piece.cjs", and only there.');
+  }
   if (mcp !== undefined) {
     if (request !== undefined || handler !== undefined || response !== undefined)
       errors.add(['mcp'], 'Must not be set beside "request", "response" or "handler".');
@@ -82,11 +87,14 @@ function checkTier(manifest: PluginManifest, errors: ErrorCollector): void {
 }
 
 function checkRequests(
-  { request, mcp, input_schema: input }: Partial<PluginManifest>,
+  { request, mcp, piece, input_schema: input }: Partial<PluginManifest>,
   basis: RequestBasis | undefined,
   errors: ErrorCollector,
 ): void {
   if (basis === undefined) return;
+  if ((piece === undefined) !== (basis.piece === undefined)) {
+    errors.add(['piece'], 'Must be set in every plugin of a bundle with "piece", and in no other.');
+  }
   if (basis.credential_places !== undefined && (request ?? mcp) !== undefined) errors.add([], needsHandler);
   if (mcp !== undefined) {
     // The URL is fixed and contains no parameters.
@@ -102,6 +110,7 @@ async function checkHandler(
   { folder, handler }: { readonly folder: string; readonly handler: string },
   errors: ErrorCollector,
 ): Promise<void> {
-  const file = await readPlainFile({ folder, name: handler, maxBytes: maxHandlerBytes });
+  const maxBytes = handler === 'piece.cjs' ? maxPieceBytes : maxHandlerBytes;
+  const file = await readPlainFile({ folder, name: handler, maxBytes });
   if ('refusal' in file) errors.add(['handler'], file.refusal);
 }

@@ -1,0 +1,114 @@
+import type { BundleManifest, CredentialPlaces, PluginManifest } from '@quartermaster/plugin-kit';
+import { stringify } from 'yaml';
+import type { PieceAction, PieceDescription } from './child/piece-task.ts';
+import { pieceFile } from './piece-process.ts';
+import { credentialsOf, inputSchemaOf, outputSchemaOf, safeName } from './piece-schema.ts';
+
+export interface PieceBundleOptions {
+  readonly description: PieceDescription;
+  readonly id: string;
+  /** The name of the package, such as `@activepieces/piece-slack`. */
+  readonly package: string;
+  readonly version: string;
+  readonly integrity: string;
+  readonly hosts: readonly string[];
+  readonly credentialPlaces: CredentialPlaces | undefined;
+  readonly file: Buffer;
+  readonly logo: { readonly content: Buffer; readonly extension: 'svg' | 'png' } | null;
+}
+
+/** Builds the files of the bundle of a piece, by their names in its folder. `readBundle` checks them like those of any bundle. */
+export function pieceBundle({ description, file, logo, ...options }: PieceBundleOptions): Map<string, Buffer> {
+  const { displayName: name, auth, actions } = description;
+  const credentials = credentialsOf(auth);
+  const manifest: BundleManifest = {
+    id: options.id,
+    version: /^\d+\.\d+\.\d+/.exec(options.version)?.[0] ?? '0.0.0',
+    name,
+    description: description.description || `Actions of ${name}.`,
+    provider: name,
+    developer: options.package,
+    ...(logo === null ? {} : { icon: `logo.${logo.extension}` }),
+    hosts: [...options.hosts],
+    ...(credentials === undefined ? {} : { credentials_schema: { type: 'object', ...credentials.schema } }),
+    ...(options.credentialPlaces === undefined ? {} : { credential_places: options.credentialPlaces }),
+    piece: {
+      package: options.package,
+      version: options.version,
+      integrity: options.integrity,
+      auth: (credentials?.forms ?? []).map(({ kind, fields }) => ({ kind, fields })),
+    },
+  };
+  const files = new Map<string, Buffer>([
+    ['bundle.yaml', yamlOf(manifest)],
+    [pieceFile, file],
+  ]);
+  if (logo !== null) files.set(`logo.${logo.extension}`, logo.content);
+  const taken = new Set<string>(['bundle']);
+  for (const action of actions) {
+    const plugin = pluginOf(action, pluginIdOf(action.name, taken));
+    files.set(`${plugin.id}.yaml`, yamlOf(plugin));
+  }
+  return files;
+}
+
+const effectsOf: Readonly<Record<string, PluginManifest['effects']>> = {
+  READ: 'read',
+  SEARCH: 'read',
+  WRITE: 'write',
+  DESTRUCTIVE: 'destructive',
+};
+
+function pluginOf(action: PieceAction, id: string): PluginManifest {
+  const effects = effectsOf[action.classification] ?? 'write';
+  const choices = action.props
+    .filter(({ type }) => kinds[type] !== undefined)
+    .map((property) => {
+      const { name, type, refreshers = [] } = property;
+      const choice = { kind: kinds[type] ?? ('one' as const), depends_on: [...refreshers] };
+      return [safeName(name), choice] as const;
+    });
+  const renamed = action.props.filter(({ name }) => safeName(name) !== name).map(({ name }) => [safeName(name), name]);
+  return {
+    id,
+    name: action.displayName || action.name,
+    description: action.description || action.displayName || action.name,
+    input_schema: { type: 'object', ...inputSchemaOf(action) },
+    output_schema: { type: 'object', ...outputSchemaOf(action) },
+    effects,
+    idempotent: effects === 'read' || action.idempotent,
+    handler: pieceFile,
+    piece: {
+      action: action.name,
+      choices: Object.fromEntries(choices),
+      ...(renamed.length === 0 ? {} : { names: Object.fromEntries(renamed) }),
+    },
+  };
+}
+
+const kinds: Readonly<Record<string, 'one' | 'many' | 'properties' | undefined>> = {
+  DROPDOWN: 'one',
+  MULTI_SELECT_DROPDOWN: 'many',
+  DYNAMIC: 'properties',
+};
+
+/** The name in snake case, unique in the bundle. */
+function pluginIdOf(name: string, taken: Set<string>): string {
+  const words = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_');
+  const base =
+    words
+      .replace(/^[^a-z]+/, '')
+      .replace(/_$/, '')
+      .slice(0, 60) || 'action';
+  let id = base;
+  for (let number = 2; taken.has(id); number += 1) id = `${base}_${number}`;
+  taken.add(id);
+  return id;
+}
+
+function yamlOf(manifest: object): Buffer {
+  return Buffer.from(stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false }));
+}
