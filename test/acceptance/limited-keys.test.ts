@@ -148,6 +148,7 @@ const others: Readonly<
     }),
   },
   'plugins verifyCredentials': { status: 404, json: ({ bundle_id }) => ({ bundle_id, credentials: {} }) },
+  'plugins listOptions': { status: 404, json: () => ({ property: 'text', input_params: {}, credentials: {} }) },
   'plugins listRuns': { status: 200, path: '?count=true' },
 };
 /** They are about no object that a limit can hide: the service, the bytes that the request sends, and paths with rows of their own. */
@@ -319,7 +320,7 @@ test('[limits] a key with plugins:read lists and runs only plugins that read, an
   const started = await execute(sum, { Prefer: 'respond-async' });
   const of: Hidden = { ...ids, run_id: started.body.data.run_id };
   // The other operations that change something.
-  const runPlugins = ['plugins execute', 'plugins executeDirectly'];
+  const runPlugins = ['plugins execute', 'plugins executeDirectly', 'plugins listOptions'];
   const changing = (await listOperations('plugins', pluginsUrl)).filter(
     ({ name, method, takesKeys }) => takesKeys && method !== 'GET' && !runPlugins.includes(name),
   );

@@ -203,6 +203,7 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /v1/credential_profiles
       GET /v1/credential_profiles/:name
       POST /v1/execute
+      POST /v1/plugins/:bundle_id/:plugin_id/options
       POST /v1/bundles/:bundle_id/plugins/:plugin_id/execute
       GET /v1/runs
       GET /v1/runs/:run_id

@@ -68,6 +68,7 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   'plugins:getPlugin': ['plugins.get', ({ plugins }) => plugins.get('b/p')],
   'plugins:execute': ['plugins.run', ({ plugins }) => plugins.run('b/p', {})],
   'plugins:executeDirectly': ['plugins.output', ({ plugins }) => plugins.output('b/p', {})],
+  'plugins:listOptions': ['plugins.listOptions', ({ plugins }) => plugins.listOptions('b/p', 'q')],
   'plugins:verifyCredentials': ['plugins.verifyCredentials', ({ plugins }) => plugins.verifyCredentials('b', {})],
   'plugins:listRuns': ['runs.list', ({ runs }) => runs.list()],
   'plugins:getRun': ['runs.get', ({ runs }) => runs.get('r')],

@@ -38,6 +38,17 @@ export const Bundle = Type.Object({
 });
 export type Bundle = Static<typeof Bundle>;
 
+/** `properties`: the third party determines which members the input has. */
+export const optionKinds = ['one', 'many', 'properties'] as const;
+export type OptionKind = (typeof optionKinds)[number];
+
+const PropertyChoices = Type.Object({
+  kind: Type.Enum([...optionKinds], {
+    description: 'One value, many values, or an object whose members are `properties`.',
+  }),
+  depends_on: Type.Array(Type.String(), { description: 'Other inputs that determine the values.' }),
+});
+
 export const Plugin = Type.Object({
   object: Type.Literal('Plugin'),
   bundle_id: Type.String(),
@@ -48,6 +59,11 @@ export const Plugin = Type.Object({
   output_schema: JsonSchemaObject,
   effects: Type.Enum([...pluginEffects]),
   idempotent: Type.Boolean(),
+  choices: Type.Optional(
+    Type.Record(Type.String(), PropertyChoices, {
+      description: 'Inputs whose values the third party knows; `POST …/options` lists the values.',
+    }),
+  ),
 });
 export type Plugin = Static<typeof Plugin>;
 
@@ -171,3 +187,34 @@ export type ExecuteResult = Static<typeof ExecuteResult>;
 
 export const VerifyCredentialsRequest = Type.Object({ bundle_id: Identifier, credentials: Credentials });
 export type VerifyCredentialsRequest = Static<typeof VerifyCredentialsRequest>;
+
+/** The maximum number of values in one answer. */
+export const maxOptions = 500;
+
+export const OptionsRequest = Type.Object({
+  property: Type.String({ minLength: 1, maxLength: 200, description: 'A name in `choices` of the plugin.' }),
+  input_params: Type.Record(Type.String(), Type.Unknown(), {
+    maxProperties: maxInputMembers,
+    description: 'The inputs that are known, at least those in `depends_on`.',
+  }),
+  credentials: Credentials,
+  search: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Only values whose label or value contains this.' }),
+  ),
+});
+export type OptionsRequest = Static<typeof OptionsRequest>;
+
+export const PropertyOptions = Type.Object({
+  object: Type.Literal('PropertyOptions'),
+  kind: Type.Enum([...optionKinds]),
+  options: Type.Array(
+    Type.Object({ label: Type.String(), value: Type.Unknown({ description: 'The value to send as input.' }) }),
+    { maxItems: maxOptions },
+  ),
+  has_more: Type.Boolean({ description: 'Whether there are more values. `search` narrows them down.' }),
+  hint: Type.Union([Type.String(), Type.Null()], {
+    description: 'What the plugin says, such as that an input is missing.',
+  }),
+  schema: Type.Union([JsonSchemaObject, Type.Null()], { description: 'The members of the input for `properties`.' }),
+});
+export type PropertyOptions = Static<typeof PropertyOptions>;

@@ -48,8 +48,8 @@ export type WordsReason = (typeof wordsReasons)[number];
 export const rerankings = ['off', 'applied', 'unavailable', 'not_configured'] as const;
 export type Reranking = (typeof rerankings)[number];
 
-/** How a run was requested. `verify` is a check of credentials. */
-export const runOrigins = ['execute', 'direct', 'mcp', 'verify'] as const;
+/** How a run was requested. `verify` is a check of credentials, `options` a request for the values of an input. */
+export const runOrigins = ['execute', 'direct', 'mcp', 'verify', 'options'] as const;
 export type RunOrigin = (typeof runOrigins)[number];
 
 /** The outcomes of a run. All except `succeeded` have an error code. */

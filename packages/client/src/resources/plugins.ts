@@ -102,6 +102,21 @@ export function createPlugins(calls: Calls<PluginsApi>, { runs, service }: { run
     /** Lets the third party check the credentials of a bundle. @throws AuthenticationError CREDENTIALS_VALIDATION_ERROR */
     verifyCredentials: (bundleId: string, credentials: Values, options: RequestOptions = {}) =>
       calls.done('POST /v1/verify_credentials', { body: { bundle_id: bundleId, credentials } }, options),
+    /** Lists the values of an input that the third party knows, one of `choices` of the plugin. */
+    listOptions: (
+      plugin: string,
+      property: string,
+      input: Values = {},
+      { credentials = {}, search, ...options }: RunOptions & { readonly search?: string } = {},
+    ) => {
+      const body = {
+        property,
+        input_params: { ...input },
+        credentials: { ...credentials },
+        ...(search === undefined ? {} : { search }),
+      };
+      return calls.data('POST /v1/plugins/{bundle_id}/{plugin_id}/options', { path: splitName(plugin), body }, options);
+    },
     /** The state of the plugins address. */
     service,
   };

@@ -81,4 +81,18 @@ export const executionOperations = describeOperations('execution', {
     scope: 'plugins',
     examples: { weather: { body: { bundle_id: 'open_weather', credentials } } },
   },
+  listOptions: {
+    summary: 'List the values that an input of a plugin can have',
+    description:
+      'For the inputs in `choices` of a plugin, whose values only the third party knows, such as the channels of an account. Send `value` of an option as the input. ' +
+      'The request calls the third party with the credentials and counts like a run. Values that are not listed remain possible. Inputs whose schema has `enum` need no call.',
+    scope: 'plugins:read',
+    examples: {
+      levels: {
+        summary: 'List the values of an input',
+        path: { bundle_id: 'qr_code_generator', plugin_id: 'generate_qr_code' },
+        body: { property: 'error_correction', input_params: {}, credentials: {} },
+      },
+    },
+  },
 });

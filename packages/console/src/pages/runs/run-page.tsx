@@ -29,7 +29,7 @@ export function RunPage() {
     <>
       <PageHead
         parent={<ParentLink to="/runs">{t('runs.title')}</ParentLink>}
-        title={`${bundleId}/${pluginId ?? t('runs.verify')}`}
+        title={`${bundleId}/${pluginId ?? t(`origin.${run.data.origin}`)}`}
         about={runId}
         actions={<RunActions run={run.data} />}
       />

@@ -81,7 +81,7 @@ export function RunRow({ run }: { run: RunItem }) {
     <Link to="/runs/$runId" params={{ runId: run.run_id }} className={classes.row} data-run={run.run_id}>
       <span className={classes.words}>
         <span className={classes.name}>
-          {run.bundle_id}/{run.plugin_id ?? t('runs.verify')}
+          {run.bundle_id}/{run.plugin_id ?? t(`origin.${run.origin}`)}
         </span>
         <Text size="xs" c="dimmed" component="span" className={classes.cut}>
           {formatAge(run.created_timestamp, code)} · {t(`origin.${run.origin}`)}

@@ -30,6 +30,7 @@ import { readCredentials } from '../../tools/catalogue/credential-bounds.ts';
 import { catalogueRoutes } from '../../tools/catalogue/listing/routes.ts';
 import { getBundle } from '../../tools/catalogue/problems.ts';
 import type { Executor } from '../../tools/execution/executor.ts';
+import { optionsRoutes } from '../../tools/execution/options/routes.ts';
 import { executionRoutes } from '../../tools/execution/routes.ts';
 import { createRunOnce } from '../../tools/execution/run-once.ts';
 import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
@@ -104,6 +105,7 @@ export async function openPluginsAddress(
   const basePath = ({ raw }: { raw: IncomingMessage }) => (context.mounted.has(raw) ? mounted : own);
   const routing = { catalogue, executor, ...authentication, once, resolveCredentials };
   executionRoutes(app, { ...routing, background: runs, basePathOf: basePath });
+  optionsRoutes(app, routing);
   const readerOf = (request: Parameters<typeof projectOf>[0]) => ({
     projectId: projectOf(request),
     permissions: permissionsOf(request),

@@ -17,6 +17,7 @@ import { type Call, type Executor, isPluginRepeatable, isRepeatable, type Prepar
 import { type FileInputs, type InputFiles, noFiles } from './file-inputs/file-inputs.ts';
 import { finishRun, redactionFailed } from './finish-run.ts';
 import { isShallow, maxOutputDepth } from './json-bounds.ts';
+import { createOptionsLister } from './options/list-options.ts';
 import type { Execution } from './outcome.ts';
 import { replaceAt } from './output-parts/find-parts.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
@@ -134,7 +135,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       outcome,
       isRepeatable: isRepeatable(outcome, run.plugin),
     };
-    records.record(run.bundle.id, run.plugin?.id ?? 'verify', execution);
+    records.record(run.bundle.id, labelOf(run), execution);
     observer.ended(run, execution);
     return execution;
   }
@@ -147,7 +148,6 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   return {
     prepare,
     readFiles,
-
     execute: (call, signal, caller = unknownCaller) =>
       admit(caller, async () => await readFiles(call, caller, recorded(prepare(call, signal, caller), deps.audit))),
 
@@ -163,8 +163,16 @@ export function createExecutor(deps: ExecutorDeps): Executor {
         call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run);
       return await admit(caller, () => conclude(run, start));
     },
+    listOptions: createOptionsLister({ ...deps, begin, admit, conclude, findOptions }),
   };
 }
+
+function labelOf({ plugin, caller }: Run): string {
+  return plugin?.id ?? (caller.origin === 'options' ? 'options' : 'verify');
+}
+
+/** No plugin has such inputs yet. */
+const findOptions = async (): Promise<RawOutcome> => ({ kind: 'failed', message: 'it has no such input' });
 
 function createCountingReader({ fileInputs, rates }: ExecutorDeps): FileInputs['read'] {
   const read: FileInputs['read'] = fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));

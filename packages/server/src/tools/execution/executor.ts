@@ -1,4 +1,4 @@
-import type { PluginCall, VerifyCredentialsRequest } from '@quartermaster/contract';
+import type { OptionsRequest, PluginCall, VerifyCredentialsRequest } from '@quartermaster/contract';
 import type { ResolvedCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
 import type { CompiledPlugin } from '../catalogue/catalogue.ts';
 import type { FileInputs, InputFiles } from './file-inputs/file-inputs.ts';
@@ -29,7 +29,22 @@ export interface Executor {
     signal: AbortSignal,
     caller?: RunCaller,
   ): Promise<Execution>;
+  /**
+   * Asks the third party for the values of an input. The output of a success is {@link FoundOptions}.
+   * @throws Problem for an unknown plugin, an input without such values, and invalid credentials
+   */
+  listOptions(call: OptionsCall, signal: AbortSignal, caller?: RunCaller): Promise<Execution>;
 }
+
+export type OptionsCall = Call & Pick<OptionsRequest, 'property' | 'search'>;
+
+/** The values of an input, or the JSON Schemas of its members by name. */
+export type FoundOptions =
+  | {
+      readonly options: ReadonlyArray<{ readonly label: string; readonly value: unknown }>;
+      readonly placeholder: string;
+    }
+  | { readonly schema: Readonly<Record<string, unknown>> };
 
 /** A run whose credentials and input are valid. */
 export interface PreparedRun {

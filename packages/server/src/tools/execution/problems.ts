@@ -1,6 +1,6 @@
 import { Problem } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
-import { anyValue, missing, validationFailed } from '../../platform/validation/validation-error.ts';
+import { anyValue, fieldInvalid, missing, validationFailed } from '../../platform/validation/validation-error.ts';
 import type { KeptAnswer, Outcome } from './outcome.ts';
 import { upstreamProblem } from './upstream-answers/problems.ts';
 
@@ -30,6 +30,16 @@ export function verificationImpossible(bundleId: string): Problem {
   return new Problem(
     'REQUEST_VALIDATION_ERROR',
     `body/bundle_id must be a bundle that declares how to verify credentials; ${JSON.stringify(bundleId)} does not. Run one of its plugins instead.`,
+  );
+}
+
+/** @param names the inputs that have choices */
+export function choicesMissing(property: string, names: readonly string[]): Problem {
+  const allowed = names.length === 0 ? 'none of this plugin' : names.join(', ');
+  return fieldInvalid(
+    'body/property',
+    quoteText(property, 60),
+    `an input whose values the third party knows: ${allowed}`,
   );
 }
 

@@ -198,11 +198,14 @@ async function runFor({ request, reply, deps, origin }: RunContext, wanted: Plug
   return await answerCall(deps, { request: wanted, key, caller, gone: abortedWhenGone(reply).signal });
 }
 
-function addTo(reply: FastifyReply): RunCaller['onCounted'] {
+export function addTo(reply: FastifyReply): RunCaller['onCounted'] {
   return (fields) => addRateFields(reply, fields);
 }
 
-function callerOf({ projectOf, keyOf, permissionsOf }: ExecutionRoutesDeps, request: FastifyRequest) {
+export function callerOf(
+  { projectOf, keyOf, permissionsOf }: Pick<ExecutionRoutesDeps, 'projectOf' | 'keyOf' | 'permissionsOf'>,
+  request: FastifyRequest,
+) {
   const sender = senderOf(request);
   return { projectId: projectOf(request), keyId: keyOf(request), permissions: permissionsOf(request), sender };
 }

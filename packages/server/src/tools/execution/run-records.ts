@@ -4,7 +4,7 @@ import type { Execution } from './outcome.ts';
 
 /** Writes the metrics and the log line of a run, without inputs, outputs and credentials. */
 export interface RunRecords {
-  /** Records one run. `pluginId` is `verify` for a check of credentials. */
+  /** Records one run. `pluginId` is `verify` for a check of credentials and `options` for the values of an input. */
   record(bundleId: string, pluginId: string, execution: Execution): void;
 }
 

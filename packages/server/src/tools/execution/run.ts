@@ -15,7 +15,7 @@ import type { Unusable } from './unused-answers/unused-answer.ts';
 export interface Run {
   readonly runId: string;
   readonly bundle: CompiledBundle;
-  /** null when the run verifies credentials. */
+  /** null when the run verifies credentials or lists the values of an input. */
   readonly plugin: CompiledPlugin | null;
   readonly isolation: Isolation;
   readonly caller: RunCaller;

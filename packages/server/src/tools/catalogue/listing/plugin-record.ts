@@ -1,5 +1,6 @@
 import type { Plugin } from '@quartermaster/contract';
 import type { PluginManifest } from '@quartermaster/plugin-kit';
+import { choicesOf } from '../choices.ts';
 import { withFileReferences } from '../file-references.ts';
 import { inLanguage } from '../manifest/languages.ts';
 
@@ -12,6 +13,7 @@ export interface RecordOptions {
 /** Converts a plugin to its record in a list. */
 export function pluginRecord(bundleId: string, manifest: PluginManifest, { language, namesFiles }: RecordOptions) {
   const { input_schema: input } = manifest;
+  const choices = choicesOf(manifest);
   return {
     object: 'Plugin',
     bundle_id: bundleId,
@@ -22,5 +24,6 @@ export function pluginRecord(bundleId: string, manifest: PluginManifest, { langu
     output_schema: { ...manifest.output_schema },
     effects: manifest.effects,
     idempotent: manifest.idempotent,
+    ...(Object.keys(choices).length > 0 ? { choices } : {}),
   } satisfies Plugin;
 }
