@@ -1,5 +1,6 @@
 import { roles, scopes } from '@quartermaster/contract';
-import { mcpNeeds, type Need, otherNeeds, scopesOf, table } from '../../test/support/authorisation-table.ts';
+import { scopesOf } from '../../test/support/authorisation-outcomes.ts';
+import { mcpNeeds, type Need, otherNeeds, table } from '../../test/support/authorisation-table.ts';
 
 /** Renders docs/reference/authorisation.md. */
 export function describeAuthorisation(): string {

@@ -5,15 +5,8 @@ import { test } from 'node:test';
 import { csrfHeader } from '@quartermaster/contract';
 import { setUp } from '../support/administrator.ts';
 import { type Caller, createCallers } from '../support/authorisation-callers.ts';
-import {
-  type AddressName,
-  mcpNeeds,
-  type Need,
-  type Outcome,
-  outcomeOf,
-  type Route,
-  routes,
-} from '../support/authorisation-table.ts';
+import { type Outcome, outcomeOf } from '../support/authorisation-outcomes.ts';
+import { type AddressName, mcpNeeds, type Need, type Route, routes } from '../support/authorisation-table.ts';
 import { listOperations } from '../support/documented-operations.ts';
 import { addDocument } from '../support/mcp-knowledge.ts';
 import { share, startService, temporaryFolder } from '../support/service.ts';

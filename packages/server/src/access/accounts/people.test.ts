@@ -11,7 +11,8 @@ import { temporaryDatabases } from '../../storage/database/testing/temporary-dat
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createPeopleRepository } from '../../storage/repositories/people-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
-import { createFlow, openOauthApp } from '../oauth/testing/oauth-app.ts';
+import { openOauthApp } from '../oauth/testing/oauth-app.ts';
+import { createFlow } from '../oauth/testing/oauth-flow.ts';
 import { createSessions } from './sessions.ts';
 import { storeAccount } from './testing/stored-account.ts';
 

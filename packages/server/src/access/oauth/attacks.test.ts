@@ -10,7 +10,8 @@ import { createAuditRepository } from '../../storage/repositories/audit-reposito
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { createAccessTokens, type SentRequest } from './access-tokens.ts';
 import { createResources } from './resources.ts';
-import { callback, clientId, createFlow, issuer, openOauthApp } from './testing/oauth-app.ts';
+import { callback, clientId, issuer, openOauthApp } from './testing/oauth-app.ts';
+import { createFlow } from './testing/oauth-flow.ts';
 
 const errorOf = (answer: { json(): { error?: unknown } }) => answer.json().error;
 const locationOf = (answer: { headers: Record<string, unknown> }) => URL.parse(String(answer.headers.location ?? ''));

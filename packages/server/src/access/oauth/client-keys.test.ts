@@ -8,7 +8,8 @@ import { createLogger } from '../../platform/log/logger.ts';
 import type { Outbound } from '../../platform/outbound.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { createClientKey, proofOf } from './testing/client-proof.ts';
-import { callback, clientId, createFlow, openOauthApp } from './testing/oauth-app.ts';
+import { callback, clientId, openOauthApp } from './testing/oauth-app.ts';
+import { createFlow } from './testing/oauth-flow.ts';
 
 const keysUrl = 'https://app.example/keys.json';
 /** As ChatGPT publishes it. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { createFlow, openOauthApp } from './testing/oauth-app.ts';
+import { openOauthApp } from './testing/oauth-app.ts';
+import { createFlow } from './testing/oauth-flow.ts';
 
 const guess = (prefix: string) => `${prefix}${randomBytes(32).toString('base64url')}`;
 

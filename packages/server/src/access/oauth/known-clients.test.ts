@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClientKey, proofOf } from './testing/client-proof.ts';
-import { createFlow, type Fields, issuer, openOauthApp } from './testing/oauth-app.ts';
+import { issuer, openOauthApp } from './testing/oauth-app.ts';
+import { createFlow, type Fields } from './testing/oauth-flow.ts';
 
 interface KnownClient {
   readonly name: string;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createResources } from './resources.ts';
-import { callback, clientId, createFlow, issuer, openOauthApp } from './testing/oauth-app.ts';
+import { callback, clientId, issuer, openOauthApp } from './testing/oauth-app.ts';
+import { createFlow } from './testing/oauth-flow.ts';
 
 test('an application signs in, and its token has what the person left', async (t) => {
   const opened = await openOauthApp(t);
