@@ -10,8 +10,8 @@ export const windowMs = 15 * 60 * second;
  * set back.
  */
 const skewMs = 60 * second;
-const freeForAccount = 10;
-const freeForAddress = 30;
+/** The failed attempts in a window before the first delay. */
+export const freeAttempts = { account: 10, address: 30 } as const;
 
 /**
  * The source of an attempt. A browser that has signed in before is counted separately, so that others cannot lock its
@@ -39,8 +39,10 @@ type Delay = (failures: number, leftOfWindow: number) => number;
 
 /** Returns 1, 2, 4, … seconds after the tenth and each later failure. */
 const accountDelay: Delay = (failures, left) =>
-  failures < freeForAccount ? 0 : retryDelayMs({ firstMs: second, longestMs: left }, failures - freeForAccount + 1);
-const addressDelay: Delay = (failures, left) => (failures < freeForAddress ? 0 : left);
+  failures < freeAttempts.account
+    ? 0
+    : retryDelayMs({ firstMs: second, longestMs: left }, failures - freeAttempts.account + 1);
+const addressDelay: Delay = (failures, left) => (failures < freeAttempts.address ? 0 : left);
 
 /** Stores the counts in the database, so that processes share them and a restart keeps them. */
 export function createSignInThrottle(repository: AccountRepository, now: () => number): SignInThrottle {

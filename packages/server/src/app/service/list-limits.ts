@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes, type Limit, textLimits } from '@quartermaster/contract';
+import { freeAttempts } from '../../access/accounts/sign-in-throttle.ts';
 import { maxBodyBytes } from '../../platform/http/create-app.ts';
 import { fileInputLimits } from '../../tools/execution/file-inputs/file-inputs.ts';
 import { asyncRunDefaults } from '../../tools/runs/async-runs.ts';
@@ -82,6 +83,16 @@ const rows: Readonly<Record<string, Row>> = {
     bounds: 'asynchronous runs of one key, if no other key has any; a project alone has twice as many',
     code: 'TOO_MANY_REQUESTS',
     value: () => asyncRunDefaults.maxAccepted / 4,
+  },
+  sign_in_attempts_of_account: {
+    bounds: 'failed sign-ins of one account within 15 minutes; each further one waits longer',
+    code: 'TOO_MANY_REQUESTS',
+    value: () => freeAttempts.account,
+  },
+  sign_in_attempts_of_address: {
+    bounds: 'failed sign-ins from one address within 15 minutes; further ones wait until these are over',
+    code: 'TOO_MANY_REQUESTS',
+    value: () => freeAttempts.address,
   },
   input_file_bytes: {
     bounds: 'the files and artifacts that one input names, together',
