@@ -238,7 +238,8 @@ test('[client] mypy --strict accepts the Python package and every sample of its 
   };
   const whole = await check('--package', 'quartermaster');
   assert.match(whole.stdout, /^Success: no issues found in \d+ source files/, whole.stdout);
-  assert.equal((await check(samples)).code, 0, (await check(samples)).stdout);
+  const ofGuide = await check(samples);
+  assert.equal(ofGuide.code, 0, ofGuide.stdout);
   const { stdout } = await check(wrong);
   assert.match(stdout, /:3: .*"upload".*incompatible type[\s\S]*:4: .*"limit".*incompatible type[\s\S]*:5: .*"titel"/);
 });
