@@ -12,8 +12,9 @@ import { repeatsKills } from '../support/kill-depth.ts';
 import { databaseFor } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
+const rows = 1200;
 /** Up to 128 texts are on their way at each kill, and two kills meet the building. */
-const rows = 3000;
+const mostTwice = 2 * 128;
 const sheet = ['question,answer', ...Array.from({ length: rows }, (_, n) => `question ${n},answer ${n}`)].join('\n');
 interface Store {
   readonly settings: Readonly<Record<string, string>>;
@@ -60,8 +61,8 @@ async function swapUnderKills(t: TestContext, folder: string, { store, swaps }: 
     assert.equal(sets.filter(({ role }) => role === 'live').length, 1, JSON.stringify(sets));
     assert.equal(new Set(sets.map(({ model }) => model)).size, sets.length, JSON.stringify(sets));
     running = await startWithBoth();
-    const [best] = await running.client.search(collection, { query_text: 'question 2718', top_k: 1 });
-    assert.equal(best?.content, 'question 2718\n\nanswer 2718');
+    const [best] = await running.client.search(collection, { query_text: 'question 718', top_k: 1 });
+    assert.equal(best?.content, 'question 718\n\nanswer 718');
   }
 
   await answeredBy('one');
@@ -85,7 +86,7 @@ async function swapUnderKills(t: TestContext, folder: string, { store, swaps }: 
   assert.equal(await running.stop(), 0);
   const [one, two] = [chunksOf('one').length, chunksOf('two').length];
   assert.equal(one, rows, 'going back and forth pays for nothing');
-  assert.ok(two <= 1.1 * rows, `${two} texts were paid for ${rows} distinct ones`);
+  assert.ok(two <= rows + mostTwice, `${two} texts were paid for ${rows} distinct ones`);
   t.diagnostic(`${swaps + 2} kills: ${two} texts of the second model were paid for ${rows}`);
 }
 
