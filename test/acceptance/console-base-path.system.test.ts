@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { account } from '../support/administrator.ts';
 import { startBelowAPath } from '../support/below-a-path.ts';
 import { openBrowser } from '../support/browser.ts';
-import { dropFiles, type OpenedConsole, openPage } from '../support/console.ts';
+import { dropFiles, type OpenedConsole, openPage, setUpInPages } from '../support/console.ts';
 import { callTool } from '../support/mcp-knowledge.ts';
 import { writeHandbook } from '../support/sample-handbook.ts';
 
@@ -17,12 +16,7 @@ test('[base path] in a browser: setup link, upload, record, search, passage, plu
   context.on('request', (request) => requested.add(request.url()));
   const link = (await readFile(join(service.folder, 'setup-link'), 'utf8')).trim();
   assert.ok(link.startsWith(`${service.filesUrl}/setup#`), link);
-  await page.goto(link);
-  await page.getByLabel('Name').fill(account.name);
-  await page.getByLabel('Password', { exact: true }).fill(account.password);
-  await page.getByLabel('Confirm password').fill(account.password);
-  await page.getByRole('button', { name: 'Create administrator' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await setUpInPages(opened);
 
   await addDocument(t, opened);
   await openPassage(opened);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { createKeyInConsole, dropFiles, openConsole, openPage } from '../support/console.ts';
+import { openBrowser } from '../support/browser.ts';
+import { createKeyInConsole, dropFiles, openPage, setUpInPages } from '../support/console.ts';
 import { writeHandbook } from '../support/sample-handbook.ts';
+import { startService } from '../support/service.ts';
 
 test('[console] an administrator sets up, creates a key, adds three documents, asks, runs a plugin and revokes the key, which then gets 401', async (t) => {
-  const opened = await openConsole(t);
+  const opened = { service: await startService(t, { settings: { LOG_LEVEL: 'warn' } }), ...(await openBrowser(t)) };
+  await setUpInPages(opened);
   const { page, service, pageErrors, origins } = opened;
   const { paths, remove } = await writeHandbook();
   t.after(remove);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { account } from './administrator.ts';
+import type { NewSession } from '@quartermaster/contract';
+import { account, setUpToken } from './administrator.ts';
 import { type OpenedBrowser, openBrowser } from './browser.ts';
 import { type Ending, type ServiceRequest, type StartedService, startService } from './service.ts';
 
@@ -11,16 +12,32 @@ export interface OpenedConsole extends OpenedBrowser {
   readonly service: StartedService;
 }
 
-/** Opens the console of a fresh service and creates its administrator through the pages. */
-export async function openConsole(t: Ending, options: ServiceRequest = {}): Promise<OpenedConsole> {
-  const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...options.settings } });
-  const opened = await openBrowser(t);
-  const { page } = opened;
+/** Creates the administrator of a fresh service through the pages of the set-up. */
+export async function setUpInPages({ page, service }: OpenedConsole): Promise<void> {
   await page.goto((await readFile(join(service.folder, 'setup-link'), 'utf8')).trim());
   await page.getByLabel('Name').fill(account.name);
   await page.getByLabel('Password', { exact: true }).fill(account.password);
   await page.getByLabel('Confirm password').fill(account.password);
   await page.getByRole('button', { name: 'Create administrator' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+}
+
+/**
+ * Opens the console of a fresh service, signed in as its administrator. The pages of the set-up take longer than all of
+ * this, and have tests of their own.
+ */
+export async function openConsole(t: Ending, options: ServiceRequest = {}): Promise<OpenedConsole> {
+  const service = await startService(t, { settings: { LOG_LEVEL: 'warn', ...options.settings } });
+  const opened = await openBrowser(t);
+  const { page, context } = opened;
+  const created = await context.request.post(`${service.filesUrl}/v1/setup`, {
+    data: { token: await setUpToken(service), ...account },
+  });
+  const { data } = (await created.json()) as { data: NewSession };
+  // A page of this origin without a script, where the token of the session can be stored.
+  await page.goto(`${service.filesUrl}/v1/version`);
+  await page.evaluate(`localStorage.setItem('quartermaster-console-token', ${JSON.stringify(data.console_token)})`);
+  await page.goto(service.filesUrl);
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   return { ...opened, service };
 }
