@@ -69,9 +69,11 @@ if (files.some(isCorpus) && !hasCorpus()) {
   console.log('npm test: set QUARTERMASTER_CORPUS to a folder that holds corpus/manifest.jsonl and openapi/.');
 }
 const runnable = hasCorpus() ? files : files.filter((file) => !isCorpus(file));
-if (runnable.some((file) => file.startsWith('test/compat/'))) await installCompatPackages();
-// Several of these tests build the console at the same time. A build that finds its packages does not remove them.
-if (runnable.some(isOfRest)) await installConsolePackages();
+await Promise.all([
+  ...(runnable.some((file) => file.startsWith('test/compat/')) ? [installCompatPackages()] : []),
+  // Several of these tests build the console at the same time. A build that finds its packages does not remove them.
+  ...(runnable.some(isOfRest) ? [installConsolePackages()] : []),
+]);
 if (isAll && spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' }).status !== 0) process.exit(1);
 const { passed, failed, needing, missing } = await runFiles(runnable);
 const names = [...missing].sort();

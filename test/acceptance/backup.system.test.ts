@@ -7,7 +7,7 @@ import { createFailingSync } from '../support/failing-sync.ts';
 import { knownBetween, rememberNow } from '../support/known-at-some-time.ts';
 import { createTestDatabase, postgresPrograms } from '../support/postgres.ts';
 import { succeed } from '../support/run-command.ts';
-import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { type StartedService, share, startService, temporaryFolder } from '../support/service.ts';
 import { createStoreCaller, type KnownStores, type StoreCaller } from '../support/store-caller.ts';
 
 const backups = 2;
@@ -15,6 +15,8 @@ const callersAtOnce = 4;
 const callsBefore = 40;
 /** Calls during a backup. More calls would only enlarge the stores that the test checks afterwards. */
 const callsMeanwhile = 80;
+
+const shared = share(startService);
 
 test('[backup] a backup that is created during use contains everything that was acknowledged before it and not changed since', async (t) => {
   const service = await startService(t);
@@ -52,7 +54,7 @@ test('[backup] with PostgreSQL, the dump matches the copied files, and no comman
 });
 
 test('[backup] a backup into an existing folder, of no store or of a stopped database server creates nothing and names the reason', async (t) => {
-  const service = await startService(t);
+  const service = await shared();
   const folder = await temporaryFolder(t);
   const settings = { DATA: service.folder };
   await assert.rejects(backUp(settings, folder), /already exists/);
@@ -89,7 +91,7 @@ test('[backup] a backup into the data folder, or one that would replace a folder
 });
 
 test('[backup] a backup refuses to replace a link or a folder of another user, and leaves it unchanged', async (t) => {
-  const service = await startService(t);
+  const service = await shared();
   const into = await temporaryFolder(t);
   await mkdir(join(into, 'theirs'));
   await writeFile(join(into, 'theirs/precious'), 'kept');
@@ -104,7 +106,7 @@ test('[backup] a backup refuses to replace a link or a folder of another user, a
 });
 
 test('[backup] an interrupted backup is replaced by the next one', async (t) => {
-  const service = await startService(t);
+  const service = await shared();
   const into = await temporaryFolder(t);
   await service.client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.md' });
   await mkdir(join(into, 'one.unfinished/blobs'), { recursive: true });
@@ -115,7 +117,7 @@ test('[backup] an interrupted backup is replaced by the next one', async (t) => 
 });
 
 test('[backup] a backup whose last sync fails leaves no folder that blocks the next backup', async (t) => {
-  const service = await startService(t);
+  const service = await shared();
   const into = await temporaryFolder(t);
   const failing = await createFailingSync(t, into);
   const environment = Object.fromEntries(failing.launcher.slice(1).map((pair) => pair.split('=')));
