@@ -75,7 +75,7 @@ function withoutCredential(failure: CallFailure | null, { lent, egress }: RunPol
   return { ...failure, message: `${reason}. ${failure.message}` };
 }
 
-function toEgress(request: OutboundRequest): EgressRequest {
+export function toEgress(request: OutboundRequest): EgressRequest {
   const { body, base64 } = request;
   const isText = typeof body === 'string';
   const headers = lowerCased(request.headers ?? {});

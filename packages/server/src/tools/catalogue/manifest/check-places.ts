@@ -42,9 +42,14 @@ export function checkHostTemplates(
       if (property === undefined) report(`{${name}} is not in credentials_schema.`);
       else if (property['x-secret'] === true) report(`{${name}} is a secret, and a host cannot hold one.`);
     }
-    if (!isWholeTemplate(host) && !/\.[a-z0-9-]+\.[a-z0-9-]+(?::\d+)?$/.test(host))
+    if (!isWholeTemplate(host) && !hasFixedDomain(host))
       report('Must end with a fixed domain, such as {name}.example.com, or be only {name}.');
   }
+}
+
+/** Whether the last two labels hold no credential. */
+export function hasFixedDomain(host: string): boolean {
+  return /\.[a-z0-9-]+\.[a-z0-9-]+(?::\d+)?$/.test(host);
 }
 
 /** The names of the credentials that a host names. */

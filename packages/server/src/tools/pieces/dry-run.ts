@@ -1,0 +1,104 @@
+import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import { learnPlaces } from '../egress/placeholders/learn-places.ts';
+import { type CredentialPlace, placeText } from '../egress/placeholders/request-parts.ts';
+import { toEgress } from '../execution/handler-fetch.ts';
+import type { Sandbox } from '../execution/sandbox/sandbox.ts';
+import type { PieceAction, PieceDescription } from './child/piece-task.ts';
+import { openPiece } from './piece-process.ts';
+import { hostTemplate, type SampleAccount, sampleAccounts } from './sample-accounts.ts';
+import { sampleAnswer, sampleProps } from './sample-inputs.ts';
+
+/** What a piece did with placeholders while a stand-in answered it. The piece decides this, so an operator confirms it. */
+export interface DryRun {
+  /** The hosts that its actions called. `{credential}` stands for a credential that a host holds. */
+  readonly hosts: readonly string[];
+  readonly places: ReadonlyArray<{ readonly host: string; readonly place: CredentialPlace }>;
+  /** Actions that need credentials and sent none: they compute with them, or no request follows from the sample inputs. */
+  readonly computes: readonly string[];
+  /** Where no credential can be sent although an action held one there, as `action: the body`. */
+  readonly elsewhere: readonly string[];
+}
+
+/** Bounds of all calls together. Actions that they leave out are not in the result. */
+const bounds = { calls: 500, bytes: 16 * 1024 * 1024, ms: 120_000, callMs: 5_000, results: 100 } as const;
+
+/**
+ * Runs each action of a piece in the sandbox, without a network, to find out which hosts it calls and where it puts its credentials.
+ * @throws Problem when the machine has no sandbox
+ */
+export async function dryRunPiece(
+  file: Uint8Array,
+  { auth, actions }: Pick<PieceDescription, 'auth' | 'actions'>,
+  sandbox: Sandbox,
+  signal: AbortSignal,
+): Promise<DryRun> {
+  await using piece = await openPiece(file, sandbox);
+  const notes = createNotes();
+  const tried = new Set<string>();
+  const done = new Set<string>();
+  const end = performance.now() + bounds.ms;
+  let calls = 0;
+
+  /** Whether the action sent its credential, or any request if it needs none. */
+  async function attempt(
+    action: PieceAction,
+    account: SampleAccount,
+    props: Record<string, unknown>,
+  ): Promise<boolean> {
+    calls += 1;
+    if (calls > bounds.calls || performance.now() > end) return false;
+    tried.add(action.name);
+    const needsCredential = action.requireAuth && account.placeholders.length > 0;
+    let isSent = false;
+    const send = async (request: OutboundRequest): Promise<OutboundResponse> => {
+      const held = notes.add(action.name, request, account);
+      isSent ||= held || !needsCredential;
+      const text = JSON.stringify(sampleAnswer(action.output));
+      return { status: 200, headers: { 'content-type': 'application/json' }, text };
+    };
+    const call = { mode: 'run', action: action.name, props, auth: account.auth } as const;
+    await piece.run(call, AbortSignal.any([signal, AbortSignal.timeout(bounds.callMs)]), send).catch(() => undefined);
+    signal.throwIfAborted();
+    return isSent;
+  }
+
+  async function works(action: PieceAction, accounts: readonly SampleAccount[]): Promise<boolean> {
+    const samples = [sampleProps(action.props, 'all'), sampleProps(action.props, 'required')];
+    for (const account of accounts) for (const props of samples) if (await attempt(action, account, props)) return true;
+    return false;
+  }
+
+  for (const { accounts, others } of sampleAccounts(auth)) {
+    const working: PieceAction[] = [];
+    for (const action of actions) if (await works(action, accounts)) working.push(action);
+    for (const { name } of working) done.add(name);
+    for (const action of working.slice(0, 1)) for (const account of others) await works(action, [account]);
+  }
+  const needing = auth.length === 0 ? [] : actions.filter(({ name, requireAuth }) => requireAuth && tried.has(name));
+  return { ...notes.found(), computes: needing.map(({ name }) => name).filter((name) => !done.has(name)) };
+}
+
+/** Collects what the requests of a piece show, within bounds. */
+function createNotes() {
+  const hosts = new Set<string>();
+  const places = new Map<string, { host: string; place: CredentialPlace }>();
+  const elsewhere = new Set<string>();
+  let bytes = 0;
+  return {
+    /** Whether the request holds a placeholder in a place of credentials. */
+    add(action: string, request: OutboundRequest, account: SampleAccount): boolean {
+      bytes += JSON.stringify(request).length;
+      const isFull = hosts.size + places.size + elsewhere.size >= bounds.results;
+      if (bytes > bounds.bytes || isFull) throw new Error('The piece sent too many requests.');
+      const learnt = learnPlaces(toEgress(request), account.placeholders);
+      if (learnt === undefined) return false;
+      const host = hostTemplate(learnt.host, account);
+      if (host === null) return false;
+      hosts.add(host);
+      for (const place of learnt.places) places.set(`${host} ${placeText(place)}`, { host, place });
+      for (const where of learnt.elsewhere) elsewhere.add(`${action}: ${where}`);
+      return learnt.places.length > 0;
+    },
+    found: () => ({ hosts: [...hosts].sort(), places: [...places.values()], elsewhere: [...elsewhere] }),
+  };
+}

@@ -1,0 +1,70 @@
+import type { OutputField, PieceProperty } from './child/piece-task.ts';
+
+type Members = Record<string, unknown>;
+
+/** Returns a plausible value for each property, or for each required one. */
+export function sampleProps(props: readonly PieceProperty[], which: 'all' | 'required'): Members {
+  const wanted = props.filter(({ required, type }) => type !== 'MARKDOWN' && (which === 'all' || required));
+  return Object.fromEntries(wanted.map((property) => [property.name, sampleOf(property, which)]));
+}
+
+function sampleOf(
+  { type, name, defaultValue, options, properties }: PieceProperty,
+  which: 'all' | 'required',
+): unknown {
+  if (defaultValue !== undefined && defaultValue !== null && defaultValue !== '') return defaultValue;
+  const first = options?.[0]?.value;
+  switch (type) {
+    case 'NUMBER':
+      return 1;
+    case 'CHECKBOX':
+      return true;
+    case 'DATE_TIME':
+      return '2026-01-01T00:00:00.000Z';
+    case 'JSON':
+    case 'OBJECT':
+      return {};
+    case 'DYNAMIC':
+      return { [name]: '/text' };
+    case 'ARRAY':
+      return [properties === undefined ? 'text' : sampleProps(properties, which)];
+    case 'MULTI_SELECT_DROPDOWN':
+    case 'STATIC_MULTI_SELECT_DROPDOWN':
+      return [first ?? '1'];
+    case 'FILE':
+      return Buffer.from('text').toString('base64');
+    case 'COLOR':
+      return '#000000';
+    default:
+      return first ?? sampleText(name);
+  }
+}
+
+const texts: ReadonlyArray<readonly [RegExp, string]> = [
+  [/mail/i, 'person@example.com'],
+  [/ur[il]|link|website/i, 'https://example.com/page'],
+  [/^ts$|timestamp/i, '1767225600.000100'],
+  [/date|time/i, '2026-01-01T00:00:00.000Z'],
+  [/phone|mobile/i, '+15555550100'],
+  [/id$|ids$|key$|number|count|limit|amount/i, '1'],
+];
+
+function sampleText(name: string): string {
+  return texts.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
+}
+
+/** An answer with what an action says that it returns, and with members that many APIs have. */
+export function sampleAnswer(fields: readonly OutputField[]): Members {
+  return { ok: true, success: true, id: '1', data: { id: '1' }, items: [], results: [], ...sampleFields(fields) };
+}
+
+function sampleFields(fields: readonly OutputField[]): Members {
+  return Object.fromEntries(fields.map((field) => [field.key, sampleField(field)]));
+}
+
+function sampleField({ format, children, items }: OutputField): unknown {
+  if (items !== null) return [sampleFields(items)];
+  if (children.length > 0) return sampleFields(children);
+  if (format === 'boolean') return true;
+  return /number|integer|currency/.test(format) ? 1 : 'text';
+}
