@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
+import { addPackageCommands } from './bundles/package-commands.ts';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
 
 /** Packs, signs, trusts and installs bundle archives. A running service loads changes within seconds. */
 export function addInstallCommands(bundle: Command): void {
   addPackCommands(bundle);
   addTrustCommands(bundle);
+  addPackageCommands(bundle);
   bundle
     .command('install')
     .argument('<file>', 'archive that "bundle pack" created')
@@ -33,7 +35,10 @@ export function addInstallCommands(bundle: Command): void {
     .description('remove an installed bundle; runs in progress finish')
     .option(...jsonOption)
     .action(async (id: string, options: JsonOption) => {
-      await (await openPackages()).remove(id);
+      const packages = await openPackages();
+      const found = (await packages.list()).find(({ bundleId }) => bundleId === id);
+      const isPiece = found?.contents.files.some(({ path }) => path === 'piece.cjs') === true;
+      await (isPiece ? (await import('./bundles/package-commands.ts')).removePackage(id) : packages.remove(id));
       printResult(options, { removed: id }, () => undefined);
     });
   bundle
@@ -78,12 +83,22 @@ function addPackCommands(bundle: Command): void {
     });
   bundle
     .command('pack')
-    .argument('<folder>', 'folder of the bundle')
+    .argument(
+      '<folder>',
+      'folder of the bundle, or a package such as @activepieces/piece-gmail that needs other packages',
+    )
     .option('--key <file>', 'private key to sign with')
     .option('--out <folder>', 'folder for the archive', '.')
-    .description('pack a bundle into one archive; the same files give the same archive')
+    .description(
+      'pack a bundle into one archive, or a package with its dependencies for "bundle add --from" (with npm)',
+    )
     .option(...jsonOption)
     .action(async (folder: string, { key, out, ...options }: JsonOption & { key?: string; out: string }) => {
+      if (/^@[^/]+\/[^/]+$/.test(folder)) {
+        const { packPackage } = await import('./bundles/pack-package.ts');
+        const packed = await packPackage(folder, out);
+        return printResult(options, packed, () => say(packed.file));
+      }
       const { packFolder, replaceFile } = await import('@quartermaster/server/bundle-store');
       const { archive, bytes, fileName } = await packFolder(folder, key ?? null);
       await replaceFile(join(out, fileName), bytes);

@@ -15,6 +15,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { listReachableUrls } from '../../platform/http/listen.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger, type Logger } from '../../platform/log/logger.ts';
+import { createMetrics } from '../../platform/metrics.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { checkCollection, checkDatabase, correctCounts, repairIndex } from '../../storage/check/check-database.ts';
 import type { Database } from '../../storage/database/database.ts';
@@ -42,13 +43,17 @@ import {
 import { createDamageReport } from '../../stores/files/maintenance/report-damage.ts';
 import { type SweepResult, sweepOrphans } from '../../stores/files/maintenance/sweep-orphans.ts';
 import { assertDataFolder } from '../../stores/files/store-identity.ts';
+import type { Installation } from '../../tools/installation/installation.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
+import { openInstallation } from './wire-installation.ts';
 
 /** The administration of a store, with or without a running service. */
 export interface Administration extends StoreAdministration {
   readonly projects: Projects;
   readonly profiles: ProfileMaintenance;
   readonly events: Pick<AuditRepository, 'list'>;
+  /** Installs bundles from packages. A running service loads the changes. */
+  withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T>;
   /**
    * Finds the id of the project with this id or name.
    * @throws Error that names the command which lists the projects
@@ -82,8 +87,9 @@ const connectionsOfCommand = 2;
 export async function withAdministration(work: (administration: Administration) => Promise<void>): Promise<void> {
   const config = parseConfig(processEnvironment());
   const logger = createLogger('warn');
+  const admission = createAdmission();
   const database = await openDatabase({
-    admission: createAdmission(),
+    admission,
     url: config.databaseUrl?.reveal() ?? null,
     dataFolder: config.dataFolder,
     mustExist: true,
@@ -104,6 +110,25 @@ export async function withAdministration(work: (administration: Administration) 
     const audit = createAudit({ repository: events, clock, newId, logger });
     await work({
       events,
+      withInstallation: async (use) => {
+        await assertFolder();
+        await using resources = new AsyncDisposableStack();
+        const blobs = await openDiskBlobStore(config.dataFolder);
+        resources.defer(blobs.close);
+        const reportDamage = createDamageReport({ damages: createBlobRepository(database), blobs, clock, logger });
+        const context = {
+          config,
+          database,
+          audit,
+          clock,
+          newId,
+          logger,
+          registry: createMetrics(),
+          admission,
+          resources,
+        };
+        return await use(openInstallation(context, { blobs, reportDamage }));
+      },
       projects: createProjects({ repository, audit, clock, newId }),
       profiles: createProfileMaintenance({
         repository: createCredentialProfileRepository(database),
@@ -196,6 +221,8 @@ function keyNotUsable(keyId: string, reason: string): Error {
 
 export { createEncryptionKey } from '../../access/credential-profiles/encryption.ts';
 export { createApiKey } from '../../access/projects/api-key.ts';
+export { commandSource } from '../../platform/audit/audit.ts';
+export { planToWire } from '../../tools/installation/routes.ts';
 
 /** The administration of stored content. */
 interface StoreAdministration {
