@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { endedRun } from '../support/client.ts';
 import { send, serve } from '../support/http.ts';
 import { connectMcp } from '../support/mcp-clients.ts';
 import { runCommand } from '../support/run-command.ts';
-import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
+import { type Ending, type StartedService, share, startService, temporaryFolder } from '../support/service.ts';
 import { writeBundle } from '../support/write-bundle.ts';
 
 const mib = 2 ** 20;
@@ -15,7 +15,7 @@ const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(40_000)]);
 const credentials = { OPENAI_API_KEY: 'sk-canary-1234567890abcdef' };
 
 /** Stands for the API of OpenAI and for a web server. Counts the requests, because each of them is paid for. */
-async function startThirdParty(t: TestContext) {
+async function startThirdParty(t: Ending) {
   let requests = 0;
   const origin = await serve(t, (request, response) => {
     requests += 1;
@@ -55,7 +55,7 @@ effects: read
 idempotent: true
 `;
 
-async function openWorld(t: TestContext, settings: Record<string, string> = {}) {
+async function openWorld(t: Ending, settings: Record<string, string> = {}) {
   const upstream = await startThirdParty(t);
   const overrides = { 'https://api.openai.com': upstream.url, 'https://api.example.com': upstream.url };
   const files = { 'handler.ts': handler, 'make.yaml': manifest };
@@ -68,6 +68,9 @@ async function openWorld(t: TestContext, settings: Record<string, string> = {}) 
   });
   return { service, requests: upstream.requests };
 }
+
+const shared = share((t) => openWorld(t));
+const sharedWithKeys = share((t) => openWorld(t, { PLUGINS_KEY: 'required' }));
 
 type Wanted = readonly [bundle: string, plugin: string, input: object, credentials?: object];
 
@@ -102,8 +105,8 @@ async function download({ file_url, sha256, bytes }: OutputArtifact): Promise<Re
   return response;
 }
 
-test('[artifacts] a chart, a QR code, a picture of 5 MB and a PDF have a signed URL with type, bytes and hash', async (t) => {
-  const { service, requests } = await openWorld(t);
+test('[artifacts] a chart, a QR code, a picture of 5 MB and a PDF have a signed URL with type, bytes and hash', async () => {
+  const { service, requests } = await shared();
   const small = [
     [chart, ['image/svg+xml', 'image/svg+xml']],
     [code, ['image/png', 'image/svg+xml']],
@@ -138,8 +141,8 @@ test('[artifacts] a chart, a QR code, a picture of 5 MB and a PDF have a signed 
   assert.equal(requests(), 2);
 });
 
-test('[artifacts] a signed URL is a download that no browser runs, with ranges, and opens nothing else', async (t) => {
-  const { service } = await openWorld(t, { PLUGINS_KEY: 'required' });
+test('[artifacts] a signed URL is a download that no browser runs, with ranges, and opens nothing else', async () => {
+  const { service } = await sharedWithKeys();
   const { result } = await execute(service, image);
   const [artifact] = result.artifacts ?? [];
   assert.ok(artifact);
@@ -169,8 +172,8 @@ test('[artifacts] a signed URL is a download that no browser runs, with ranges, 
   assert.equal((await fetch(`${url.origin}${url.pathname}`)).status, 422);
 });
 
-test('[artifacts] an artifact belongs to its project: another one neither reads nor deletes it, nor is it a file', async (t) => {
-  const { service } = await openWorld(t, { PLUGINS_KEY: 'required' });
+test('[artifacts] an artifact belongs to its project: another one neither reads nor deletes it, nor is it a file', async () => {
+  const { service } = await sharedWithKeys();
   const { result } = await execute(service, code);
   const [artifact] = result.artifacts ?? [];
   assert.ok(artifact);
@@ -190,7 +193,7 @@ test('[artifacts] an artifact belongs to its project: another one neither reads 
 });
 
 test('[artifacts] a caller without a key gets signed URLs, but no id, and an id opens nothing without a key', async (t) => {
-  const { service } = await openWorld(t);
+  const { service } = await shared();
   const { status, text, result } = await execute(service, image, {}, null);
   assert.equal(status, 200, text.slice(0, 500));
   const [artifact] = result.artifacts ?? [];
@@ -217,7 +220,7 @@ test('[artifacts] a caller without a key gets signed URLs, but no id, and an id 
 });
 
 test('[artifacts] no result is lost: large texts and values are stored, and a full quota answers them as they are', async (t) => {
-  const { service } = await openWorld(t);
+  const { service } = await shared();
   const text = await execute(service, ['large', 'make', { what: 'text' }]);
   assert.equal(text.status, 200, text.text.slice(0, 500));
   const [long] = text.result.artifacts ?? [];
@@ -266,13 +269,14 @@ test('[artifacts] over MCP, media that a full project cannot store are in the re
   assert.match(String(Reflect.get(drawn.structuredContent ?? {}, 'svg')), /^<svg /);
 });
 
-test('[artifacts] the same request with an Idempotency-Key and an asynchronous run have the artifacts of the run', async (t) => {
-  const { service, requests } = await openWorld(t);
+test('[artifacts] the same request with an Idempotency-Key and an asynchronous run have the artifacts of the run', async () => {
+  const { service, requests } = await shared();
+  const before = requests();
   const headers = { 'idempotency-key': 'picture-1' };
   const first = await execute(service, image, headers);
   const second = await execute(service, image, headers);
   assert.equal(first.text, second.text);
-  assert.equal(requests(), 1);
+  assert.equal(requests(), before + 1);
   await download(second.result.artifacts?.[0] as OutputArtifact);
   const accepted = await execute(service, image, { prefer: 'respond-async' });
   const { result } = await endedRun(service.client, (accepted.result as unknown as { run_id: string }).run_id);

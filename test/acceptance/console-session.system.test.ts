@@ -6,6 +6,9 @@ import { account, beginSession } from '../support/administrator.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { serve } from '../support/http.ts';
 import { servedOperations } from '../support/operations.ts';
+import { share } from '../support/service.ts';
+
+const shared = share(openConsole);
 
 /** Ways in which a session ends while its tab is open: the server or the browser forgets it. */
 const ends: Readonly<Record<string, (opened: OpenedConsole) => Promise<unknown>>> = {
@@ -20,8 +23,8 @@ const ends: Readonly<Record<string, (opened: OpenedConsole) => Promise<unknown>>
 };
 
 for (const [session, end] of Object.entries(ends)) {
-  test(`[session] a console session ${session} costs one refused request; after the sign-in the page keeps its input`, async (t) => {
-    const opened = await openConsole(t);
+  test(`[session] a console session ${session} costs one refused request; after the sign-in the page keeps its input`, async () => {
+    const opened = await shared();
     const { page } = opened;
     await openPage(opened, 'Collections');
     await page.getByRole('button', { name: 'New collection' }).first().click();
@@ -80,7 +83,7 @@ test('[session] a page that polls stops when its session ends, and continues aft
 });
 
 test('[session] a page on another port of this host gets the cookies of the console, but neither its token nor a response of the API', async (t) => {
-  const opened = await openConsole(t);
+  const opened = await shared();
   const { page, context, service } = opened;
   await openPage(opened, 'Collections');
   const token = String(await page.evaluate("localStorage['quartermaster-console-token']"));
