@@ -33,7 +33,7 @@ export interface OutboundPolicy {
   /** The hosts (`name` or `name:port`) that the request and its redirects may reach; `'any'` for web records. */
   readonly hosts: ReadonlySet<string> | 'any';
   /** Who declared the hosts, for messages. Default: the bundle. */
-  readonly hostsBy?: 'bundle' | 'operator' | 'command' | 'registry';
+  readonly hostsBy?: 'bundle' | 'piece' | 'operator' | 'command' | 'registry';
   /** The only host (`name` or `name:port`) that receives credentials; null for none. Default: every host of `hosts`. */
   readonly credentialsHost?: string | null;
   readonly schemes: ReadonlySet<'https' | 'http'>;

@@ -50,6 +50,7 @@ function refusalOf(url: URL, policy: TargetPolicy): string | null {
 
 const notAllowed = {
   bundle: 'is not one the bundle declares',
+  piece: 'is not one that the piece may call; to allow it, run: quartermaster bundle update BUNDLE --add-hosts HOST',
   operator: 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS',
   command: 'is not one that this command may reach; allow it with --allow-host',
   registry: 'is neither the registry nor the host that it names for the package',

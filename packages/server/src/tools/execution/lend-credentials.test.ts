@@ -74,6 +74,10 @@ test('a rejection of a call without its credential says that the secret itself c
       : { 'x-signature': 'a1b2' };
     await handler.fetch({ url: apiOrigin, headers }, never);
     const failure = handler.blame();
+    await assert.rejects(
+      handler.fetch({ url: 'https://other.example/' }, never),
+      /bundle update BUNDLE --add-hosts HOST/,
+    );
     messages.push(failure !== null && 'message' in failure ? failure.message : '');
   }
   assert.deepEqual(messages, [

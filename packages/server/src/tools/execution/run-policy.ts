@@ -116,7 +116,7 @@ export function createRunPolicy(
     maxRequests: Math.min(limits.maxRequests, declared?.max_requests ?? limits.maxRequests),
     egress: {
       hosts: lent?.hosts ?? hostsOf(bundle),
-      hostsBy: bundle.hostsBy,
+      hostsBy: lent === undefined ? bundle.hostsBy : 'piece',
       ...(host === undefined ? {} : { credentialsHost: secrets.get(host)?.reveal() ?? null }),
       schemes: isHttpsOnly(bundle, { lent, inject, secrets }) ? https : bothSchemes,
       credentials: secrets,

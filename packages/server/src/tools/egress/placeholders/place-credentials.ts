@@ -46,10 +46,10 @@ export function placeCredentials(hop: Hop, policy: PlaceholderPolicy): Placed {
           if (!isHome)
             refuse(
               where,
-              `and ${hop.url.host} may not get credentials; ${command(`--credential-host ${hop.url.host}`)}`,
+              `and ${hop.url.host} may not get credentials; ${command(`--add-credential-hosts ${hop.url.host}`)}`,
             );
           else if (!declared.has(placeText(place)))
-            refuse(where, `which is no place of credentials; ${command(`--place ${inShell(place)}`)}`);
+            refuse(where, `which is no place of credentials; ${command(`--add-places ${inShell(place)}`)}`);
           else if (place.in === 'path' && /^\.*$/.test(filled)) refuse(where, 'where its value cannot be sent');
           isPlaced = true;
         }

@@ -137,9 +137,9 @@ test('a placeholder is sent to no host that may not get credentials, and the ref
   const is = 'the placeholder of a credential is in';
   const run = 'to allow this, run: quartermaster bundle update piece_chat';
   assert.deepEqual(messages, [
-    `${is} the header "authorization", and files.example.com may not get credentials; ${run} --credential-host files.example.com`,
-    `${is} the header "x-other", which is no place of credentials; ${run} --place header:x-other`,
-    `${is} "$(id)" in the query, which is no place of credentials; ${run} --place query:NAME`,
+    `${is} the header "authorization", and files.example.com may not get credentials; ${run} --add-credential-hosts files.example.com`,
+    `${is} the header "x-other", which is no place of credentials; ${run} --add-places header:x-other`,
+    `${is} "$(id)" in the query, which is no place of credentials; ${run} --add-places query:NAME`,
     `${is} the body, where no credential can be sent: only in headers, members of the query or of a form, and the path`,
     `${is} the header "x-key", encoded, reversed or cut, so that it cannot be replaced`,
     `the host "PLACEHOLDER.evil.example" is not one the bundle declares`,
