@@ -10,6 +10,7 @@ import { readApiDocument } from './api-document.ts';
 import { settledRecord } from './client.ts';
 import { serve } from './http.ts';
 import { allowApplication } from './oauth.ts';
+import { pieceThatSends, servePackage } from './package-registry.ts';
 import { addPerson } from './people.ts';
 import { textPdf } from './sample-pdf.ts';
 import { type StartedService, startService, temporaryFolder } from './service.ts';
@@ -88,8 +89,11 @@ export interface ExampleShell {
 export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
   const upstream = await startThirdParties(t);
   const overrides = { 'https://api.openweathermap.org': upstream, 'https://example.com': upstream };
+  const slack = { '0.17.9': pieceThatSends('slack.com') };
+  const registry = await servePackage(t, '@activepieces/piece-slack', () => slack);
   const service = await startService(t, {
     settings: {
+      PACKAGE_REGISTRY: registry,
       ...{ EGRESS_OVERRIDES: JSON.stringify(overrides), PLUGINS_KEY: 'required' },
       ...{ EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: `${upstream}/v1`, EMBEDDING_KEY: 'none' },
     },
@@ -128,6 +132,10 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
         variables.OTHER_PROJECT_ID = /"project_id":"([^"]+)"/.exec(output)?.[1] ?? '';
       }
       if (operationId === 'deleteArtifact') variables.ARTIFACT_ID = (await createArtifact(service)).artifact_id;
+      if (operationId === 'planBundle') {
+        variables.BUNDLE_PLAN_ID = /"bundle_plan_id":"([^"]+)"/.exec(output)?.[1] ?? '';
+        variables.BUNDLE_DIGEST = /"digest":"([^"]+)"/.exec(output)?.[1] ?? '';
+      }
       if (operationId === 'setUp') {
         variables.SESSION_ID = await beginSession(service);
         variables.APPLICATION_ID = await allowApplication(service);

@@ -116,17 +116,8 @@ export async function withAdministration(work: (administration: Administration) 
         const blobs = await openDiskBlobStore(config.dataFolder);
         resources.defer(blobs.close);
         const reportDamage = createDamageReport({ damages: createBlobRepository(database), blobs, clock, logger });
-        const context = {
-          config,
-          database,
-          audit,
-          clock,
-          newId,
-          logger,
-          registry: createMetrics(),
-          admission,
-          resources,
-        };
+        const shared = { config, database, audit, clock, newId, logger };
+        const context = { ...shared, registry: createMetrics(), admission, resources };
         return await use(openInstallation(context, { blobs, reportDamage }));
       },
       projects: createProjects({ repository, audit, clock, newId }),

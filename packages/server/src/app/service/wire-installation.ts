@@ -50,7 +50,7 @@ export function openInstallation(context: InstallationContext, stored: Stored): 
     store: createArchiveStore({ ...context, ...stored, archives, files: createFileRepository(database) }),
     folders: createInstalledBundles(config.installedBundles),
     registry: createRegistry(broker, packageRegistry),
-    readPiece: createReadPiece(sandbox),
+    readPiece: createReadPiece({ sandbox, outbound: broker }),
     load: (folder) => loadBundle(folder, [ownBundles, ...config.bundleFolders]),
     queue: admission.queue('bundle_plans'),
     metrics: context.registry,

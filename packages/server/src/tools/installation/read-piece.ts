@@ -1,9 +1,70 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CredentialPlaces } from '@quartermaster/plugin-kit';
+import type { Outbound } from '../../platform/outbound.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
+import { describePiece } from '../pieces/describe-piece.ts';
+import { type DryRun, dryRunPiece } from '../pieces/dry-run.ts';
+import { literalHosts } from '../pieces/literal-hosts.ts';
+import { type PieceBundleOptions, pieceBundle } from '../pieces/piece-bundle.ts';
 import type { ReadPiece } from './installation.ts';
-import { packageRefused } from './problems.ts';
 
-export function createReadPiece(_sandbox: () => Promise<Sandbox>): ReadPiece {
-  return async () => {
-    throw packageRefused('pieces cannot be read yet', 'Wait for the next version.');
+/** The bounds of a manifest. */
+const most = { hosts: 100, places: 32 } as const;
+
+export interface ReadPieceDeps {
+  readonly sandbox: () => Promise<Sandbox>;
+  readonly outbound: Outbound;
+}
+
+/** Reads pieces in the sandbox: what they declare, and in a dry run where they put their credentials. */
+export function createReadPiece({ sandbox, outbound }: ReadPieceDeps): ReadPiece {
+  return async (read, bundleId, signal) => {
+    const { name, version, integrity, file } = read;
+    const opened = await sandbox();
+    const description = await describePiece(file, opened, signal);
+    const seen = await dryRunPiece(file, description, opened, signal);
+    const hosts = [...new Set([...seen.hosts, ...literalHosts(file).hosts])].slice(0, most.hosts);
+    const credentialPlaces = description.auth.length === 0 ? undefined : placesOf(seen, hosts);
+    const logo = await fetchLogo(outbound, description.logoUrl, signal);
+    const about = { id: bundleId ?? bundleIdOf(name), package: name, version, integrity };
+    const files = pieceBundle({ ...about, description, hosts, credentialPlaces, file, logo });
+    return { files, warnings: warningsOf(seen) };
   };
+}
+
+/** `@activepieces/piece-google-sheets` becomes `piece_google_sheets`. */
+export function bundleIdOf(name: string): string {
+  const short = name.slice(name.indexOf('/') + 1).replace(/^piece-/, '');
+  return `piece_${short.replaceAll(/[^a-z0-9]/g, '_')}`.slice(0, 64);
+}
+
+function placesOf({ places }: DryRun, hosts: readonly string[]): CredentialPlaces {
+  const found: CredentialPlaces['places'] = [];
+  for (const { place } of places) if (!found.some((one) => isDeepStrictEqual(one, place))) found.push(place);
+  const getting = new Set(places.map(({ host }) => host));
+  return { hosts: hosts.filter((host) => getting.has(host)), places: found.slice(0, most.places) };
+}
+
+function warningsOf({ computes, elsewhere }: DryRun): string[] {
+  const list = (items: readonly string[]) => `${items.slice(0, 20).join(', ')}${items.length > 20 ? ', …' : ''}`;
+  return [
+    computes.length === 0
+      ? ''
+      : `In the dry run, ${computes.length} actions sent no credential: ${list(computes)}. An action that computes with its credential cannot work.`,
+    elsewhere.length === 0 ? '' : `Requests with the credential in these places are refused: ${list(elsewhere)}.`,
+  ].filter((text) => text !== '');
+}
+
+const mostLogoBytes = 64 * 1024;
+
+/** Fetches the logo, so that the console shows it without calling others. A bundle without a logo is fine. */
+async function fetchLogo(outbound: Outbound, url: string, signal: AbortSignal): Promise<PieceBundleOptions['logo']> {
+  const policy = { hosts: 'any', schemes: new Set(['https'] as const), credentials: new Map(), inject: [] } as const;
+  const bounds = { maxResponseBytes: mostLogoBytes, maxRedirects: 2, timeoutMs: 10_000 };
+  const headers = { accept: 'image/svg+xml, image/png' };
+  const result = await outbound.send({ method: 'GET', url, headers }, { ...policy, ...bounds }, signal);
+  if (result.kind !== 'response' || result.status !== 200) return null;
+  const { body: content } = result;
+  if (content.subarray(1, 4).toString() === 'PNG') return { content, extension: 'png' };
+  return /^\s*<(?:svg|\?xml)/.test(content.toString('latin1', 0, 200)) ? { content, extension: 'svg' } : null;
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runCli } from '../../packages/cli/src/testing/run-cli.ts';
+import { until } from '../../packages/server/src/platform/testing/until.ts';
+import { send } from '../support/http.ts';
+import { pieceThatSends, servePackage } from '../support/package-registry.ts';
+import { startService, temporaryFolder } from '../support/service.ts';
+
+const name = '@activepieces/piece-tea';
+
+test('[install] a piece is planned, installed, updated after confirmation, restored and removed by commands beside a running service', async (t) => {
+  const versions: Record<string, string> = { '1.0.0': pieceThatSends('tea.example.com') };
+  const registry = await servePackage(t, name, () => versions);
+  const settings = { PACKAGE_REGISTRY: registry };
+  const folder = await temporaryFolder(t);
+  const service = await startService(t, { folder, settings });
+  const environment = { QUARTERMASTER_DATA: folder, QUARTERMASTER_PACKAGE_REGISTRY: registry };
+  const quartermaster = (...args: string[]) => runCli(['bundle', ...args], { home: folder, environment });
+  const isServed = async (version: string | undefined) => {
+    const { body } = await send(`${service.pluginsUrl}/v1/bundles?limit=100`, { key: service.key });
+    return (
+      (body.data as { bundle_id: string; version: string }[]).find(({ bundle_id: id }) => id === 'piece_tea')
+        ?.version === version
+    );
+  };
+
+  const asked = await quartermaster('add', name);
+  assert.equal(asked.code, 64, asked.errors);
+  assert.match(asked.output, /write \(1\): +brew\n.*may call: +tea\.example\.com\n.*only in: +header:x-key\n/s);
+  const [, digest = ''] = /--digest ([0-9a-f]{64})/.exec(asked.errors) ?? [];
+  assert.equal((await quartermaster('add', name, '--digest', 'f'.repeat(64))).code, 65);
+  const added = await quartermaster('add', name, '--digest', digest);
+  assert.deepEqual([added.code, added.output], [0, 'installed piece_tea 1.0.0\n'], added.errors);
+  await until(() => isServed('1.0.0'));
+  assert.match((await quartermaster('update', 'piece_tea')).output, /already installed/);
+
+  versions['1.1.0'] = pieceThatSends('leaf.example.com', 'DESTRUCTIVE');
+  const update = await quartermaster('update', 'piece_tea', '--json');
+  const plan = JSON.parse(update.output) as { digest: string; update: { added: { hosts: string[] } } };
+  assert.deepEqual(plan.update.added.hosts, ['leaf.example.com']);
+  assert.equal(await isServed('1.0.0'), true, 'the update needs the confirmation');
+  const updated = await quartermaster('update', 'piece_tea', '--digest', plan.digest, '--add-hosts', 'tea.example.com');
+  assert.equal(updated.code, 0, updated.errors);
+  await until(() => isServed('1.1.0'));
+
+  await service.stop();
+  await rm(join(folder, 'bundles'), { recursive: true });
+  const again = await startService(t, { folder, settings });
+  Object.assign(service, again);
+  await until(() => isServed('1.1.0'));
+  const removed = await quartermaster('remove', 'piece_tea');
+  assert.equal(removed.code, 0, removed.errors);
+  await until(() => isServed(undefined));
+  const events = await runCli(['audit', '--json'], { home: folder, environment });
+  for (const action of ['planned', 'installed', 'updated', 'removed'])
+    assert.match(events.output, new RegExp(`"bundle\\.${action}"`));
+});
