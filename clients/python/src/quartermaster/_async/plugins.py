@@ -15,6 +15,7 @@ from ..types import (
     ListCredentialProfilesOptions,
     Plugin,
     PluginDefinition,
+    PropertyOptions,
     Run,
 )
 from .connection import AsyncConnection, AsyncResource
@@ -142,6 +143,24 @@ class AsyncPlugins:
         """Verify credentials with the third party. Raise `AuthenticationError` when it rejects them."""
         body = {"bundle_id": bundle_id, "credentials": credentials}
         await self._connection.json(Call("verifyCredentials", body=body))
+
+    async def list_options(
+        self,
+        plugin: str,
+        property: str,
+        input_params: Mapping[str, Any] | None = None,
+        *,
+        credentials: Mapping[str, Any] | None = None,
+        search: str | None = None,
+    ) -> PropertyOptions:
+        """List the values of an input that the third party knows, one of `choices` of the plugin."""
+        body = {
+            "property": property,
+            "input_params": input_params or {},
+            "credentials": credentials or {},
+            "search": search,
+        }
+        return await self._connection.data(Call("listOptions", _split(plugin), body=body))
 
 
 class AsyncBundles(AsyncResource):
