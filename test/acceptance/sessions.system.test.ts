@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import {
   type ApiKey,
   consoleTokenHeader,
@@ -13,15 +13,16 @@ import {
 } from '@quartermaster/contract';
 import { account, cookieOf, setUp, setUpToken } from '../support/administrator.ts';
 import { servedOperations } from '../support/operations.ts';
-import { type ServiceRequest, startService } from '../support/service.ts';
+import { type Ending, type ServiceRequest, share, startService } from '../support/service.ts';
 
 const settings = { LOG_LEVEL: 'warn' };
 const json = { 'Content-Type': 'application/json' };
 
-async function start(t: TestContext, options: ServiceRequest = {}) {
+async function start(t: Ending, options: ServiceRequest = {}) {
   const service = await startService(t, { settings: { ...settings, ...options.settings } });
   return { service, admin: await setUp(service) };
 }
+const shared = share((t) => start(t));
 /** Routes in the form of other programs have the code at the top. */
 const codeOf = async (answer: Response) => {
   const body = (await answer.json()) as { code?: string; error?: { code: string } };
@@ -123,8 +124,8 @@ test('[session] each sign-in sets a new cookie and ends the earlier session, and
   assert.deepEqual([await isAlive(third), await isAlive(mine)], [false, false]);
 });
 
-test('[session] operations that change something cannot be called from another origin or without the header', async (t) => {
-  const { service, admin } = await start(t);
+test('[session] operations that change something cannot be called from another origin or without the header', async () => {
+  const { service, admin } = await shared();
   const document = (await (await fetch(`${service.filesUrl}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, unknown>>;
   };
@@ -159,8 +160,8 @@ test('[session] operations that change something cannot be called from another o
   assert.ok((await admin.ask('GET', '/v1/session')).ok, 'the session was not ended by any of them');
 });
 
-test('[session] the cookie without the token of the console opens no operation of the API', async (t) => {
-  const { service, admin } = await start(t);
+test('[session] the cookie without the token of the console opens no operation of the API', async () => {
+  const { service, admin } = await shared();
   const operations = (await servedOperations(service)).filter(({ isPublic }) => !isPublic);
   assert.ok(operations.length >= 50, `only ${operations.length} operations`);
   for (const { method, url } of operations) {
@@ -177,8 +178,8 @@ test('[session] the cookie without the token of the console opens no operation o
   assert.ok((await admin.ask('GET', '/v1/session')).ok, 'the session was not ended by any of them');
 });
 
-test('[session] a session has the permissions of a key in the project that it names, and reads may name the project in the query', async (t) => {
-  const { service, admin } = await start(t);
+test('[session] a session has the permissions of a key in the project that it names, and reads may name the project in the query', async () => {
+  const { service, admin } = await shared();
   await service.client.files.upload(new Blob(['text']), { purpose: 'record_file', name: 'a.txt' });
   const list = await dataOf<Array<{ file_id: string }>>(await admin.ask('GET', '/v1/files'));
   assert.equal(list.length, 1);
@@ -197,8 +198,8 @@ test('[session] a session has the permissions of a key in the project that it na
   assert.equal((await admin.ask('DELETE', `/v1/files/${list[0]?.file_id}`)).status, 200);
 });
 
-test('[session] the files address serves the plugins address at /plugins to sessions and keys only', async (t) => {
-  const { service, admin } = await start(t);
+test('[session] the files address serves the plugins address at /plugins to sessions and keys only', async () => {
+  const { service, admin } = await shared();
   const direct = await fetch(`${service.pluginsUrl}/v1/bundles`);
   const mounted = await admin.ask('GET', '/plugins/v1/bundles');
   assert.equal(await mounted.text(), await direct.text());
@@ -218,8 +219,8 @@ test('[session] the files address serves the plugins address at /plugins to sess
   assert.equal((await admin.ask('GET', '/v1/bundles')).status, 404, 'the files address itself has no bundles');
 });
 
-test('[keys] an administrator, or a key with scope admin, creates a key with scopes and an expiry, sees it once, rotates it and revokes it', async (t) => {
-  const { service, admin } = await start(t);
+test('[keys] an administrator, or a key with scope admin, creates a key with scopes and an expiry, sees it once, rotates it and revokes it', async () => {
+  const { service, admin } = await shared();
   const keys = `/v1/projects/${admin.projectId}/keys`;
   const body = { name: 'uploader', scopes: ['files'], expires_timestamp: Date.now() + 3_600_000 };
   const created = await dataOf<NewApiKey>(await admin.ask('POST', keys, { body }));
