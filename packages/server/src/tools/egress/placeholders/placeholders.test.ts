@@ -148,6 +148,12 @@ test('a placeholder is sent to no host that may not get credentials, and the ref
   assert.equal((await send({ url: otherOrigin })).kind, 'response');
 });
 
+test('a form that is also JSON does not carry the secret into a member of the JSON', async (t) => {
+  const { placeholder, received, send } = await holdPlaceholder(t, { places: declared });
+  await send({ method: 'POST', headers: form, body: `{"text":"&token=${placeholder}&a":"b c"}` });
+  assert.equal(received[0]?.body, `%7B%22text%22%3A%22=&token=${encodeURIComponent(secret)}&a%22%3A%22b%20c%22%7D=`);
+});
+
 test('redirects and retries replace again, and drop credentials for a host that may not get them', async (t) => {
   let answers = 0;
   const { placeholder, received, send } = await holdPlaceholder(t, {

@@ -45,7 +45,10 @@ function mapPath(pathname: string, visitor: PartVisitor, placeholders: Iterable<
 /** More pairs are seen together, so that the work stays small, and none of them is a place. */
 const maxPairs = 1000;
 
-/** The pairs of a query or of a form. Pairs that stay the same keep their encoding. */
+/**
+ * The pairs of a query or of a form. Pairs that stay the same keep their encoding, except in a form with a credential: a text that
+ * is also JSON would show it to a third party that ignores the type of the body.
+ */
 function mapPairs(text: string, kind: 'query' | 'form', visitor: PartVisitor): string {
   if (text === '') return text;
   const pairs = text.split('&', maxPairs + 1);
@@ -53,13 +56,21 @@ function mapPairs(text: string, kind: 'query' | 'form', visitor: PartVisitor): s
     visitor.see(`the ${kind}`, text);
     return text;
   }
+  let isFilled = false;
   const mapped = pairs.map((pair) => {
     const [[name, value] = ['', '']] = new URLSearchParams(pair.replaceAll('?', '%3F'));
     visitor.see(`a name in the ${kind}`, name);
     const filled = visitor.fill(`${quoteText(name)} in the ${kind}`, value, { in: kind, name });
-    return filled === value ? pair : [name, filled].map((part) => encodeURIComponent(part.toWellFormed())).join('=');
+    isFilled ||= filled !== value;
+    return { pair, isSame: filled === value, encoded: [name, filled].map(encode).join('=') };
   });
-  return mapped.join('&');
+  return mapped
+    .map(({ pair, isSame, encoded }) => (isSame && !(isFilled && kind === 'form') ? pair : encoded))
+    .join('&');
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 const basic = /^(basic +)([A-Za-z0-9+/_=-]+)$/i;
