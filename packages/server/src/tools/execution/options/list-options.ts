@@ -16,14 +16,14 @@ interface ListerDeps {
   readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading'>;
   readonly rates?: Pick<Rates, 'take'>;
   /** Checks the credentials of a call. */
-  readonly begin: (subject: Pick<Run, 'bundle' | 'plugin' | 'signal' | 'caller'> & Beginning) => Omit<Run, 'input'>;
+  readonly begin: (subject: Pick<Run, 'bundle' | 'plugin' | 'signal' | 'caller'> & CallContext) => Omit<Run, 'input'>;
   readonly admit: (caller: RunCaller, work: () => Promise<Execution>) => Promise<Execution>;
   readonly conclude: (run: Run, start: () => Promise<RawOutcome>) => Promise<Execution>;
   /** Asks the plugin for the values. */
   readonly findOptions: (run: Run, wanted: WantedOptions) => Promise<RawOutcome>;
 }
 
-interface Beginning {
+interface CallContext {
   readonly call: OptionsCall;
   readonly own: undefined;
 }
