@@ -1,5 +1,12 @@
 import { asResult, asRun, readServerEvents } from '@quartermaster/client/api';
-import type { ExecuteRequest, ExecuteResult, Run, RunProgress } from '@quartermaster/contract';
+import type {
+  ExecuteRequest,
+  ExecuteResult,
+  OptionsRequest,
+  PropertyOptions,
+  Run,
+  RunProgress,
+} from '@quartermaster/contract';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { pluginsApi } from './addresses.ts';
@@ -62,4 +69,17 @@ export async function execute(body: ExecuteRequest, signal: AbortSignal): Promis
 /** Starts a plugin in the background. @returns the accepted run */
 export async function startRun(body: ExecuteRequest): Promise<Run> {
   return asRun(await pluginsApi.data('POST /v1/execute', { body, headers: { prefer: 'respond-async' } }));
+}
+
+/** Asks the third party for the values of an input. @throws ApiError */
+export function listOptions(
+  { bundle_id, plugin_id }: { readonly bundle_id: string; readonly plugin_id: string },
+  { search = '', ...body }: OptionsRequest,
+  signal: AbortSignal,
+): Promise<PropertyOptions> {
+  return pluginsApi.data('POST /v1/plugins/{bundle_id}/{plugin_id}/options', {
+    path: { bundle_id, plugin_id },
+    body: search === '' ? body : { ...body, search },
+    signal,
+  });
 }

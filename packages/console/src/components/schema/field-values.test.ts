@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { choicesOf, fromLocalTime, orderFields, toLocalTime } from './field-values.ts';
+import { choicesOf, fromLocalTime, orderFields, toLocalTime, withOptions } from './field-values.ts';
 
 test('a form shows required fields first, and puts only the optional fields of a long form apart', () => {
   const formOf = (count: number, required: readonly string[]) =>
@@ -33,4 +33,21 @@ test('a local time of a form is sent as RFC 3339 and shown again as it was enter
   assert.equal(toLocalTime(sent), '2026-11-29T10:30:00');
   assert.equal(fromLocalTime(''), undefined);
   assert.equal(toLocalTime('tomorrow'), '');
+});
+
+test('the values of the third party become choices, and the present value stays one of them', () => {
+  const options = [{ value: 'C1', label: 'general' }];
+  const one = withOptions({ description: 'A channel.' }, { kind: 'one', options, schema: null, value: 'C9' });
+  const oneOf = [
+    { const: 'C1', title: 'general' },
+    { const: 'C9', title: 'C9' },
+  ];
+  assert.deepEqual(one, { description: 'A channel.', oneOf });
+  const many = withOptions({ type: 'array', items: {} }, { kind: 'many', options, schema: null, value: ['C9'] });
+  assert.deepEqual(many, { type: 'array', items: { oneOf } });
+  const none = { options: [], schema: null, value: undefined };
+  assert.deepEqual(withOptions({}, { kind: 'one', ...none }), { type: 'string' });
+  assert.deepEqual(withOptions({}, { kind: 'many', ...none }), { type: 'array', items: { type: 'string' } });
+  const schema = { type: 'object', properties: { row: {} } };
+  assert.deepEqual(withOptions({ title: 'Row' }, { kind: 'properties', ...none, schema }), { ...schema, title: 'Row' });
 });

@@ -1,3 +1,4 @@
+import type { OptionKind } from '@quartermaster/contract';
 import { type JsonSchema, kindsOf, resolve, variantsOf } from './json-schema.ts';
 
 /** A value that a schema allows, and what to call it. */
@@ -46,4 +47,32 @@ export function fromLocalTime(text: string): string | undefined {
 /** Whether a schema describes file content, which a stored file can replace. */
 export function isFile(schema: JsonSchema): boolean {
   return kindsOf(schema)[0] === 'string' && schema.contentEncoding === 'base64';
+}
+
+interface FoundOptions {
+  readonly kind: OptionKind;
+  readonly options: readonly Choice[];
+  /** The members of the input, when the third party determines them. */
+  readonly schema: JsonSchema | null;
+  /** The present value, which stays possible. */
+  readonly value: unknown;
+}
+
+/** The schema of an input with the values that the third party has. Without values it takes text. */
+export function withOptions(schema: JsonSchema, { kind, options, schema: members, value }: FoundOptions): JsonSchema {
+  const { title, description } = schema;
+  const words = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
+  if (kind === 'properties') return members === null ? schema : { ...members, ...words };
+  const isMany = kind === 'many';
+  if (options.length === 0) {
+    const type = schema.type ?? 'string';
+    return isMany ? { ...words, type: 'array', items: { type: 'string' } } : { ...schema, type };
+  }
+  const known = new Set(options.map((one) => JSON.stringify(one.value)));
+  const present = (isMany ? (Array.isArray(value) ? value : []) : [value]).filter((one) => one !== undefined);
+  const others = present
+    .filter((one) => !known.has(JSON.stringify(one)))
+    .map((one) => ({ value: one, label: nameOf(one) }));
+  const oneOf = [...options, ...others].map(({ value: one, label }) => ({ const: one, title: label }));
+  return isMany ? { ...words, type: 'array', items: { oneOf } } : { ...words, oneOf };
 }

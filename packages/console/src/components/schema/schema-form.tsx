@@ -1,5 +1,5 @@
 import { Button, NativeSelect, Textarea } from '@mantine/core';
-import { useId, useState } from 'react';
+import { useContext, useId, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
 import {
   ChoiceField,
@@ -14,6 +14,7 @@ import {
 import { choicesOf, isFile, orderFields } from './field-values.ts';
 import { FileField } from './file-field.tsx';
 import { type JsonSchema, kindsOf, resolve, variantsOf } from './json-schema.ts';
+import { OptionField, OptionsContext } from './option-field.tsx';
 import classes from './schema-form.module.css';
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -58,6 +59,18 @@ const truthValues = [
 ] as const;
 
 function Field(props: FieldProps) {
+  const { name, schema } = props;
+  const source = useContext(OptionsContext);
+  const choice = source?.choices[name];
+  // Only the inputs themselves have choices, not members of the same name in them.
+  if (source === null || choice === undefined || source.schema.properties?.[name] !== schema) {
+    return <PlainField {...props} />;
+  }
+  const render = (known: JsonSchema) => <PlainField {...props} schema={known} root={known} />;
+  return <OptionField {...props} source={source} choice={choice} render={render} />;
+}
+
+function PlainField(props: FieldProps) {
   const { t } = useLanguage();
   const { schema } = props;
   const [kind] = kindsOf(schema);

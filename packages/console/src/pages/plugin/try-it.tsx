@@ -3,10 +3,11 @@ import type { Bundle, Plugin } from '@quartermaster/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
-import { execute, runsKey, startRun } from '../../api/runs.ts';
+import { execute, listOptions, runsKey, startRun } from '../../api/runs.ts';
 import { useKeptFocus } from '../../components/forms/use-focus-return.ts';
 import { Icon } from '../../components/icons.tsx';
 import type { JsonSchema } from '../../components/schema/json-schema.ts';
+import { OptionsContext, type OptionsSource } from '../../components/schema/option-field.tsx';
 import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { useToasts } from '../../components/toasts.tsx';
@@ -42,6 +43,7 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
     onSuccess: ({ run_id: runId }) => navigate({ to: '/runs/$runId', params: { runId } }),
     onError: showError,
   });
+  const options = optionsOf({ bundle, plugin, input, credentials });
   useKeptFocus(run.isPending || start.isPending);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -52,7 +54,9 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
       <form onSubmit={submit} autoComplete="off">
         <Stack gap="lg">
           <Warning effects={plugin.effects} />
-          <InputForm schema={plugin.input_schema} value={input} onChange={setInput} />
+          <OptionsContext value={options}>
+            <InputForm schema={plugin.input_schema} value={input} onChange={setInput} />
+          </OptionsContext>
           <CredentialsForm bundle={bundle} value={credentials} onChange={setCredentials} />
           <Group gap="xs">
             <Button type="submit" loading={run.isPending} leftSection={<Icon name="play" size={16} />}>
@@ -76,6 +80,24 @@ export function TryIt({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
       </Stack>
     </div>
   );
+}
+
+/** Where the values of inputs come from that only the third party knows; null when the plugin has none. */
+function optionsOf({ bundle, plugin, input, credentials }: ElsewhereProps): OptionsSource | null {
+  const { choices, input_schema: schema, ...path } = plugin;
+  if (choices === undefined) return null;
+  const areThere = hasCredentials(bundle.credentials_schema, credentials);
+  return {
+    ...{ schema, choices, input, credentials: areThere ? credentials : null },
+    load: (wanted, signal) => listOptions(path, { ...wanted, input_params: input, credentials }, signal),
+  };
+}
+
+/** Whether a profile or all required credentials are there. */
+function hasCredentials({ properties = {}, required = [], anyOf }: JsonSchema, credentials: Values): boolean {
+  const holds = (names: readonly string[]) => names.every((name) => Boolean(credentials[name]));
+  if (profileOf(credentials) !== null || Object.keys(properties).length === 0) return true;
+  return holds(required) && (anyOf === undefined || anyOf.some((one) => holds(one.required ?? [])));
 }
 
 function Warning({ effects }: { effects: Plugin['effects'] }) {
