@@ -53,6 +53,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
     [`/collections/${collectionId}`, /^Guides$/],
     [`/collections/${collectionId}/records/${recordId}`, /^guide\.md$/],
     ['/catalogue', /^Catalogue$/],
+    ['/catalogue/add', /^Add integrations$/],
     ['/catalogue/calculator/evaluate', /^Evaluate$/],
     ['/runs', /^Runs$/],
     ['/credentials', /^Credentials$/],

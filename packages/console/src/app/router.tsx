@@ -54,6 +54,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/catalogue/add',
+    component: lazyRouteComponent(() => import('../pages/integrations/integrations.tsx'), 'Integrations'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/catalogue/$bundleId/$pluginId',
     component: lazyRouteComponent(() => import('../pages/plugin/plugin-page.tsx'), 'PluginPage'),
   }),

@@ -1,6 +1,7 @@
 import { applications } from './en-applications.ts';
 import { audit } from './en-audit.ts';
 import { documents } from './en-documents.ts';
+import { integrations } from './en-integrations.ts';
 import { people } from './en-people.ts';
 import { permissions } from './en-permissions.ts';
 import { shell } from './en-shell.ts';
@@ -12,6 +13,7 @@ export const en = {
   ...applications,
   ...audit,
   ...documents,
+  ...integrations,
   ...people,
   ...permissions,
   ...shell,

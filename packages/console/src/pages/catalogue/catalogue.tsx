@@ -1,17 +1,18 @@
-import { Badge, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Badge, Button, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useDeferredValue, useMemo } from 'react';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
 import { useBundlesWithProfiles } from '../../api/credential-profiles.ts';
 import { usePageText } from '../../app/page-state.ts';
+import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
-import { tones } from '../../components/tones.ts';
+import { effectsColors, tones } from '../../components/tones.ts';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './catalogue.module.css';
@@ -25,6 +26,7 @@ export function Catalogue() {
   const [text, setText] = usePageText('q');
   const words = useDeferredValue(text);
   const profiles = useBundlesWithProfiles();
+  const isAdministrator = useMay('administer');
   const index = useMemo(
     () => indexOf(bundles.data ?? [], plugins.data ?? [], profiles),
     [bundles.data, plugins.data, profiles],
@@ -35,7 +37,11 @@ export function Catalogue() {
   const counts = { plugins: plugins.data?.length ?? '…', bundles: bundles.data?.length ?? '…' };
   return (
     <>
-      <PageHead title={t('catalogue.title')} about={t('catalogue.about', counts)} />
+      <PageHead
+        title={t('catalogue.title')}
+        about={t('catalogue.about', counts)}
+        actions={isAdministrator ? <AddIntegrations /> : undefined}
+      />
       <TextInput
         aria-label={t('catalogue.search')}
         placeholder={t('catalogue.search')}
@@ -60,6 +66,15 @@ export function Catalogue() {
         </VirtualList>
       )}
     </>
+  );
+}
+
+function AddIntegrations() {
+  const { t } = useLanguage();
+  return (
+    <Button variant="default" component={Link} to="/catalogue/add" leftSection={<Icon name="plus" size={16} />}>
+      {t('integrations.title')}
+    </Button>
   );
 }
 
@@ -98,8 +113,6 @@ function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness
   );
 }
 
-const colors = { read: tones.good, write: tones.caution, destructive: tones.bad } as const;
-
 function PluginRow({ plugin }: { plugin: Plugin }) {
   const { t } = useLanguage();
   const params = { bundleId: plugin.bundle_id, pluginId: plugin.plugin_id };
@@ -111,7 +124,7 @@ function PluginRow({ plugin }: { plugin: Plugin }) {
           {plugin.description}
         </Text>
       </span>
-      <Badge size="sm" color={colors[plugin.effects]} className={classes.effects}>
+      <Badge size="sm" color={effectsColors[plugin.effects]} className={classes.effects}>
         {t(`effects.${plugin.effects}`)}
       </Badge>
     </Link>

@@ -10,7 +10,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
 import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
 import { SchemaView } from '../../components/schema/schema-view.tsx';
-import { tones } from '../../components/tones.ts';
+import { effectsColors, tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { ForModels } from './for-models.tsx';
 import classes from './plugin.module.css';
@@ -29,8 +29,6 @@ export function PluginPage() {
   if (bundle === undefined || plugin === undefined) return <NotFound />;
   return <PluginView key={`${bundleId}/${pluginId}`} bundle={bundle} plugin={plugin} />;
 }
-
-const colors = { read: tones.good, write: tones.caution, destructive: tones.bad } as const;
 
 const tabs = ['try', 'input', 'output', 'models'] as const;
 
@@ -52,7 +50,7 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
             <code>
               {plugin.bundle_id}/{plugin.plugin_id}
             </code>
-            <Badge size="sm" color={colors[plugin.effects]}>
+            <Badge size="sm" color={effectsColors[plugin.effects]}>
               {t(`effects.${plugin.effects}`)}
             </Badge>
           </Group>

@@ -88,7 +88,10 @@ function optionsOf({ bundle, plugin, input, credentials }: ElsewhereProps): Opti
   if (choices === undefined) return null;
   const areThere = hasCredentials(bundle.credentials_schema, credentials);
   return {
-    ...{ schema, choices, input, credentials: areThere ? credentials : null },
+    schema,
+    choices,
+    input,
+    credentials: areThere ? credentials : null,
     load: (wanted, signal) => listOptions(path, { ...wanted, input_params: input, credentials }, signal),
   };
 }

@@ -1,0 +1,112 @@
+import { Button, Group, Text, Title } from '@mantine/core';
+import type { BundlePlan, InstalledBundle } from '@quartermaster/contract';
+import { useState } from 'react';
+import { planBundle, removeBundle, useInstalledBundles, useRefreshBundles } from '../../api/integrations.ts';
+import { Card, CardList } from '../../components/card-list.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { formatBytes, formatTime } from '../../components/format.ts';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { useToasts } from '../../components/toasts.tsx';
+import { useLanguage } from '../../language/language.tsx';
+
+/** The bundles that were installed from packages, to update and to remove. */
+export function InstalledList({ onPlan }: { onPlan: (plan: BundlePlan) => void }) {
+  const { t } = useLanguage();
+  const list = useInstalledBundles(true);
+  const [removed, setRemoved] = useState<InstalledBundle | null>(null);
+  return (
+    <section aria-labelledby="installed">
+      <Title order={2} size="h4" id="installed" mb="md">
+        {t('integrations.installed')}
+      </Title>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading rows={2} /> : null}
+      {list.isSuccess && list.items.length === 0 ? <Text size="sm">{t('integrations.none')}</Text> : null}
+      <CardList>
+        {list.items.map((bundle) => (
+          <InstalledCard key={bundle.bundle_id} bundle={bundle} onPlan={onPlan} onRemove={() => setRemoved(bundle)} />
+        ))}
+      </CardList>
+      {removed === null ? null : <RemoveBundle bundle={removed} onClose={() => setRemoved(null)} />}
+    </section>
+  );
+}
+
+interface CardProps {
+  readonly bundle: InstalledBundle;
+  readonly onPlan: (plan: BundlePlan) => void;
+  readonly onRemove: () => void;
+}
+
+function InstalledCard({ bundle, onPlan, onRemove }: CardProps) {
+  const { t, code } = useLanguage();
+  const { showError } = useToasts();
+  const [busy, setBusy] = useState(false);
+  const { bundle_id: id, package: name, version, licence, bytes, actions, hosts } = bundle;
+  const update = async () => {
+    setBusy(true);
+    try {
+      onPlan(await planBundle({ source: { kind: 'piece', package: name }, bundle_id: id }));
+    } catch (error) {
+      showError(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <Card
+      name={id}
+      about={
+        <>
+          <Text fw={600}>{id}</Text>
+          <Text size="sm">
+            <code>{name}</code> {version} · {t('catalogue.plugins', { count: actions.length })} · {formatBytes(bytes)} ·{' '}
+            {t('integrations.licence')}: {licence}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t('plugin.hosts')}: {hosts.join(', ') || t('plugin.noHosts')} ·{' '}
+            {formatTime(bundle.installed_timestamp, code)}
+          </Text>
+        </>
+      }
+      actions={
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            loading={busy}
+            onClick={() => void update()}
+            aria-label={`${t('integrations.update')}: ${id}`}
+          >
+            {t('integrations.update')}
+          </Button>
+          <Button size="xs" variant="light" color="red" onClick={onRemove} aria-label={`${t('try.removeItem')}: ${id}`}>
+            {t('try.removeItem')}
+          </Button>
+        </Group>
+      }
+    />
+  );
+}
+
+function RemoveBundle({ bundle, onClose }: { bundle: InstalledBundle; onClose: () => void }) {
+  const { t } = useLanguage();
+  const { say } = useToasts();
+  const refresh = useRefreshBundles();
+  const { bundle_id: name } = bundle;
+  const remove = async () => {
+    await removeBundle(name);
+    say(t('integrations.removed', { name }));
+    await refresh();
+  };
+  return (
+    <Confirm
+      title={`${t('try.removeItem')}: ${name}`}
+      action={t('try.removeItem')}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {t('integrations.removeAbout')}
+    </Confirm>
+  );
+}

@@ -1,0 +1,164 @@
+import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import type { BundlePlan, InstalledBundle, PackageUpdate } from '@quartermaster/contract';
+import { useState } from 'react';
+import { installBundle, useRefreshBundles } from '../../api/integrations.ts';
+import { FactCards } from '../../components/fact-cards.tsx';
+import { formatBytes } from '../../components/format.ts';
+import { useSubmit } from '../../components/forms/use-submit.ts';
+import { Icon } from '../../components/icons.tsx';
+import { effectsColors } from '../../components/tones.ts';
+import { useLanguage } from '../../language/language.tsx';
+import classes from './integrations.module.css';
+import { changesOf, placeText, reachOf } from './places.ts';
+import { ReachEditor } from './reach-editor.tsx';
+
+export interface PlanViewProps {
+  readonly plan: BundlePlan;
+  /** null: the administrator discards the plan. */
+  readonly onDone: (installed: InstalledBundle | null) => void;
+}
+
+/** What would be installed. The administrator decides about hosts and places, and confirms. */
+export function PlanView({ plan, onDone }: PlanViewProps) {
+  const { t } = useLanguage();
+  const refresh = useRefreshBundles();
+  const [reach, setReach] = useState(reachOf(plan));
+  const action = t(plan.update === null ? 'integrations.install' : 'integrations.update');
+  const hasSecrets = plan.credentials.some(({ secret }) => secret);
+  const { failure, busy, submit } = useSubmit(async () => {
+    const installed = await installBundle(plan.bundle_plan_id, { digest: plan.digest, ...changesOf(plan, reach) });
+    await refresh();
+    onDone(installed);
+  });
+  return (
+    <section aria-labelledby="plan">
+      <Title order={2} size="h4" id="plan" mb="md">
+        {action}: {plan.bundle_id}
+      </Title>
+      <form onSubmit={submit}>
+        <Stack gap="lg">
+          <FactCards facts={useFacts(plan)} />
+          {plan.update === null ? null : <UpdateView update={plan.update} />}
+          {plan.warnings.map((text) => (
+            <Alert key={text} color="orange" variant="light" icon={<Icon name="warning" />}>
+              {text}
+            </Alert>
+          ))}
+          <Actions actions={plan.actions} />
+          <div>
+            <Part>{t('plugin.hosts')}</Part>
+            <ReachEditor reach={reach} hasSecrets={hasSecrets} onChange={setReach} />
+          </div>
+          <Alert color="gray" variant="light" title={t('integrations.risk')}>
+            {plan.risk}
+          </Alert>
+          {failure === null ? null : (
+            <Alert color="red" variant="light" role="alert">
+              {failure}
+            </Alert>
+          )}
+          <Group gap="xs">
+            <Button type="submit" loading={busy}>
+              {action}
+            </Button>
+            <Button variant="default" disabled={busy} onClick={() => onDone(null)}>
+              {t('action.cancel')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </section>
+  );
+}
+
+function Part({ children }: { children: string }) {
+  return (
+    <Text size="sm" fw={600} mb="xs">
+      {children}
+    </Text>
+  );
+}
+
+const factLabels = {
+  package: 'integrations.package',
+  licence: 'integrations.licence',
+  size: 'integrations.size',
+  credentials: 'nav.credentials',
+  integrity: 'integrations.integrity',
+  packedFrom: 'integrations.packedFrom',
+} as const;
+
+function useFacts(plan: BundlePlan) {
+  const { t } = useLanguage();
+  const secrets = plan.credentials.map(({ name, secret }) => (secret ? `${name} (${t('integrations.secret')})` : name));
+  const facts = {
+    package: `${plan.package} ${plan.version}`,
+    licence: plan.licence,
+    size: formatBytes(plan.bytes),
+    credentials: secrets.join(', ') || t('plugin.noHosts'),
+    integrity: plan.integrity,
+    ...(plan.packed_from === null ? {} : { packedFrom: plan.packed_from }),
+  };
+  return Object.entries(facts).map(([name, text]) => ({
+    name,
+    text,
+    label: t(factLabels[name as keyof typeof facts]), // its own keys
+  }));
+}
+
+function Actions({ actions }: Pick<BundlePlan, 'actions'>) {
+  const { t } = useLanguage();
+  return (
+    <div>
+      <Part>{t('integrations.actions', { count: actions.length })}</Part>
+      <ul className={classes.actions}>
+        {actions.map(({ plugin_id, name, effects }) => (
+          <li key={plugin_id}>
+            <Badge size="sm" color={effectsColors[effects]}>
+              {t(`effects.${effects}`)}
+            </Badge>{' '}
+            {name} <code>{plugin_id}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** The differences to the installed version. */
+function UpdateView({ update }: { update: PackageUpdate }) {
+  const { t } = useLanguage();
+  const parts = [
+    ['integrations.added', linesOf(update.added)],
+    ['integrations.dropped', linesOf(update.removed)],
+  ] as const;
+  return (
+    <div>
+      <Part>{t('integrations.since', { version: update.from_version })}</Part>
+      {parts.map(([label, lines]) =>
+        lines.length === 0 ? null : (
+          <div key={label}>
+            <Text size="sm">{t(label)}</Text>
+            <ul className={classes.actions}>
+              {lines.map(([kind, text]) => (
+                <li key={`${kind} ${text}`}>
+                  {t(kind)}: <code>{text}</code>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
+
+function linesOf({ actions, credentials, hosts, credential_hosts, places }: PackageUpdate['added']) {
+  return [
+    ...actions.map(({ plugin_id, effects }) => ['integrations.action', `${plugin_id} (${effects})`] as const),
+    ...credentials.map(({ name }) => ['nav.credentials', name] as const),
+    ...hosts.map((host) => ['run.host', host] as const),
+    ...credential_hosts.map((host) => ['integrations.trusted', host] as const),
+    ...places.map((place) => ['integrations.places', placeText(place)] as const),
+  ];
+}
