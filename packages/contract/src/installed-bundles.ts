@@ -51,6 +51,14 @@ const facts = {
   ),
   credentials: Type.Array(Type.Object({ name: Type.String(), secret: Type.Boolean() })),
   ...reach,
+  added: Type.Object(
+    {
+      hosts: Type.Array(Type.String()),
+      credential_hosts: Type.Array(Type.String()),
+      places: PlacesOfCredential.properties.places,
+    },
+    { description: 'What administrators have added to the lists of the package. Updates keep it.' },
+  ),
   warnings: Type.Array(Type.String()),
   digest: Type.String({ description: 'SHA-256 of all of this, and of the code.' }),
 };

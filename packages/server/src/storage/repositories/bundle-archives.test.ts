@@ -132,6 +132,24 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       (await installation.list()).map(({ about: { version, hosts } }) => [version, hosts]),
       [['1.1.0', edit.hosts]],
     );
+    const more = await installation.plan(request(tea('1.1.1')), by, signal);
+    const herbs = 'herbs.example.com';
+    const header = { in: 'header' as const, name: 'authorization' };
+    const credential_places = { hosts: [herbs], places: [header, { in: 'query' as const, name: 'key' }] };
+    await installation.install(
+      more.id,
+      { digest: more.about.digest, hosts: ['tea.example.com', herbs], credential_places },
+      by,
+    );
+    const kept = (await installation.plan(request(tea('1.1.2')), by, signal)).about;
+    assert.deepEqual(
+      [kept.hosts, kept.credential_places?.hosts],
+      [
+        ['tea.example.com', herbs],
+        ['tea.example.com', herbs],
+      ],
+    );
+    assert.deepEqual(kept.credential_places?.places, credential_places.places, 'an update keeps what was added');
     const other = { hosts: [], credential_places: { hosts: ['evil.example.com'], places: [] } };
     const third = await installation.plan(request(tea('1.2.0')), by, signal);
     await assert.rejects(installation.install(third.id, { digest: third.about.digest, ...other }, by), {
@@ -146,7 +164,18 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     store.pass(3_600_001);
     await installation.reconcile();
     assert.deepEqual([await store.fileRows(), await store.blobIds()], [[], []], 'nothing is left');
-    const done = ['planned', 'planned', 'installed', 'planned', 'updated', 'planned', 'removed'];
+    const done = [
+      'planned',
+      'planned',
+      'installed',
+      'planned',
+      'updated',
+      'planned',
+      'updated',
+      'planned',
+      'planned',
+      'removed',
+    ];
     assert.deepEqual(
       store.actions,
       done.map((action) => `bundle.${action}`),

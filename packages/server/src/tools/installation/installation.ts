@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BundleInstallation, BundlePlanRequest, PackageFacts, PackageUpdate } from '@quartermaster/contract';
 import type { AdmissionQueue } from '../../platform/admission/admission-queue.ts';
 import { keyless } from '../../platform/admission/owner.ts';
@@ -11,7 +12,7 @@ import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { InstalledBundles } from '../packaging/installed-bundles.ts';
 import { PackagingError } from '../packaging/problems.ts';
 import type { ArchiveStore } from './archive-store.ts';
-import { archiveOf, compareFacts, factsOf, withReach } from './package-facts.ts';
+import { addedTo, archiveOf, compareFacts, factsOf, nothingAdded, withAdded, withReach } from './package-facts.ts';
 import { type PiecePackage, readPiecePackage } from './piece-package.ts';
 import { packageRefused, planChanged, tooManyInstalled } from './problems.ts';
 import type { Registry } from './registry.ts';
@@ -35,7 +36,7 @@ export type ReadPiece = (
   piece: PiecePackage,
   bundleId: string | undefined,
   signal: AbortSignal,
-) => Promise<{ readonly files: ReadonlyMap<string, Buffer>; readonly warnings: readonly string[] }>;
+) => Promise<{ readonly files: ReadonlyMap<string, Buffer>; readonly warnings: string[] }>;
 
 /** A stored plan or an installed bundle, with its facts. */
 export interface InstallationRow extends StoredArchive {
@@ -86,12 +87,16 @@ export function createInstallation(deps: InstallationDeps) {
     if (source.kind === 'piece' && read.name !== source.package)
       throw packageRefused(`the registry sent ${read.name} for ${source.package}`, 'Ask its operator.');
     const { files, warnings } = await deps.readPiece(read, request.bundle_id, signal);
-    const { bytes, archive } = await archiveOf(files);
-    const bundle = await folders.check(archive, deps.load);
-    const about = factsOf(bundle, { package: read, warnings, digest: archive.digest });
     const { plans, installed } = await readRows(deps);
+    const proposed = await archiveOf(files);
+    const before = installed.get(proposed.archive.contents.bundleId);
+    const added = before?.about.added ?? nothingAdded;
+    const { bytes, archive } = isDeepStrictEqual(added, nothingAdded)
+      ? proposed
+      : await archiveOf(withAdded(files, added));
+    const bundle = await folders.check(archive, deps.load);
+    const about = factsOf(bundle, { package: read, warnings, digest: archive.digest, added });
     for (const old of plans.slice(0, -mostPlans + 1)) await store.remove(old);
-    const before = installed.get(bundle.id);
     if (before === undefined && installed.size >= mostInstalled) throw tooManyInstalled(mostInstalled);
     const facts = { bundleId: bundle.id, facts: JSON.stringify(about), expiresAt: clock.now() + planMs };
     const stored = await store.add(bytes, facts);
@@ -109,7 +114,8 @@ export function createInstallation(deps: InstallationDeps) {
     const { files } = await store.read(planned);
     const { bytes, archive } = await archiveOf(Object.keys(reach).length === 0 ? files : withReach(files, reach));
     await folders.check(archive, deps.load);
-    const about = { ...planned.about, ...reach, digest: archive.digest };
+    const edited = { ...planned.about, ...reach, digest: archive.digest };
+    const about = { ...edited, added: addedTo(planned.about, edited) };
     const { bundleId } = planned;
     const stored = await store.add(bytes, { bundleId, facts: JSON.stringify(about), expiresAt: null });
     // From here on the row decides: `reconcile` finishes what is interrupted.

@@ -28,10 +28,43 @@ export function withReach(files: Files, reach: { hosts?: string[]; credential_pl
   return new Map([...files, [manifestName, Buffer.from(stringify(manifest))]]);
 }
 
+/** Adds what administrators have added before to the lists of another version. */
+export function withAdded(files: Files, added: PackageFacts['added']): Files {
+  const { hosts, credential_places: own } = parse(files.get(manifestName)?.toString() ?? '');
+  const union = <Item>(one: Item[], other: readonly Item[]) => [...one, ...other.filter((item) => !isIn(one, item))];
+  if (own === undefined) return withReach(files, { hosts: union(hosts, added.hosts) });
+  const credential_places = {
+    hosts: union(own.hosts, added.credential_hosts),
+    places: union(own.places, added.places),
+  };
+  return withReach(files, { hosts: union(hosts, added.hosts), credential_places });
+}
+
+/** What administrators have added, after they have edited the lists of a plan. */
+export function addedTo(plan: PackageFacts, { hosts, credential_places: own }: PackageFacts): PackageFacts['added'] {
+  const { hosts: credentialHosts = [], places = [] } = plan.credential_places ?? {};
+  const isAdded = (added: readonly unknown[], planned: readonly unknown[]) => (item: unknown) =>
+    isIn(added, item) || !isIn(planned, item);
+  return {
+    hosts: hosts.filter(isAdded(plan.added.hosts, plan.hosts)),
+    credential_hosts: (own?.hosts ?? []).filter(isAdded(plan.added.credential_hosts, credentialHosts)),
+    places: (own?.places ?? []).filter(isAdded(plan.added.places, places)),
+  };
+}
+
+export const nothingAdded: PackageFacts['added'] = { hosts: [], credential_hosts: [], places: [] };
+
+const isIn = (items: readonly unknown[], item: unknown) => items.some((each) => isDeepStrictEqual(each, item));
+
 /** What an administrator decides about, read from the bundle as the catalogue has loaded it. */
 export function factsOf(
   bundle: CompiledBundle,
-  { package: read, warnings, digest }: { package: PiecePackage; warnings: readonly string[]; digest: string },
+  {
+    package: read,
+    warnings,
+    digest,
+    added,
+  }: Pick<PackageFacts, 'warnings' | 'digest' | 'added'> & { package: PiecePackage },
 ): PackageFacts {
   const { manifest, credentialNames, secretNames, plugins } = bundle;
   const large = `Its code has ${read.file.length} bytes, so the first run of an action takes longer and needs more memory.`;
@@ -49,6 +82,7 @@ export function factsOf(
     credentials: [...credentialNames].map((name) => ({ name, secret: secretNames.has(name) })),
     hosts: [...bundle.hosts],
     credential_places: manifest.credential_places ?? null,
+    added,
     warnings: [...warnings, ...(read.file.length > pieceLimits.warnBytes ? [large] : [])],
     digest,
   };
@@ -60,7 +94,7 @@ export function compareFacts(before: PackageFacts, now: PackageFacts): PackageUp
 
 function onlyIn(one: PackageFacts, other: PackageFacts): PackageUpdate['added'] {
   const without = <Item>(items: readonly Item[] = [], others: readonly Item[] = []) =>
-    items.filter((item) => !others.some((each) => isDeepStrictEqual(each, item)));
+    items.filter((item) => !isIn(others, item));
   return {
     actions: without(one.actions, other.actions),
     credentials: without(one.credentials, other.credentials),
