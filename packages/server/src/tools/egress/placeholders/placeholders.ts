@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from '../../../platform/concurrency/once.ts';
 import { createPieceFinder } from '../redact/find-pieces.ts';
 import { RedactionRefused } from '../redact/redaction-budget.ts';
+import { undoEscapes } from './undo-escapes.ts';
 
 /** The characters have the same form in every notation of URLs, JSON, HTML and base64, so that few searches find all of them. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -38,10 +39,12 @@ export function createPlaceholderFinder(placeholders: Iterable<string>): Placeho
         const bytes = Buffer.from(value);
         return all.flatMap(encodings).some((form) => bytes.includes(form));
       }
-      const text = typeof value === 'string' ? value : Buffer.from(value).toString('latin1');
-      const dense = undoEscapes(text).replace(/[^A-Za-z0-9]+/g, '');
+      const dense = undoEscapes(Buffer.from(value))
+        .toString('latin1')
+        .replace(/[^A-Za-z0-9]+/g, '');
+      const lowered = dense.toLowerCase();
       try {
-        return finder().has(dense) || finder().has(dense.toLowerCase());
+        return finder().has(dense) || (lowered !== dense && finder().has(lowered));
       } catch (error) {
         if (error instanceof RedactionRefused) return true;
         throw error;
@@ -62,22 +65,4 @@ function encodings(text: string): string[] {
 function base64Within(text: string, offset: number): string {
   const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
   return bytes.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
-}
-
-const escapes = /%([0-9a-f]{2})|\\u\{?([0-9a-f]{1,6})\}?|\\x([0-9a-f]{2})|&#x([0-9a-f]{1,6});?|&#([0-9]{1,7});?/gi;
-/** An escape within an escape, such as `%2571`, needs a round each. */
-const maxRounds = 4;
-
-function undoEscapes(text: string): string {
-  let current = text;
-  for (let round = 0; round < maxRounds; round += 1) {
-    const next = current.replace(escapes, (_all, ...digits: (string | undefined)[]) => {
-      const hex = digits.slice(0, 4).find((found) => found !== undefined);
-      const code = hex === undefined ? Number(digits[4]) : Number.parseInt(hex, 16);
-      return code < 0x80 ? String.fromCharCode(code) : ' ';
-    });
-    if (next === current) break;
-    current = next;
-  }
-  return current;
 }
