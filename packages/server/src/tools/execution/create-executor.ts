@@ -17,9 +17,10 @@ import { type Call, type Executor, isPluginRepeatable, isRepeatable, type Prepar
 import { type FileInputs, type InputFiles, noFiles } from './file-inputs/file-inputs.ts';
 import { finishRun, redactionFailed } from './finish-run.ts';
 import { isShallow, maxOutputDepth } from './json-bounds.ts';
-import { createOptionsLister } from './options/list-options.ts';
+import { createOptionsLister, type WantedOptions } from './options/list-options.ts';
 import type { Execution } from './outcome.ts';
 import { replaceAt } from './output-parts/find-parts.ts';
+import { readFoundOptions } from './pieces/piece-call.ts';
 import { createPreparedCalls } from './prepared-calls.ts';
 import { handlersRefused, noRoomForRun, tooManyRuns, valueTooDeep, verificationImpossible } from './problems.ts';
 import { recorded } from './record-run.ts';
@@ -163,7 +164,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
         call === null ? { kind: 'returned', output: null } : await runDeclarative(call, run);
       return await admit(caller, () => conclude(run, start));
     },
-    listOptions: createOptionsLister({ ...deps, begin, admit, conclude, findOptions }),
+    listOptions: createOptionsLister({ ...deps, begin, admit, conclude, findOptions: finderOf(runHandler) }),
   };
 }
 
@@ -171,8 +172,11 @@ function labelOf({ plugin, caller }: Run): string {
   return plugin?.id ?? (caller.origin === 'options' ? 'options' : 'verify');
 }
 
-/** No plugin has such inputs yet. */
-const findOptions = async (): Promise<RawOutcome> => ({ kind: 'failed', message: 'it has no such input' });
+/** Only plugins of pieces have such inputs, and each of them has a handler. */
+function finderOf(runHandler: ReturnType<typeof createPluginRunner>['runHandler']) {
+  return async (run: Run, { plugin, ...question }: WantedOptions): Promise<RawOutcome> =>
+    readFoundOptions(await runHandler(plugin.handlerPath ?? '', { ...run, plugin }, question));
+}
 
 function createCountingReader({ fileInputs, rates }: ExecutorDeps): FileInputs['read'] {
   const read: FileInputs['read'] = fileInputs?.read ?? ((_request, _caller, work) => work(noFiles));

@@ -12,6 +12,7 @@ import { type CallContext, type PreparedCall, runCall } from './declarative/decl
 import { blamesCredentials } from './declarative/interpret-answer.ts';
 import { type BlameRules, createHandlerFetch } from './handler-fetch.ts';
 import { jsonBytes } from './json-bounds.ts';
+import { type ChoicesQuestion, pieceTaskOf } from './pieces/piece-call.ts';
 import type { PreparedCalls } from './prepared-calls.ts';
 import { createToolRunner } from './remote-tools/run-tool.ts';
 import type { RawOutcome, Run, RunObserver, RunProgress } from './run.ts';
@@ -70,12 +71,14 @@ export function createPluginRunner(deps: PluginRunnerDeps) {
       return await runHere(run, (context) => tools.run(tool, run.input, { ...context, onProgress }));
     },
 
-    async runHandler(handlerPath: string, run: Run): Promise<RawOutcome> {
+    /** @param question asks a piece for choices instead of running its action */
+    async runHandler(handlerPath: string, run: Run, question?: ChoicesQuestion): Promise<RawOutcome> {
       const { bundle, plugin, policy, signal, input, caller } = run;
       const { timeoutMs, memoryMb, cpuMs, maxRequests } = policy;
       // The process may send any text. A text that cannot be redacted must not fail more than its own run.
       const redact = (text: string) => redactedOr(redacted, () => policy.egress.redactor.text(text));
       const handlerFetch = createHandlerFetch(broker, policy, blameRulesOf(bundle));
+      const handlerInput = toHandlerInput(input, () => plugin?.manifest.input_schema ?? {});
       const task: SandboxTask = {
         bundleId: bundle.id,
         projectId: caller.projectId,
@@ -85,7 +88,8 @@ export function createPluginRunner(deps: PluginRunnerDeps) {
         bundleStamp: bundle.stamp,
         handlerPath,
         ...(plugin === null ? {} : { pluginId: plugin.id }),
-        input: toHandlerInput(input, () => plugin?.manifest.input_schema ?? {}),
+        input: handlerInput,
+        ...pieceTaskOf(run, handlerInput, question),
         limits: { timeoutMs, memoryMb, cpuMs, maxRequests, maxOutputBytes },
         onFetch: handlerFetch.fetch,
         onLog: (message: string, fields?: Record<string, unknown>) => logForPlugin(logger, run, { message, fields }),

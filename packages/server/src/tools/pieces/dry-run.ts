@@ -2,8 +2,8 @@ import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-ki
 import { learnPlaces } from '../egress/placeholders/learn-places.ts';
 import { type CredentialPlace, placeText } from '../egress/placeholders/request-parts.ts';
 import { toEgress } from '../execution/handler-fetch.ts';
+import type { PieceAction, PieceDescription } from '../execution/pieces/child/piece-task.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
-import type { PieceAction, PieceDescription } from './child/piece-task.ts';
 import { openPiece } from './piece-process.ts';
 import { hostTemplate, type SampleAccount, sampleAccounts } from './sample-accounts.ts';
 import { sampleAnswer, sampleProps } from './sample-inputs.ts';

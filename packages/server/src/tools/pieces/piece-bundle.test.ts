@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readBundle } from '../catalogue/manifest/read-bundle.ts';
-import type { PieceAction, PieceAuth, PieceDescription, PieceProperty } from './child/piece-task.ts';
+import type { PieceAction, PieceAuth, PieceDescription, PieceProperty } from '../execution/pieces/child/piece-task.ts';
+import { credentialsOf, inputSchemaOf, outputSchemaOf } from '../execution/pieces/piece-schema.ts';
 import { pieceBundle } from './piece-bundle.ts';
-import { credentialsOf, inputSchemaOf, outputSchemaOf } from './piece-schema.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'quartermaster-piece-bundle-'));
 after(() => rm(root, { recursive: true }));

@@ -1,8 +1,8 @@
 import type { BundleManifest, CredentialPlaces, PluginManifest } from '@quartermaster/plugin-kit';
 import { stringify } from 'yaml';
-import type { PieceAction, PieceDescription } from './child/piece-task.ts';
+import type { PieceAction, PieceDescription } from '../execution/pieces/child/piece-task.ts';
+import { credentialsOf, inputSchemaOf, outputSchemaOf, safeName } from '../execution/pieces/piece-schema.ts';
 import { pieceFile } from './piece-process.ts';
-import { credentialsOf, inputSchemaOf, outputSchemaOf, safeName } from './piece-schema.ts';
 
 export interface PieceBundleOptions {
   readonly description: PieceDescription;

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import type { PieceTask } from '../execution/pieces/child/piece-task.ts';
+import { pieceFailed } from '../execution/pieces/problems.ts';
 import type { Sandbox, SandboxOutcome } from '../execution/sandbox/sandbox.ts';
-import type { PieceTask } from './child/piece-task.ts';
-import { pieceFailed } from './problems.ts';
 
 /** Runs the file of a piece that is not installed, in the sandbox. */
 export interface PieceProcess extends AsyncDisposable {

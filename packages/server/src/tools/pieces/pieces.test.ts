@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
+import type { PieceAuthValue, PieceTask } from '../execution/pieces/child/piece-task.ts';
 import { openTestBed } from '../execution/sandbox/testing/test-bed.suite.ts';
-import type { PieceAuthValue, PieceTask } from './child/piece-task.ts';
 import { describePiece } from './describe-piece.ts';
 import { openPiece, type PieceTaskWithoutFile } from './piece-process.ts';
 import { generations, pieceOf } from './testing/small-pieces.suite.ts';
@@ -33,6 +33,7 @@ const call = (action: string, props: object = {}, auth: PieceAuthValue | null = 
   ...{ mode: 'run', action, props: { ...props }, auth },
 });
 const returned = (output: unknown) => ({ kind: 'returned', output });
+const result = (value: unknown) => returned({ result: value });
 const failed = (message: string) => ({ kind: 'failed', message });
 
 const accounts = {
@@ -123,9 +124,9 @@ test('the HTTP clients of pieces send their requests through the broker', async 
     actions.map((action) => call(action)),
   );
   assert.deepEqual(outcomes, [
-    returned([200, 'application/json', '{"ok":true}']),
-    returned('OK'),
-    returned([true, 'https://api.example.com/form', 'application/json']),
+    result([200, 'application/json', '{"ok":true}']),
+    result('OK'),
+    result([true, 'https://api.example.com/form', 'application/json']),
     failed('too late'),
     failed('Pieces cannot send requests with the method PURGE.'),
   ]);
@@ -159,7 +160,7 @@ test('modules that reach outside of the process can be loaded, and their use fai
     call('inputs', { file, file_filename: 'tea.txt' }),
   ]);
   const [use, ...others] = outcomes;
-  const messages = use?.kind === 'returned' ? (use.output as string[]) : [];
+  const messages = use?.kind === 'returned' ? (use.output as { result: string[] }).result : [];
   assert.equal(messages.length, 15, JSON.stringify(use));
   assert.deepEqual(
     messages.filter((message) => !/^This piece .* Quartermaster does not allow\.$/.test(message)),
@@ -170,7 +171,7 @@ test('modules that reach outside of the process can be loaded, and their use fai
     returned({ it: `data:text/plain;name=my_tea.txt;base64,${Buffer.from('Earl Grey').toString('base64')}` }),
     failed('This action uses "store.put" of Activepieces, which Quartermaster does not have.'),
     failed('This action uses "server.publicUrl" of Activepieces, which Quartermaster does not have.'),
-    returned(['Assam', 'tea.txt', 'txt']),
+    result(['Assam', 'tea.txt', 'txt']),
   ]);
 });
 
@@ -182,6 +183,6 @@ test('a process that served one credential never serves another', async () => {
   const run = (credentialsDigest: string, isolation: 'process' | 'sandbox' = 'sandbox') =>
     bed.run('counting', { handlerPath: 'piece.cjs', piece: { credentialsDigest }, input: { ...input }, isolation });
   const outcomes = [await run('a'), await run('a'), await run('b'), await run('a')];
-  assert.deepEqual(outcomes, [1, 2, 1, 3].map(returned));
+  assert.deepEqual(outcomes, [1, 2, 1, 3].map(result));
   await assert.rejects(run('a', 'process'), /Pieces run in a sandbox only/);
 });

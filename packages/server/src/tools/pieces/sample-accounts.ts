@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hasFixedDomain } from '../catalogue/manifest/check-places.ts';
 import { createPlaceholder } from '../egress/placeholders/placeholders.ts';
-import type { PieceAuth, PieceAuthValue } from './child/piece-task.ts';
-import { credentialsOf } from './piece-schema.ts';
+import type { PieceAuth, PieceAuthValue } from '../execution/pieces/child/piece-task.ts';
+import { credentialsOf } from '../execution/pieces/piece-schema.ts';
 
 /** Credentials for a dry run. */
 export interface SampleAccount {

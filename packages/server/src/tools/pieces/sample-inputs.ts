@@ -1,4 +1,4 @@
-import type { OutputField, PieceProperty } from './child/piece-task.ts';
+import type { OutputField, PieceProperty } from '../execution/pieces/child/piece-task.ts';
 
 type Members = Record<string, unknown>;
 

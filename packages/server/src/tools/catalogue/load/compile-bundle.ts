@@ -28,8 +28,8 @@ export function compileBundle(
 ): CompiledBundle {
   const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
   const { handlers, sandboxMissing = null } = capabilities;
-  const holdsPlaceholders = manifest.credential_places !== undefined;
-  const needed = holdsPlaceholders ? 'sandbox' : typeof handlers === 'function' ? handlers(folder) : handlers;
+  const isBorrowed = (manifest.credential_places ?? manifest.piece) !== undefined;
+  const needed = isBorrowed ? 'sandbox' : typeof handlers === 'function' ? handlers(folder) : handlers;
   const isRefused = hasCode && needed === 'sandbox' && sandboxMissing !== null;
   const plugins = new Map<string, CompiledPlugin>();
   const bundle: CompiledBundle = {

@@ -45,6 +45,10 @@ export function checkCredentials(manifest: RequestBasis, errors: ErrorCollector)
   checkInjections({ inject, path: ['inject'], known: properties, hosts: knownHosts(manifest) }, errors);
   checkHostTemplates(manifest, properties, errors);
   if (manifest.credential_places !== undefined) checkCredentialPlaces(manifest, manifest.credential_places, errors);
+  const { piece, credential_places: places, credentials_schema: schema } = manifest;
+  if (piece !== undefined && schema !== undefined && places === undefined) {
+    errors.add(['credential_places'], 'Is required in a bundle with "piece" and credentials.');
+  }
   if (!leavesHosts(manifest)) return;
   const to = credentialsHostOf(manifest);
   if (to === undefined && inject.length > 0) {

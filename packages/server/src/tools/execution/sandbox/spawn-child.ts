@@ -55,7 +55,7 @@ export function spawnChild(plan: ChildPlan, settings: SpawnSettings): IsolatedCh
 
 /** The file of the handler of all pieces. */
 export function pieceHandler(): string {
-  return modulePath(import.meta, '../../pieces/child/run-piece');
+  return modulePath(import.meta, '../pieces/child/run-piece');
 }
 
 /** The heap limit of V8. It is below the memory limit, so that V8 collects garbage before the memory watch kills the child. */

@@ -146,12 +146,17 @@ response: {output: '{said: body.said}'}`,
   'unasked/say.yaml': plugin('say', get('/say')),
 };
 
-export async function openBench(t: TestContext, upstream: RequestListener, limits: Partial<ExecutionLimits> = {}) {
+export async function openBench(
+  t: TestContext,
+  upstream: RequestListener,
+  limits: Partial<ExecutionLimits> = {},
+  bundles: Files = files,
+) {
   const log: string[] = [];
   const logger = createLogger('trace', { write: (line) => log.push(line) });
   const metrics = createMetrics();
   const server = await startServer(t, upstream);
-  const folder = await createFolder(t, files);
+  const folder = await createFolder(t, bundles);
   await chmod(folder, 0o755);
   const catalogue = await load(folder);
   if (catalogue.failures.length > 0) throw new Error(JSON.stringify(catalogue.failures, null, 2));

@@ -18,8 +18,13 @@ export function safeName(name: string): string {
 }
 
 export function inputSchemaOf({ name, props }: PieceAction): Schema {
-  const inputs = props.filter(({ type }) => type !== 'MARKDOWN');
-  return objectOf(inputs, (property) => schemaOf(property, name));
+  return schemaOfProperties(props, name);
+}
+
+/** @param action for errors */
+export function schemaOfProperties(properties: readonly PieceProperty[], action = ''): Schema {
+  const inputs = properties.filter(({ type }) => type !== 'MARKDOWN');
+  return objectOf(inputs, (property) => schemaOf(property, action));
 }
 
 function objectOf(inputs: readonly PieceProperty[], convert: (property: PieceProperty) => Schema): Schema {
@@ -88,10 +93,7 @@ function schemaOf(property: PieceProperty, action: string): Schema {
 
 function itemsOf(properties: readonly PieceProperty[] | undefined, action: string): Schema {
   if (properties === undefined) return { type: 'string' };
-  return objectOf(
-    properties.filter(({ type }) => type !== 'MARKDOWN'),
-    (property) => schemaOf(property, action),
-  );
+  return schemaOfProperties(properties, action);
 }
 
 function choiceOf(options: NonNullable<PieceProperty['options']>): Schema {

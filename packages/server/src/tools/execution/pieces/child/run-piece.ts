@@ -31,7 +31,9 @@ export const run: Handler<PieceTask> = (task, context) =>
     if (task.mode === 'choices') return await chooseFor(action, task, { ...props, auth });
     // The types of its members were checked when the piece was loaded.
     const output: unknown = await (action.run as (context: object) => unknown)(createActionContext(auth, props));
-    return output ?? null;
+    const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
+    // The output of a plugin is an object.
+    return isObject ? output : { result: output ?? null };
   });
 
 async function chooseFor(

@@ -1,4 +1,4 @@
-import { Problem } from '../../platform/problem.ts';
+import { Problem } from '../../../platform/problem.ts';
 
 /** The file holds no piece that can be used. @param reason a clause without a full stop */
 export function pieceRefused(reason: string): Problem {
