@@ -4,16 +4,25 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCli } from '../../packages/cli/src/testing/run-cli.ts';
 import { until } from '../../packages/server/src/platform/testing/until.ts';
-import { send } from '../support/http.ts';
+import { send, serve } from '../support/http.ts';
 import { pieceThatSends, servePackage } from '../support/package-registry.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 const name = '@activepieces/piece-tea';
+const secret = 'canary-key-of-tea';
 
-test('[install] a piece is planned, installed, updated after confirmation, restored and removed by commands beside a running service', async (t) => {
+test('[install] a piece is planned, installed, run, updated after confirmation, restored and removed by commands beside a running service', async (t) => {
+  const received: { key: unknown; body: string }[] = [];
+  const third = await serve(t, async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    received.push({ key: request.headers['x-key'], body });
+    response.setHeader('Content-Type', 'application/json').end('{"ok":true}');
+  });
   const versions: Record<string, string> = { '1.0.0': pieceThatSends('tea.example.com') };
   const registry = await servePackage(t, name, () => versions);
-  const settings = { PACKAGE_REGISTRY: registry };
+  const overrides = { 'https://tea.example.com': third };
+  const settings = { PACKAGE_REGISTRY: registry, EGRESS_OVERRIDES: JSON.stringify(overrides) };
   const folder = await temporaryFolder(t);
   const service = await startService(t, { folder, settings });
   const environment = { QUARTERMASTER_DATA: folder, QUARTERMASTER_PACKAGE_REGISTRY: registry };
@@ -34,6 +43,19 @@ test('[install] a piece is planned, installed, updated after confirmation, resto
   const added = await quartermaster('add', name, '--digest', digest);
   assert.deepEqual([added.code, added.output], [0, 'installed piece_tea 1.0.0\n'], added.errors);
   await until(() => isServed('1.0.0'));
+  const json = {
+    bundle_id: 'piece_tea',
+    plugin_id: 'brew',
+    input_params: { leaf: 'mint' },
+    credentials: { token: secret },
+  };
+  const answer = await send(`${service.pluginsUrl}/v1/execute`, { key: service.key, json });
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(
+    received,
+    [{ key: secret, body: 'mint' }],
+    'the third party gets the credential in the header that the plan showed',
+  );
   assert.match((await quartermaster('update', 'piece_tea')).output, /already installed/);
 
   versions['1.1.0'] = pieceThatSends('leaf.example.com', 'DESTRUCTIVE');
