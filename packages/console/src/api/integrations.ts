@@ -1,6 +1,6 @@
 import type { BundleInstallation, BundlePlan, BundlePlanRequest, InstalledBundle } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
-import { filesApi } from './addresses.ts';
+import { filesApi, pluginsApi } from './addresses.ts';
 import { useInfiniteList } from './infinite-list.ts';
 
 const installedKey = ['installed-bundles'];
@@ -28,10 +28,23 @@ export async function removeBundle(bundleId: string): Promise<void> {
   await filesApi.json('DELETE /v1/installed_bundles/{bundle_id}', { path: { bundle_id: bundleId } });
 }
 
-/** Reads again what a change of the installed bundles affects. */
+const wait = { tries: 20, ms: 500 } as const;
+
+/** Waits until the catalogue, which the service reads again at intervals, has the bundle in this version; null: not at all. */
+async function untilServed(bundleId: string, version: string | null): Promise<void> {
+  for (let tries = 0; tries < wait.tries; tries++) {
+    const bundles = await pluginsApi.data('GET /v1/bundles');
+    const served = bundles.find(({ bundle_id }) => bundle_id === bundleId)?.version ?? null;
+    if (served === null ? version === null : version?.startsWith(served) === true) return;
+    await new Promise((resolve) => setTimeout(resolve, wait.ms));
+  }
+}
+
+/** Reads again what a change of an installed bundle affects. */
 export function useRefreshBundles() {
   const queries = useQueryClient();
-  return async () => {
+  return async (bundleId: string, version: string | null) => {
+    await untilServed(bundleId, version);
     const keys = [installedKey, ['bundles'], ['plugins']];
     await Promise.all(keys.map((queryKey) => queries.invalidateQueries({ queryKey })));
   };

@@ -97,7 +97,7 @@ function RemoveBundle({ bundle, onClose }: { bundle: InstalledBundle; onClose: (
   const remove = async () => {
     await removeBundle(name);
     say(t('integrations.removed', { name }));
-    await refresh();
+    await refresh(name, null);
   };
   return (
     <Confirm

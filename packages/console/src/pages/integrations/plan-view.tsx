@@ -27,7 +27,7 @@ export function PlanView({ plan, onDone }: PlanViewProps) {
   const hasSecrets = plan.credentials.some(({ secret }) => secret);
   const { failure, busy, submit } = useSubmit(async () => {
     const installed = await installBundle(plan.bundle_plan_id, { digest: plan.digest, ...changesOf(plan, reach) });
-    await refresh();
+    await refresh(installed.bundle_id, installed.version);
     onDone(installed);
   });
   return (
