@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import type { PieceAuthValue, PieceTask } from '../execution/pieces/child/piece-task.ts';
-import { openTestBed } from '../execution/sandbox/testing/test-bed.suite.ts';
+import { childrenOf, openTestBed } from '../execution/sandbox/testing/test-bed.suite.ts';
 import { describePiece } from './describe-piece.ts';
 import { openPiece, type PieceTaskWithoutFile } from './piece-process.ts';
 import { generations, pieceOf } from './testing/small-pieces.suite.ts';
@@ -185,4 +185,21 @@ test('a process that served one credential never serves another', async () => {
   const outcomes = [await run('a'), await run('a'), await run('b'), await run('a')];
   assert.deepEqual(outcomes, [1, 2, 1, 3].map(result));
   await assert.rejects(run('a', 'process'), /Pieces run in a sandbox only/);
+});
+
+test('processes of other credentials share one budget, and the one that is idle for the longest time ends first', async () => {
+  await using small = await openTestBed({ isolation: 'sandbox', maxChildrenPerBundle: 1, maxChildren: 3 });
+  await small.addBundle('counting', {
+    'piece.cjs': pieceOf({ count: 'return (globalThis.runs = (globalThis.runs ?? 0) + 1);' }),
+  });
+  const before = childrenOf(process.pid).length;
+  const run = async (credentialsDigest: string) => {
+    const task = { handlerPath: 'piece.cjs', piece: { credentialsDigest }, input: { ...call('count') } };
+    const outcome = await small.run('counting', task);
+    assert.ok(childrenOf(process.pid).length - before <= 3, 'more processes than the budget allows');
+    return outcome;
+  };
+  const outcomes = [];
+  for (const digest of ['a', 'b', 'c', 'd', 'd', 'a']) outcomes.push(await run(digest));
+  assert.deepEqual(outcomes, [1, 1, 1, 1, 2, 1].map(result));
 });
