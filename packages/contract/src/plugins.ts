@@ -35,6 +35,18 @@ export const Bundle = Type.Object({
     description:
       'Why no plugin of the bundle can run on this service, and the remedy. null: they can, with their credentials.',
   }),
+  piece: Type.Optional(
+    Type.Object(
+      {
+        package: Type.String(),
+        version: Type.String(),
+        credential_places: Type.Array(Type.String(), {
+          description: 'The only places of requests that get the credential, such as `header:authorization`.',
+        }),
+      },
+      { description: 'The package that the bundle was installed from.' },
+    ),
+  ),
 });
 export type Bundle = Static<typeof Bundle>;
 

@@ -60,6 +60,7 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
             {t(`isolation.${bundle.isolation}.about`)} ·{' '}
             {t(plugin.idempotent ? 'plugin.idempotent' : 'plugin.notIdempotent')}
           </Text>
+          {bundle.piece === undefined ? null : <FromPackage piece={bundle.piece} />}
         </div>
       </div>
       {bundle.unavailable === null ? null : (
@@ -88,5 +89,15 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
         </Tabs.Panel>
       </Tabs>
     </>
+  );
+}
+
+function FromPackage({ piece }: { piece: NonNullable<Bundle['piece']> }) {
+  const { t } = useLanguage();
+  return (
+    <Text size="xs" c="dimmed">
+      {t('integrations.package')}: {piece.package} {piece.version} · {t('integrations.places')}:{' '}
+      {piece.credential_places.join(', ') || t('plugin.noHosts')}
+    </Text>
   );
 }

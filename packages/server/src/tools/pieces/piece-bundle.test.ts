@@ -43,7 +43,7 @@ const auth = (kind: PieceAuth['kind'], props: readonly PieceProperty[] = []): Pi
 /** Properties of every type, with the schema of each. */
 const open = { type: ['string', 'number', 'boolean', 'object'] };
 const known =
-  'The third party knows the choices: ask for the options of this property, or use what another tool returned.';
+  'The third party knows the choices: use an id that another tool returned, not a name, or ask the user. POST /v1/plugins/…/options lists them.';
 const options = [
   { label: 'First', value: 1 },
   { label: 'Second', value: 2 },

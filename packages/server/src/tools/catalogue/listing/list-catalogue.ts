@@ -123,7 +123,20 @@ function bundleIn(bundle: CompiledBundle, view: { language: string; icon: string
     icon_url: view.icon,
     isolation,
     unavailable: describeObstacle(bundle),
+    ...pieceIn(manifest),
   } satisfies Bundle;
+}
+
+function pieceIn({ piece, credential_places: places }: CompiledBundle['manifest']): Pick<Bundle, 'piece'> {
+  if (piece === undefined) return {};
+  const { package: name, version } = piece;
+  return { piece: { package: name, version, credential_places: (places?.places ?? []).map(textOfPlace) } };
+}
+
+type Place = NonNullable<CompiledBundle['manifest']['credential_places']>['places'][number];
+
+function textOfPlace(place: Place): string {
+  return `${place.in}:${'prefix' in place ? place.prefix : place.name}`;
 }
 
 function describeObstacle({ refusal, callsOut, hosts }: CompiledBundle): string | null {

@@ -118,7 +118,7 @@ function labelsOf(options: NonNullable<PieceProperty['options']>): string {
 function askFor(what: 'choices' | 'members', { refreshers = [] }: PieceProperty): string {
   const others = refreshers.filter((name) => name !== 'auth' && name !== 'authentication');
   const depend = others.length === 0 ? '' : ` They depend on ${others.join(', ')}.`;
-  return `The third party knows the ${what}: ask for the options of this property, or use what another tool returned.${depend}`;
+  return `The third party knows the ${what}: use an id that another tool returned, not a name, or ask the user. POST /v1/plugins/…/options lists them.${depend}`;
 }
 
 function hasType(value: unknown, { type, enum: choices, format }: Schema): boolean {
