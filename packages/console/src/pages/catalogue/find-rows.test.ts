@@ -15,6 +15,7 @@ test('bundles that are ready to use stand before those that need credentials, an
   const bundles = [
     bundleOf('a_closed', { unavailable: 'It has no hosts.' }),
     bundleOf('b_needs', needs),
+    bundleOf('b_one_of', { credentials_schema: { type: 'object', anyOf: [{ required: ['A'] }, { required: ['B'] }] } }),
     bundleOf('c_stored', needs),
     bundleOf('d_optional', optional),
     bundleOf('e_free', {}),
@@ -27,6 +28,7 @@ test('bundles that are ready to use stand before those that need credentials, an
       ['d_optional', 'ready'],
       ['e_free', 'ready'],
       ['b_needs', 'needsCredentials'],
+      ['b_one_of', 'needsCredentials'],
       ['a_closed', 'unavailable'],
     ],
   );

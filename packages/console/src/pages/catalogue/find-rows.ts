@@ -7,8 +7,10 @@ export type Readiness = (typeof readiness)[number];
 /** @param profiles the ids of the bundles for which the project has a credential profile */
 export function readinessOf(bundle: Bundle, profiles: ReadonlySet<string>): Readiness {
   if (bundle.unavailable !== null) return 'unavailable';
-  const { required } = bundle.credentials_schema;
-  const needsNone = !Array.isArray(required) || required.length === 0;
+  const { required, anyOf } = bundle.credentials_schema;
+  // Alternatives are in `anyOf`.
+  const needed = Array.isArray(anyOf) ? anyOf.map((one) => Object(one).required) : [required];
+  const needsNone = needed.some((names) => !Array.isArray(names) || names.length === 0);
   return needsNone || profiles.has(bundle.bundle_id) ? 'ready' : 'needsCredentials';
 }
 

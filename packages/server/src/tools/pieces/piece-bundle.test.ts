@@ -50,8 +50,8 @@ const options = [
 ];
 const types: Readonly<Record<string, readonly [Partial<PieceProperty>, unknown]>> = {
   SHORT_TEXT: [
-    { defaultValue: 'x', description: 'Text' },
-    { type: 'string', default: 'x', description: 'Text' },
+    { defaultValue: 'x', description: 'Text', displayName: 'A label' },
+    { type: 'string', default: 'x', title: 'A label', description: 'Text' },
   ],
   LONG_TEXT: [{ defaultValue: 5 }, { type: 'string', description: 'LONG_TEXT' }],
   COLOR: [{}, { type: 'string', description: 'COLOR' }],

@@ -55,6 +55,7 @@ function schemaOf(property: PieceProperty, action: string): Schema {
   const { type, defaultValue, properties, options = [] } = property;
   const described = (schema: Schema, note = ''): Schema => ({
     ...schema,
+    ...titleOf(property),
     description: `${textOf(property)}${note === '' ? '' : ` ${note}`}`,
     ...(hasType(defaultValue, schema) ? { default: defaultValue } : {}),
   });
@@ -134,6 +135,14 @@ function textOf({
   name,
 }: Pick<PieceProperty, 'description' | 'displayName' | 'name'>): string {
   return (description || displayName || name).slice(0, longestText);
+}
+
+/** The label of an input, where it tells more than its name and is not its description. */
+function titleOf({ name, displayName, description }: PieceProperty): Schema {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return description === '' || plain(displayName) === plain(name) || plain(displayName) === ''
+    ? {}
+    : { title: displayName };
 }
 
 /** Describes the members and requires none: vendors change answers, and nobody checks these. */
