@@ -9,6 +9,7 @@ import { applications } from '../packages/console/src/language/zh-applications.t
 import { audit } from '../packages/console/src/language/zh-audit.ts';
 import { codes, fields } from '../packages/console/src/language/zh-codes.ts';
 import { documents } from '../packages/console/src/language/zh-documents.ts';
+import { integrations } from '../packages/console/src/language/zh-integrations.ts';
 import { people } from '../packages/console/src/language/zh-people.ts';
 import { permissions } from '../packages/console/src/language/zh-permissions.ts';
 import { shell } from '../packages/console/src/language/zh-shell.ts';
@@ -21,6 +22,7 @@ const chinese: Readonly<Record<string, string>> = {
   ...applications,
   ...audit,
   ...documents,
+  ...integrations,
   ...people,
   ...permissions,
   ...shell,
