@@ -23,12 +23,14 @@ export function createReadPiece({ sandbox, outbound }: ReadPieceDeps): ReadPiece
     const opened = await sandbox();
     const description = await describePiece(file, opened, signal);
     const seen = await dryRunPiece(file, description, opened, signal);
-    const hosts = [...new Set([...seen.hosts, ...literalHosts(file).hosts])].slice(0, most.hosts);
+    // A host that the code only names may be a link for people. If the dry run reached none, there is nothing better.
+    const named = literalHosts(file).hosts.filter((host) => !seen.hosts.includes(host));
+    const hosts = (seen.hosts.length > 0 ? seen.hosts : named).slice(0, most.hosts);
     const credentialPlaces = description.auth.length === 0 ? undefined : placesOf(seen, hosts);
     const logo = await fetchLogo(outbound, description.logoUrl, signal);
     const about = { id: bundleId ?? bundleIdOf(name), package: name, version, integrity };
     const files = pieceBundle({ ...about, description, hosts, credentialPlaces, file, logo });
-    return { files, warnings: warningsOf(seen) };
+    return { files, warnings: warningsOf(seen, named) };
   };
 }
 
@@ -45,9 +47,11 @@ function placesOf({ places }: DryRun, hosts: readonly string[]): CredentialPlace
   return { hosts: hosts.filter((host) => getting.has(host)), places: found.slice(0, most.places) };
 }
 
-function warningsOf({ computes, elsewhere }: DryRun): string[] {
+function warningsOf({ hosts, computes, elsewhere }: DryRun, named: readonly string[]): string[] {
   const list = (items: readonly string[]) => `${items.slice(0, 20).join(', ')}${items.length > 20 ? ', …' : ''}`;
+  const use = hosts.length > 0 ? 'which calls may not reach' : 'which calls may reach because the dry run reached none';
   return [
+    named.length === 0 ? '' : `The code also names these hosts, ${use}: ${list(named)}.`,
     computes.length === 0
       ? ''
       : `In the dry run, ${computes.length} actions sent no credential: ${list(computes)}. An action that computes with its credential cannot work.`,
