@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CredentialPlaces } from '@quartermaster/plugin-kit';
 import type { Outbound } from '../../platform/outbound.ts';
+import type { PieceAuth, PieceProperty } from '../execution/pieces/child/piece-task.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { describePiece } from '../pieces/describe-piece.ts';
 import { type DryRun, dryRunPiece } from '../pieces/dry-run.ts';
@@ -21,8 +22,9 @@ export function createReadPiece({ sandbox, outbound }: ReadPieceDeps): ReadPiece
   return async (read, bundleId, signal) => {
     const { name, version, integrity, file } = read;
     const opened = await sandbox();
-    const description = await describePiece(file, opened, signal);
-    const seen = await dryRunPiece(file, description, opened, signal);
+    const declared = await describePiece(file, opened, signal);
+    const seen = await dryRunPiece(file, declared, opened, signal);
+    const description = { ...declared, auth: withSecrets(declared.auth, seen.secretTexts) };
     // A host that the code only names may be a link for people. If the dry run reached none, there is nothing better.
     const named = literalHosts(file).hosts.filter((host) => !seen.hosts.includes(host));
     const hosts = (seen.hosts.length > 0 ? seen.hosts : named).slice(0, most.hosts);
@@ -38,6 +40,15 @@ export function createReadPiece({ sandbox, outbound }: ReadPieceDeps): ReadPiece
 export function bundleIdOf(name: string): string {
   const short = name.slice(name.indexOf('/') + 1).replace(/^piece-/, '');
   return `piece_${short.replaceAll(/[^a-z0-9]/g, '_')}`.slice(0, 64);
+}
+
+/** Treats texts that were sent like secrets as secrets, so that the piece gets placeholders for them too. */
+function withSecrets(auth: readonly PieceAuth[], secretTexts: readonly string[]): PieceAuth[] {
+  const isSecret = ({ name }: PieceProperty) => secretTexts.includes(name);
+  return auth.map((one) => ({
+    ...one,
+    props: one.props.map((field) => (isSecret(field) ? { ...field, type: 'SECRET_TEXT' } : field)),
+  }));
 }
 
 function placesOf({ places }: DryRun, hosts: readonly string[]): CredentialPlaces {

@@ -29,6 +29,8 @@ const bodies: Readonly<Record<string, string>> = {
   second: `const answer = await post('https://api.example.net/me', { 'x-key': account.key });
     const { ok } = await answer.json(); if (ok) await post('https://files.example.net/' + propsValue.name);`,
   basic: `await post('https://api-' + account.subdomain + '.example.net/', { authorization: 'Basic ' + btoa('me:' + account.key) });`,
+  login: `await post('https://api.example.net/', { authorization: 'Basic ' + btoa(account.login + ':' + account.key), 'x-team': account.team });
+    await post('https://api.example.net/teams/' + account.team, { 'x-key': account.key });`,
   query: `await post(account.base_url + '/search?api_key=' + account.key);`,
   region: `await post('https://' + account.region + '.example.net/', { 'x-key': account.key });`,
   form: `await post('https://api.example.net/', { 'content-type': 'application/x-www-form-urlencoded' }, 'a=1&token=' + account.key);`,
@@ -46,7 +48,7 @@ const text = { type: 'SHORT_TEXT', displayName: 'Text', required: true };
 const post = (url, headers = {}, body) => fetch(new URL(url), { method: body ? 'POST' : 'GET', headers, body });
 const option = (value) => ({ label: value, value });
 exports.piece = { displayName: 'Chat', getContextInfo: () => ({ version: '2' }),
-  auth: { type: 'CUSTOM_AUTH', displayName: 'Account', required: true, props: { subdomain: text, base_url: text,
+  auth: { type: 'CUSTOM_AUTH', displayName: 'Account', required: true, props: { subdomain: text, base_url: text, login: text, team: text,
     region: { type: 'STATIC_DROPDOWN', displayName: 'Region', required: true, options: { options: [option('eu1'), option('us1')] } },
     key: { type: 'SECRET_TEXT', displayName: 'Key', required: true } } },
   _actions: { ${Object.entries(bodies)
@@ -68,10 +70,12 @@ test('a dry run finds the hosts of a piece, the places of its credentials, and a
     ],
     computes: ['json', 'hmac', 'anywhere', 'silent'],
     elsewhere: ['json: the body'],
+    secretTexts: ['login'],
     places: [
       '{subdomain}.chat.example.net header:authorization',
       'api.example.net header:x-key',
       'api-{subdomain}.example.net header:authorization',
+      'api.example.net header:authorization',
       '{base_url} query:api_key',
       'eu1.example.net header:x-key',
       'api.example.net form:token',
@@ -83,7 +87,13 @@ test('a dry run finds the hosts of a piece, the places of its credentials, and a
 
 test('the pieces of each generation of the framework show their place', async () => {
   for (const name of ['first', 'third', 'fourth'] as const) {
-    const found = { hosts: ['api.example.com'], computes: [], elsewhere: [], places: ['api.example.com header:x-key'] };
+    const found = {
+      hosts: ['api.example.com'],
+      computes: [],
+      elsewhere: [],
+      secretTexts: [] as string[],
+      places: ['api.example.com header:x-key'],
+    };
     assert.deepEqual(await dryRun(generations[name]), found, name);
   }
 });

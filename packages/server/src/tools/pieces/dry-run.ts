@@ -15,6 +15,8 @@ export interface DryRun {
   readonly places: ReadonlyArray<{ readonly host: string; readonly place: CredentialPlace }>;
   /** Actions that need credentials and sent none: they compute with them, or no request follows from the sample inputs. */
   readonly computes: readonly string[];
+  /** Fields that the piece declares as ordinary texts, and that it sent only in headers, queries and forms, like secrets. */
+  readonly secretTexts: readonly string[];
   /** Where no credential can be sent although an action held one there, as `action: the body`. */
   readonly elsewhere: readonly string[];
 }
@@ -78,18 +80,35 @@ export async function dryRunPiece(
   return { ...notes.found(), computes: needing.map(({ name }) => name).filter((name) => !done.has(name)) };
 }
 
+const nothingLearnt = { host: '', places: [], elsewhere: [] };
+
 /** Collects what the requests of a piece show, within bounds. */
 function createNotes() {
   const hosts = new Set<string>();
   const places = new Map<string, { host: string; place: CredentialPlace }>();
   const elsewhere = new Set<string>();
+  const ofTexts = new Map<string, { name: string; host: string; place: CredentialPlace }>();
+  /** The texts that a piece needs in clear: in a host, a path or a body. */
+  const clear = new Set<string>();
   let bytes = 0;
+
+  function lookForTexts(request: OutboundRequest, account: SampleAccount): void {
+    for (const [label, name] of account.labels) {
+      const { host: found, places: held, elsewhere: others } = learnPlaces(toEgress(request), [label]) ?? nothingLearnt;
+      const host = hostTemplate(found, account);
+      if (found.includes(label) || others.length > 0 || held.some((place) => place.in === 'path')) clear.add(name);
+      else if (host !== null)
+        for (const place of held) ofTexts.set(`${name} ${host} ${placeText(place)}`, { name, host, place });
+    }
+  }
+
   return {
     /** Whether the request holds a placeholder in a place of credentials. */
     add(action: string, request: OutboundRequest, account: SampleAccount): boolean {
       bytes += JSON.stringify(request).length;
       const isFull = hosts.size + places.size + elsewhere.size >= bounds.results;
       if (bytes > bounds.bytes || isFull) throw new Error('The piece sent too many requests.');
+      lookForTexts(request, account);
       const learnt = learnPlaces(toEgress(request), account.placeholders);
       if (learnt === undefined) return false;
       const host = hostTemplate(learnt.host, account);
@@ -99,6 +118,11 @@ function createNotes() {
       for (const where of learnt.elsewhere) elsewhere.add(`${action}: ${where}`);
       return learnt.places.length > 0;
     },
-    found: () => ({ hosts: [...hosts].sort(), places: [...places.values()], elsewhere: [...elsewhere] }),
+    found: () => {
+      const secrets = [...ofTexts.values()].filter(({ name }) => !clear.has(name));
+      for (const { host, place } of secrets) places.set(`${host} ${placeText(place)}`, { host, place });
+      const secretTexts = [...new Set(secrets.map(({ name }) => name))];
+      return { hosts: [...hosts].sort(), places: [...places.values()], elsewhere: [...elsewhere], secretTexts };
+    },
   };
 }

@@ -8,6 +8,8 @@ import { credentialsOf } from '../execution/pieces/piece-schema.ts';
 export interface SampleAccount {
   readonly auth: PieceAuthValue | null;
   readonly placeholders: readonly string[];
+  /** The names of the texts that the piece does not declare as secrets, by a part that only this text has. */
+  readonly labels: ReadonlyMap<string, string>;
   /** The names of the credentials that a host may hold, by what a host would hold of them. */
   readonly inHosts: ReadonlyMap<string, string>;
 }
@@ -33,16 +35,19 @@ export function sampleAccounts(auth: readonly PieceAuth[]): SampleAccounts[] {
       const values: Record<string, unknown> = {};
       const placeholders: string[] = [];
       const inHosts = new Map<string, string>();
+      const labels = new Map<string, string>();
       for (const [name, type] of Object.entries(fields)) {
         const { options, defaultValue } = props.find((one) => one.name === name) ?? {};
         const value = isSecret(name)
           ? createPlaceholder()
           : (options?.[choice % options.length]?.value ?? (asUrl ? undefined : defaultValue) ?? sampleOf(type, asUrl));
         values[name] = value;
+        const [label] = /qm[0-9a-f]{12}/.exec(String(value)) ?? [];
+        if (label !== undefined && !isSecret(name)) labels.set(label, name);
         if (isSecret(name)) placeholders.push(String(value));
         else if (typeof value === 'string' && options === undefined) inHosts.set(URL.parse(value)?.host || value, name);
       }
-      return { auth: { kind, fields: values }, placeholders, inHosts };
+      return { auth: { kind, fields: values }, placeholders, inHosts, labels };
     };
     const choices = Math.max(...props.map(({ options = [] }) => options.length), 0);
     const others = Array.from({ length: Math.min(choices, maxChoices) }, (_, choice) => create(false, choice));
@@ -50,7 +55,7 @@ export function sampleAccounts(auth: readonly PieceAuth[]): SampleAccounts[] {
   });
 }
 
-const noAccount: SampleAccount = { auth: null, placeholders: [], inHosts: new Map() };
+const noAccount: SampleAccount = { auth: null, placeholders: [], inHosts: new Map(), labels: new Map() };
 
 function sampleOf(type: string, asUrl: boolean): unknown {
   if (type !== 'text') return { number: 1, boolean: true }[type] ?? {};
