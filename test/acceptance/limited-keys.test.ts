@@ -315,6 +315,8 @@ test('[limits] a key with plugins:read lists and runs only plugins that read, an
   }
   const direct = `${pluginsUrl}/v1/bundles/slack/plugins/post_message/execute`;
   assert.equal((await send(direct, { key, json: post.input_params })).status, 403);
+  const choices = { property: 'channel', input_params: {}, credentials: {} };
+  assert.equal((await send(`${pluginsUrl}/v1/plugins/slack/post_message/options`, { key, json: choices })).status, 403);
   const sum = { tool_name: 'calculator__evaluate', input_params: { expression: '6*7' }, credentials: {} };
   assert.equal((await execute(sum)).status, 200);
   const started = await execute(sum, { Prefer: 'respond-async' });

@@ -142,6 +142,8 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       by,
     );
     const kept = (await installation.plan(request(tea('1.1.2')), by, signal)).about;
+    const foreign = request(packageOf('//{}', { name: '@other/piece-tea', version: '2.0.0' }));
+    await assert.rejects(installation.plan(foreign, by, signal), { code: 'DUPLICATE_OBJECT', message: /@other/ });
     assert.deepEqual(
       [kept.hosts, kept.credential_places?.hosts],
       [

@@ -25,7 +25,7 @@ import { isJsonObject } from '../../platform/json/json-object.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import { warningsOf } from '../../platform/validation/ignored-members.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
 import { getBundle, pluginNotFound } from '../catalogue/problems.ts';
 import { getPluginOfTool } from '../catalogue/tool-names.ts';
@@ -215,12 +215,17 @@ export function callerOf(
  * @param catalogue what the caller sees
  * @throws Problem OBJECT_NOT_FOUND, and PERMISSION_DENIED for effects that the caller may not cause
  */
-function checkPlugin(catalogue: Catalogue, permissions: Permissions, { bundle_id, plugin_id }: PluginCall): void {
+export function checkPlugin(
+  catalogue: Catalogue,
+  permissions: Permissions,
+  { bundle_id, plugin_id }: Pick<PluginCall, 'bundle_id' | 'plugin_id'>,
+): CompiledPlugin {
   const plugin = getBundle(catalogue, bundle_id).plugins.get(plugin_id);
   if (plugin === undefined) throw pluginNotFound(bundle_id, plugin_id);
-  if (permissions.has('plugins')) return;
+  if (permissions.has('plugins')) return plugin;
   const { effects } = plugin.manifest;
   if (!permissions.mayCause(effects)) throw effectsNotPermitted(`${bundle_id}/${plugin_id}`, effects);
+  return plugin;
 }
 
 /** Accepts an asynchronous run, once for an `Idempotency-Key`. */

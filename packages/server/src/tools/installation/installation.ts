@@ -14,7 +14,7 @@ import { PackagingError } from '../packaging/problems.ts';
 import type { ArchiveStore } from './archive-store.ts';
 import { addedTo, archiveOf, compareFacts, factsOf, nothingAdded, withAdded, withReach } from './package-facts.ts';
 import { type PiecePackage, readPiecePackage } from './piece-package.ts';
-import { packageRefused, planChanged, tooManyInstalled } from './problems.ts';
+import { otherPackage, packageRefused, planChanged, tooManyInstalled } from './problems.ts';
 import type { Registry } from './registry.ts';
 
 export interface InstallationDeps {
@@ -90,6 +90,7 @@ export function createInstallation(deps: InstallationDeps) {
     const { plans, installed } = await readRows(deps);
     const proposed = await archiveOf(files);
     const before = installed.get(proposed.archive.contents.bundleId);
+    checkPackage(before, read.name);
     const added = before?.about.added ?? nothingAdded;
     const { bytes, archive } = isDeepStrictEqual(added, nothingAdded)
       ? proposed
@@ -111,6 +112,7 @@ export function createInstallation(deps: InstallationDeps) {
     if (planned === undefined) throw objectNotFound('bundle plan', planId);
     const { digest, ...reach } = wanted;
     if (planned.about.digest !== digest) throw planChanged(planned.about.digest);
+    checkPackage(installed.get(planned.bundleId), planned.about.package);
     const { files } = await store.read(planned);
     const { bytes, archive } = await archiveOf(Object.keys(reach).length === 0 ? files : withReach(files, reach));
     await folders.check(archive, deps.load);
@@ -148,6 +150,12 @@ export function createInstallation(deps: InstallationDeps) {
     reconcile: (signal?: AbortSignal) => inTurn(() => reconcile(deps, signal), signal),
     list: async () => [...(await readRows(deps)).installed.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
+}
+
+/** The credential profiles of a bundle are for the package that it is from. */
+function checkPackage(before: InstallationRow | undefined, name: string): void {
+  if (before !== undefined && before.about.package !== name)
+    throw otherPackage(before.bundleId, before.about.package, name);
 }
 
 async function readRows({ store, clock }: Pick<InstallationDeps, 'store' | 'clock'>) {

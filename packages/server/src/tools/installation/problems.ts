@@ -31,3 +31,11 @@ export function tooManyInstalled(most: number): Problem {
     `At most ${most} bundles can be installed from packages. Remove one first.`,
   );
 }
+
+/** Another package would get the credential profiles of the bundle. */
+export function otherPackage(bundleId: string, installed: string, wanted: string): Problem {
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `The bundle ${bundleId} is from ${installed}, not from ${wanted}. Choose another id for the bundle (--id), or remove it first.`,
+  );
+}

@@ -10,21 +10,24 @@ after(() => bed[Symbol.asyncDispose]());
 const outbound = { send: async () => ({ kind: 'refused' as const, message: 'No logo.' }), close: async () => {} };
 const readPiece = createReadPiece({ sandbox: async () => bed.sandbox, outbound });
 
+const secret = `{ type: 'SECRET_TEXT', displayName: 'Key', required: true }`;
+
 /** Reads a piece with one action. */
-async function read(body: string) {
+async function read(body: string, auth = secret) {
   const file = Buffer.from(`exports.tea = { displayName: 'Tea', homepage: 'https://www.tea.example.dev/',
-    auth: { type: 'SECRET_TEXT', displayName: 'Key', required: true }, getContextInfo: () => ({ version: '1' }),
+    auth: ${auth}, getContextInfo: () => ({ version: '1' }),
     _actions: { brew: { name: 'brew', displayName: 'Brew', description: '', props: {}, run: async ({ auth }) => { ${body} } } } };`);
   const { signal } = new AbortController();
   const about = { name: '@x/piece-tea', version: '1.0.0', integrity: 'sha512-x', licence: '', packedFrom: null };
   const { files, warnings } = await readPiece({ ...about, file }, undefined, signal);
-  const { hosts, credential_places } = parse(String(files.get('bundle.yaml')));
-  return { hosts, getting: credential_places.hosts, warnings };
+  const { hosts, credential_places, credentials_schema } = parse(String(files.get('bundle.yaml')));
+  return { hosts, getting: credential_places.hosts, warnings, credentials: credentials_schema.properties };
 }
 
 test('only hosts that the dry run called may be reached, and a warning names the others in the code', async () => {
   const body = `return (await fetch('https://api.tea.example.dev/brew', { headers: { 'x-key': auth.secret_text } })).json();`;
-  assert.deepEqual(await read(body), {
+  const { credentials: _, ...found } = await read(body);
+  assert.deepEqual(found, {
     hosts: ['api.tea.example.dev'],
     getting: ['api.tea.example.dev'],
     warnings: ['The code also names these hosts, which calls may not reach: www.tea.example.dev.'],
@@ -35,4 +38,23 @@ test('hosts in the code are proposed if the dry run called none', async () => {
   const { hosts, getting, warnings } = await read(`throw new Error('No.');`);
   assert.deepEqual([hosts, getting], [['www.tea.example.dev'], []]);
   assert.match(warnings[0] ?? '', /calls may reach because the dry run reached none: www\.tea\.example\.dev/);
+});
+
+test('a text of the credentials is a secret, unless the piece needs it in clear, which a warning names', async () => {
+  const names = ['site', 'pat', 'login', 'region', 'unused'];
+  const fields = names.map((name) => `${name}: { type: 'SHORT_TEXT', displayName: '${name}', required: true }`);
+  const auth = `{ type: 'CUSTOM_AUTH', displayName: 'Account', required: true, props: { ${fields.join()}, key: ${secret} } }`;
+  const body = `const { site, pat, login, region, key } = auth.props;
+    const headers = { authorization: 'Basic ' + btoa(login + ':' + key), 'x-region': region, 'content-type': 'application/json' };
+    return await fetch('https://' + site + '.tea.example.dev/', { method: 'POST', headers, body: JSON.stringify({ pat }) });`;
+  const { credentials, warnings } = await read(body, auth);
+  const secrets = Object.entries(credentials).filter(([, schema]) => Object(schema)['x-secret'] === true);
+  assert.deepEqual(
+    secrets.map(([name]) => name),
+    ['login', 'region', 'unused', 'key'],
+  );
+  assert.ok(
+    warnings.includes('The piece gets these credentials in clear, so it can read them: pat, site.'),
+    warnings.join(),
+  );
 });

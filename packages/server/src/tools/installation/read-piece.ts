@@ -24,7 +24,7 @@ export function createReadPiece({ sandbox, outbound }: ReadPieceDeps): ReadPiece
     const opened = await sandbox();
     const declared = await describePiece(file, opened, signal);
     const seen = await dryRunPiece(file, declared, opened, signal);
-    const description = { ...declared, auth: withSecrets(declared.auth, seen.secretTexts) };
+    const description = { ...declared, auth: withSecrets(declared.auth, seen.clearTexts) };
     // A host that the code only names may be a link for people. If the dry run reached none, there is nothing better.
     const named = literalHosts(file).hosts.filter((host) => !seen.hosts.includes(host));
     const hosts = (seen.hosts.length > 0 ? seen.hosts : named).slice(0, most.hosts);
@@ -42,14 +42,17 @@ export function bundleIdOf(name: string): string {
   return `piece_${short.replaceAll(/[^a-z0-9]/g, '_')}`.slice(0, 64);
 }
 
-/** Treats texts that were sent like secrets as secrets, so that the piece gets placeholders for them too. */
-function withSecrets(auth: readonly PieceAuth[], secretTexts: readonly string[]): PieceAuth[] {
-  const isSecret = ({ name }: PieceProperty) => secretTexts.includes(name);
+/** Texts are secrets, so that the piece gets placeholders for them, except those that it needs in clear. */
+function withSecrets(auth: readonly PieceAuth[], clearTexts: readonly string[]): PieceAuth[] {
+  const isSecret = ({ name, type, options }: PieceProperty) =>
+    options === undefined && !typesInClear.has(type) && !clearTexts.includes(name);
   return auth.map((one) => ({
     ...one,
     props: one.props.map((field) => (isSecret(field) ? { ...field, type: 'SECRET_TEXT' } : field)),
   }));
 }
+
+const typesInClear: ReadonlySet<string> = new Set(['CHECKBOX', 'MARKDOWN', 'NUMBER']);
 
 function placesOf({ places }: DryRun, hosts: readonly string[]): CredentialPlaces {
   const found: CredentialPlaces['places'] = [];
@@ -58,10 +61,13 @@ function placesOf({ places }: DryRun, hosts: readonly string[]): CredentialPlace
   return { hosts: hosts.filter((host) => getting.has(host)), places: found.slice(0, most.places) };
 }
 
-function warningsOf({ hosts, computes, elsewhere }: DryRun, named: readonly string[]): string[] {
+function warningsOf({ hosts, computes, elsewhere, clearTexts }: DryRun, named: readonly string[]): string[] {
   const list = (items: readonly string[]) => `${items.slice(0, 20).join(', ')}${items.length > 20 ? ', …' : ''}`;
   const use = hosts.length > 0 ? 'which calls may not reach' : 'which calls may reach because the dry run reached none';
   return [
+    clearTexts.length === 0
+      ? ''
+      : `The piece gets these credentials in clear, so it can read them: ${list(clearTexts)}.`,
     named.length === 0 ? '' : `The code also names these hosts, ${use}: ${list(named)}.`,
     computes.length === 0
       ? ''

@@ -70,7 +70,7 @@ test('a dry run finds the hosts of a piece, the places of its credentials, and a
     ],
     computes: ['json', 'hmac', 'anywhere', 'silent'],
     elsewhere: ['json: the body'],
-    secretTexts: ['login'],
+    clearTexts: ['base_url', 'subdomain'],
     places: [
       '{subdomain}.chat.example.net header:authorization',
       'api.example.net header:x-key',
@@ -81,6 +81,8 @@ test('a dry run finds the hosts of a piece, the places of its credentials, and a
       'api.example.net form:token',
       'api.example.net path:/bot',
       'us1.example.net header:x-key',
+      'api.example.net header:x-team',
+      'api.example.net path:/teams/',
     ],
   });
 });
@@ -91,7 +93,7 @@ test('the pieces of each generation of the framework show their place', async ()
       hosts: ['api.example.com'],
       computes: [],
       elsewhere: [],
-      secretTexts: [] as string[],
+      clearTexts: [] as string[],
       places: ['api.example.com header:x-key'],
     };
     assert.deepEqual(await dryRun(generations[name]), found, name);

@@ -15,8 +15,8 @@ export interface DryRun {
   readonly places: ReadonlyArray<{ readonly host: string; readonly place: CredentialPlace }>;
   /** Actions that need credentials and sent none: they compute with them, or no request follows from the sample inputs. */
   readonly computes: readonly string[];
-  /** Fields that the piece declares as ordinary texts, and that it sent only in headers, queries and forms, like secrets. */
-  readonly secretTexts: readonly string[];
+  /** Fields that the piece declares as ordinary texts, and that it needs in clear: it sent them in a host or in a body. */
+  readonly clearTexts: readonly string[];
   /** Where no credential can be sent although an action held one there, as `action: the body`. */
   readonly elsewhere: readonly string[];
 }
@@ -88,7 +88,7 @@ function createNotes() {
   const places = new Map<string, { host: string; place: CredentialPlace }>();
   const elsewhere = new Set<string>();
   const ofTexts = new Map<string, { name: string; host: string; place: CredentialPlace }>();
-  /** The texts that a piece needs in clear: in a host, a path or a body. */
+  /** The texts that a piece needs in clear. */
   const clear = new Set<string>();
   let bytes = 0;
 
@@ -96,9 +96,9 @@ function createNotes() {
     for (const [label, name] of account.labels) {
       const { host: found, places: held, elsewhere: others } = learnPlaces(toEgress(request), [label]) ?? nothingLearnt;
       const host = hostTemplate(found, account);
-      if (found.includes(label) || others.length > 0 || held.some((place) => place.in === 'path')) clear.add(name);
-      else if (host !== null)
-        for (const place of held) ofTexts.set(`${name} ${host} ${placeText(place)}`, { name, host, place });
+      if (found.includes(label) || others.length > 0) clear.add(name);
+      if (host === null) continue;
+      for (const place of held) ofTexts.set(`${name} ${host} ${placeText(place)}`, { name, host, place });
     }
   }
 
@@ -119,10 +119,12 @@ function createNotes() {
       return learnt.places.length > 0;
     },
     found: () => {
-      const secrets = [...ofTexts.values()].filter(({ name }) => !clear.has(name));
-      for (const { host, place } of secrets) places.set(`${host} ${placeText(place)}`, { host, place });
-      const secretTexts = [...new Set(secrets.map(({ name }) => name))];
-      return { hosts: [...hosts].sort(), places: [...places.values()], elsewhere: [...elsewhere], secretTexts };
+      for (const [, name] of [...hosts].join(' ').matchAll(/\{([^}]+)\}/g)) clear.add(name ?? '');
+      for (const { name, host, place } of ofTexts.values()) {
+        if (!clear.has(name)) places.set(`${host} ${placeText(place)}`, { host, place });
+      }
+      const found = { hosts: [...hosts].sort(), places: [...places.values()], elsewhere: [...elsewhere] };
+      return { ...found, clearTexts: [...clear].sort() };
     },
   };
 }

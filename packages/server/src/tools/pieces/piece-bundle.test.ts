@@ -137,6 +137,8 @@ test('credentials have the members that each kind needs, and secrets are marked'
   });
   assert.deepEqual(found?.forms[0]?.fields, { domain: 'text', apiKey: 'text', limit: 'number' });
   assert.deepEqual(credentialsOf([auth('SECRET_TEXT')])?.schema.required, ['token']);
+  const twice = credentialsOf([auth('SECRET_TEXT'), auth('CUSTOM_AUTH', [property('token', 'LONG_TEXT')])]);
+  assert.equal(Object(twice?.schema.properties).token['x-secret'], true, 'a secret in one alternative is one in all');
   assert.equal(credentialsOf([]), undefined);
 });
 

@@ -7,10 +7,9 @@ import type { App } from '../../../platform/http/app.ts';
 import { warningsOf } from '../../../platform/validation/ignored-members.ts';
 import { choicesOf } from '../../catalogue/choices.ts';
 import { checkCredentialBounds } from '../../catalogue/credential-bounds.ts';
-import { getBundle, pluginNotFound } from '../../catalogue/problems.ts';
 import { hasAnswer } from '../answer-call.ts';
 import type { FoundOptions } from '../executor.ts';
-import { addTo, callerOf, type ExecutionRoutesDeps } from '../routes.ts';
+import { addTo, callerOf, checkPlugin, type ExecutionRoutesDeps } from '../routes.ts';
 import { presentOptions, readListedOptions } from './present-options.ts';
 
 /** The values of an input that the third party knows. */
@@ -31,8 +30,9 @@ export function optionsRoutes(app: App, deps: Omit<ExecutionRoutesDeps, 'backgro
       const { body } = request;
       const { bundle_id, plugin_id } = request.params;
       checkCredentialBounds(body.credentials);
-      const plugin = getBundle(catalogue().visibleTo(permissionsOf(request)), bundle_id).plugins.get(plugin_id);
-      if (plugin === undefined) throw pluginNotFound(bundle_id, plugin_id);
+      const permissions = permissionsOf(request);
+      // The code of the plugin runs with the credentials, so the caller must be allowed to run it.
+      const plugin = checkPlugin(catalogue().visibleTo(permissions), permissions, request.params);
       const warnings = warningsOf(OptionsRequest, body);
       const choices = choicesOf(plugin.manifest);
       const { kind } = choices[body.property] ?? { kind: 'one' };

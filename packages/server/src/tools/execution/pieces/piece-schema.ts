@@ -182,9 +182,10 @@ const secretName = /token|secret|passw|api_?-?key|private/i;
 export function credentialsOf(auth: readonly PieceAuth[]): { schema: Schema; forms: readonly AuthForm[] } | undefined {
   if (auth.length === 0) return undefined;
   const alternatives = auth.map((one) => ({ kind: one.kind, members: membersOfAuth(one) }));
-  const properties = Object.fromEntries(
-    alternatives.flatMap(({ members }) => members.map(({ name, schema }) => [name, schema])),
-  );
+  // A name that is a secret in one alternative is one in all.
+  const members = alternatives.flatMap((one) => one.members);
+  const secrets = members.filter(({ schema }) => 'x-secret' in schema);
+  const properties = Object.fromEntries([...members, ...secrets].map(({ name, schema }) => [name, schema]));
   const required = alternatives.map(({ members }) => members.filter((one) => one.required).map(({ name }) => name));
   const [first = [], ...others] = required;
   const forms = alternatives.map(({ kind, members }) => ({
