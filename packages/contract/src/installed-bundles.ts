@@ -6,7 +6,7 @@ import { pluginEffects } from './plugins.ts';
 
 /** What the plan, the command and the console say about every piece. */
 export const pieceWarning =
-  'A hostile piece can misuse the account that you lend to it, within the hosts above. It cannot read the credential, and it cannot reach other hosts, projects or runs.';
+  'A hostile piece can misuse the account that you lend to it, within the hosts above. It cannot read secrets, and it cannot reach other hosts, projects or runs.';
 
 const Hosts = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 100, description });

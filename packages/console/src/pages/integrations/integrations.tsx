@@ -6,7 +6,6 @@ import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
-import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { InstalledList } from './installed-list.tsx';
 import { PlanForm } from './plan-form.tsx';
@@ -53,7 +52,7 @@ export function Integrations() {
 function Done({ installed }: { installed: InstalledBundle }) {
   const { t } = useLanguage();
   return (
-    <Alert color={tones.good} role="status" title={t('integrations.done', { name: installed.bundle_id })}>
+    <Alert variant="light" color="cyan" role="status" title={t('integrations.done', { name: installed.bundle_id })}>
       {t('catalogue.plugins', { count: installed.actions.length })}
       {' · '}
       <Link to="/catalogue" search={(page) => ({ ...page, q: installed.bundle_id })}>

@@ -10,7 +10,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
 import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
 import { SchemaView } from '../../components/schema/schema-view.tsx';
-import { effectsColors, tones } from '../../components/tones.ts';
+import { effectsColors } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { ForModels } from './for-models.tsx';
 import classes from './plugin.module.css';
@@ -64,7 +64,7 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
         </div>
       </div>
       {bundle.unavailable === null ? null : (
-        <Alert color={tones.caution} title={t('readiness.unavailable')} mb="lg">
+        <Alert variant="light" color="orange" title={t('readiness.unavailable')} mb="lg">
           {bundle.unavailable}
         </Alert>
       )}
