@@ -15,6 +15,7 @@ const call = async (path, auth, body) => {
 };
 const channel = { type: 'DROPDOWN', displayName: 'Channel', required: true, refreshers: ['team'],
   options: async ({ auth, team }, { searchValue }) => {
+    if (team === 'large') return { options: Array.from({ length: 5000 }, (_, at) => ({ label: (at % 10 ? 'other ' : 'Gen ') + at, value: at })) };
     if (team === 'odd') return { options: [{ label: 'x'.repeat(300), value: 1 }, 5] };
     const found = await call('/channels?team=' + team + '&q=' + searchValue, auth);
     return { disabled: false, placeholder: 'Choose', options: found.map((one) => ({ label: one.name, value: one.id })) };
@@ -120,6 +121,8 @@ test('choices of the third party are read and checked', async (t) => {
     placeholder: '',
   };
   assert.deepEqual(await ask('channel', { team: 'odd' }), odd);
+  const { options: found } = (await ask('channel', { team: 'large' })) as { options: Array<{ label: string }> };
+  assert.deepEqual([found.length, found.at(-1)?.label], [500, 'Gen 4990']);
   const size = { type: 'number', description: 'Size' };
   assert.deepEqual(await ask('fields'), {
     schema: { type: 'object', properties: { size }, required: ['size'], additionalProperties: false },

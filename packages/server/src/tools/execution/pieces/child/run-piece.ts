@@ -36,6 +36,9 @@ export const run: Handler<PieceTask> = (task, context) =>
     return isObject ? output : { result: output ?? null };
   });
 
+/** Third parties have more; a search finds the others. The service accepts as many as are sent. */
+const mostOptions = { read: 50_000, sent: 2_000 };
+
 async function chooseFor(
   action: Readonly<Record<string, unknown>>,
   { property, search }: Extract<PieceTask, { mode: 'choices' }>,
@@ -46,5 +49,9 @@ async function chooseFor(
   const answer: unknown = typeof ask === 'function' ? await ask(props, createPropertyContext(search)) : ask;
   if (declared.type === 'DYNAMIC') return { properties: describeProperties(answer) };
   const { options, placeholder } = membersOf(answer);
-  return { options: describeOptions(Array.isArray(options) ? options : []), placeholder: textOf(placeholder, 200) };
+  const wanted = (search ?? '').trim().toLowerCase();
+  const described = describeOptions(Array.isArray(options) ? options.slice(0, mostOptions.read) : []);
+  const isFound = ({ label, value }: (typeof described)[number]) => `${label}\n${value}`.toLowerCase().includes(wanted);
+  const found = described.length > mostOptions.sent ? described.filter(isFound) : described;
+  return { options: found.slice(0, mostOptions.sent), placeholder: textOf(placeholder, 200) };
 }
