@@ -21,7 +21,9 @@ export interface PiecePackage {
 
 export const pieceLimits = { warnBytes: 2 * 2 ** 20, bytes: 8 * 2 ** 20 } as const;
 
+// composed: the pattern of the contract; neither class has the character that follows it.
 const isName = new RegExp(packageNamePattern);
+// composed: the pattern of the contract; neither class has the character that follows it.
 const isVersion = new RegExp(packageVersionPattern);
 
 /**

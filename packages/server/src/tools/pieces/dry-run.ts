@@ -119,7 +119,7 @@ function createNotes() {
       return learnt.places.length > 0;
     },
     found: () => {
-      for (const [, name] of [...hosts].join(' ').matchAll(/\{([^}]+)\}/g)) clear.add(name ?? '');
+      for (const [, name] of [...hosts].join(' ').matchAll(/\{([^{}]+)\}/g)) clear.add(name ?? '');
       for (const { name, host, place } of ofTexts.values()) {
         if (!clear.has(name)) places.set(`${host} ${placeText(place)}`, { host, place });
       }
