@@ -81,6 +81,10 @@ const refusals: Readonly<Record<string, readonly [string, RegExp]>> = {
     `exports.p = { displayName: 'P', auth: { type: 'OIDC' }, _actions: {} };`,
     /unknown type OIDC/,
   ],
+  'a piece of triggers': [
+    `exports.p = { displayName: 'P', _actions: {}, _triggers: { added: {} } };`,
+    /has no actions\. Quartermaster does not run its triggers/,
+  ],
   'an action that cannot run': [`exports.p = { displayName: 'P', _actions: { a: { name: 'a' } } };`, /action a has no/],
   'a package with dependencies': [`require('axios');`, /needs the package "axios".*bundle pack/],
   'too many actions': [

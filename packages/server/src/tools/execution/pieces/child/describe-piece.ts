@@ -13,12 +13,14 @@ import {
 const deepest = 4;
 
 export function describePiece({ piece, actions }: LoadedPiece): PieceDescription {
+  const auth = authOf(piece, actions.values()).flatMap(describeAuth);
+  if (actions.size === 0) throw new Error('The piece has no actions. Quartermaster does not run its triggers.');
   return {
     displayName: textOf(piece.displayName, 200),
     description: textOf(piece.description),
     logoUrl: textOf(piece.logoUrl),
     categories: listOf(piece.categories).map((one) => textOf(one, 100)),
-    auth: authOf(piece, actions.values()).flatMap(describeAuth),
+    auth,
     actions: [...actions.values()].map((action) => describeAction(action)),
   };
 }
