@@ -103,6 +103,16 @@ test('a piece in an unknown shape is refused by name', async () => {
   }
 });
 
+test('a piece that looks for an optional file with a promise continues without it', async () => {
+  const source = pieceOf({
+    read: `const { readFile } = require('fs/promises');
+      const read = (from) => from('/config').then(() => 'read', (error) => error.code);
+      return await Promise.all([read(readFile), read(require('node:fs').promises.readFile)]);`,
+  });
+  const { outcomes } = await runAll(source, [call('read')]);
+  assert.deepEqual(outcomes, [result(['ERR_ACCESS_DENIED', 'ERR_ACCESS_DENIED'])]);
+});
+
 test('the HTTP clients of pieces send their requests through the broker', async () => {
   const source = pieceOf({
     callback: `return await new Promise((yes, no) => {

@@ -21,11 +21,16 @@ const reasons: Readonly<Record<string, string>> = {
  */
 export function standIn(name: string, members: Readonly<Record<string, unknown>> = {}): unknown {
   const [module = name] = name.split('.');
-  const refuse = (): never => {
+  const refusal = (): Error => {
     const what = reasons[module] ?? 'uses a part of Node.js that pieces cannot use';
     const message = `This piece ${what} (${name}), which Quartermaster does not allow.`;
-    throw Object.assign(new Error(message), { code: 'ERR_ACCESS_DENIED' });
+    return Object.assign(new Error(message), { code: 'ERR_ACCESS_DENIED' });
   };
+  const refuse = (): never => {
+    throw refusal();
+  };
+  // Clients that look for an optional file handle only a promise that rejects.
+  const isAsync = /[./]promises\./.test(name);
   const target = Object.assign(function refused() {}, members);
   return new Proxy(target, {
     get: (_, key) => {
@@ -36,7 +41,7 @@ export function standIn(name: string, members: Readonly<Record<string, unknown>>
       Reflect.set(target, key, member);
       return member;
     },
-    apply: refuse,
+    apply: () => (isAsync ? Promise.reject(refusal()) : refuse()),
     construct: refuse,
   });
 }
