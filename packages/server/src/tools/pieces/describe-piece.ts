@@ -11,7 +11,23 @@ import { openPiece } from './piece-process.ts';
  */
 export async function describePiece(file: Buffer, sandbox: Sandbox, signal: AbortSignal): Promise<PieceDescription> {
   await using piece = await openPiece(file, sandbox);
-  return checkDescription(readAnswer(await piece.run({ mode: 'describe' }, signal)));
+  return withAddresses(checkDescription(readAnswer(await piece.run({ mode: 'describe' }, signal))), file);
+}
+
+/** Members of the answers of token endpoints (Pipedrive, Zoho, Salesforce) that pieces read, and that no property declares. */
+const addresses = ['api_domain', 'instance_url'];
+
+/** Adds the addresses of accounts that the code reads to the credentials, because the token alone does not have them. */
+function withAddresses(description: PieceDescription, file: Buffer): PieceDescription {
+  const about = 'The URL of the account, which the token endpoint returns beside the token.';
+  const props = addresses
+    .filter((name) => file.includes(name))
+    .map((name) => ({ name, type: 'SHORT_TEXT', displayName: name, description: about, required: false }));
+  const auth = description.auth.map((one) => {
+    const missing = props.filter(({ name }) => !one.props.some((each) => each.name === name));
+    return one.kind === 'OAUTH2' ? { ...one, props: [...one.props, ...missing] } : one;
+  });
+  return { ...description, auth };
 }
 
 function readAnswer(outcome: SandboxOutcome): unknown {

@@ -87,6 +87,15 @@ test('a dry run finds the hosts of a piece, the places of its credentials, and a
   });
 });
 
+test('the address of an account in the answer of a token endpoint is a credential that a host may be', async () => {
+  const found = await dryRun(`exports.piece = { displayName: 'Deals', getContextInfo: () => ({ version: '2' }),
+    auth: { type: 'OAUTH2', displayName: 'Account', required: true, authUrl: '', tokenUrl: '', scope: [] },
+    _actions: { list: { name: 'list', displayName: 'List', description: '', props: {}, run: async ({ auth: { data } }) => {
+      await fetch(data['api_domain'] + '/deals', { headers: { authorization: 'Bearer ' + data.access_token } }); } } } };`);
+  const places = ['{api_domain} header:authorization'];
+  assert.deepEqual(found, { hosts: ['{api_domain}'], places, computes: [], elsewhere: [] });
+});
+
 test('the pieces of each generation of the framework show their place', async () => {
   for (const name of ['first', 'third', 'fourth'] as const) {
     const found = {

@@ -70,8 +70,8 @@ export function authFor(auth: PieceAuthValue | null, contextVersion: string | un
   if (kind === 'CUSTOM_AUTH') return contextVersion === undefined ? fields : { type: kind, props: fields };
   if (kind === 'BASIC_AUTH') return { type: kind, ...fields };
   const { access_token, ...props } = fields;
-  // Slack looks for the token of a user in the answer of its token endpoint.
-  const data = { access_token, authed_user: { access_token } };
+  // Pieces read other members of the answer of the token endpoint: the token of a user of Slack, the address of an account.
+  const data = { ...props, access_token, authed_user: { access_token } };
   return { type: kind, access_token, token_type: 'Bearer', scope: '', props, data };
 }
 
