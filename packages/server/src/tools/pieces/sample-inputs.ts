@@ -5,7 +5,9 @@ type Members = Record<string, unknown>;
 /** Returns a plausible value for each property, or for each required one. */
 export function sampleProps(props: readonly PieceProperty[], which: 'all' | 'required'): Members {
   const wanted = props.filter(({ required, type }) => type !== 'MARKDOWN' && (which === 'all' || required));
-  return Object.fromEntries(wanted.map((property) => [property.name, sampleOf(property, which)]));
+  const fileNames = wanted.filter(({ type }) => type === 'FILE').map(({ name }) => [`${name}_filename`, 'sample.pdf']);
+  const values = wanted.map((property) => [property.name, sampleOf(property, which)]);
+  return Object.fromEntries([...fileNames, ...values]);
 }
 
 function sampleOf(
@@ -13,7 +15,7 @@ function sampleOf(
   which: 'all' | 'required',
 ): unknown {
   if (defaultValue !== undefined && defaultValue !== null && defaultValue !== '') return defaultValue;
-  const first = options?.[0]?.value;
+  const first = options?.map(({ value }) => value).find((value) => value !== null && value !== '');
   switch (type) {
     case 'NUMBER':
       return 1;
@@ -27,7 +29,7 @@ function sampleOf(
     case 'DYNAMIC':
       return { [name]: '/text' };
     case 'ARRAY':
-      return [properties === undefined ? 'text' : sampleProps(properties, which)];
+      return [properties === undefined ? sampleItem(name) : sampleProps(properties, which)];
     case 'MULTI_SELECT_DROPDOWN':
     case 'STATIC_MULTI_SELECT_DROPDOWN':
       return [first ?? '1'];
@@ -43,7 +45,7 @@ function sampleOf(
 const texts: ReadonlyArray<readonly [RegExp, string]> = [
   [/mail/i, 'person@example.com'],
   [/ur[il]|link|website/i, 'https://example.com/page'],
-  [/^ts$|timestamp/i, '1767225600.000100'],
+  [/(?:^|_)ts$|Ts$|[tT]imestamp/, '1767225600.000100'],
   [/date|time/i, '2026-01-01T00:00:00.000Z'],
   [/phone|mobile/i, '+15555550100'],
   [/id$|ids$|key$|number|count|limit|amount/i, '1'],
@@ -51,6 +53,12 @@ const texts: ReadonlyArray<readonly [RegExp, string]> = [
 
 function sampleText(name: string): string {
   return texts.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
+}
+
+/** Many lists hold ids. */
+function sampleItem(name: string): string {
+  const text = sampleText(name);
+  return text === 'text' ? '1' : text;
 }
 
 /** An answer with what an action says that it returns, and with members that many APIs have. */
