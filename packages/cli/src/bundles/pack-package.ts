@@ -8,11 +8,17 @@ import { promisify } from 'node:util';
 const bundler = 'esbuild@0.28.2';
 
 /**
- * The old framework compiles validators of flows when it is loaded. This generates code, which the sandbox refuses, and no action uses
- * them.
+ * What replaces modules that the sandbox cannot run. The old framework compiles validators of flows when it is loaded. This generates
+ * code, which the sandbox refuses, and no action uses them. tiktoken reads its code from a file, and pieces count tokens with it to stay
+ * below a limit: a token has about four characters. playwright starts browsers; the actions of a piece that start none need it only loaded.
  */
-const withoutCompiler = { module: '@sinclair/typebox/compiler', file: 'no-compiler.js' } as const;
-const noCompiler = 'exports.TypeCompiler = { Compile: () => ({ Check: () => true, Errors: () => [] }) };\n';
+const replacements: Readonly<Record<string, string>> = {
+  '@sinclair/typebox/compiler': 'exports.TypeCompiler = { Compile: () => ({ Check: () => true, Errors: () => [] }) };',
+  tiktoken: `const encoder = () => ({ encode: (text) => new Uint32Array(Math.ceil(text.length / 4)), free: () => {} });
+    Object.assign(exports, { encoding_for_model: encoder, get_encoding: encoder });`,
+  playwright: `const launch = () => { throw new Error('This piece starts a browser, which Quartermaster does not allow.'); };
+    exports.chromium = { launch };`,
+};
 
 export interface PackedPackage {
   readonly file: string;
@@ -27,7 +33,7 @@ export interface PackedPackage {
  */
 export async function packPackage(wanted: string, out: string): Promise<PackedPackage> {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-pack-'));
-  const run = async (program: string, ...args: string[]) =>
+  const run: Run = async (program, ...args) =>
     (await promisify(execFile)(program, args, { cwd: folder, maxBuffer: 16 * 2 ** 20 })).stdout;
   try {
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n');
@@ -41,10 +47,7 @@ export async function packPackage(wanted: string, out: string): Promise<PackedPa
     const packed = join(folder, 'packed');
     await mkdir(packed);
     const entry = `./node_modules/${name}/${main}`;
-    await writeFile(join(folder, withoutCompiler.file), noCompiler);
-    const alias = `--alias:${withoutCompiler.module}=./${withoutCompiler.file}`;
-    const options = [alias, '--bundle', '--platform=node', '--format=cjs', '--target=node24', '--log-level=error'];
-    await run(process.execPath, 'node_modules/esbuild/bin/esbuild', entry, ...options, '--outfile=packed/index.js');
+    await bundle(folder, entry, run);
     const facts = { name, version, license, main: 'index.js', dependencies: {}, quartermaster: { integrity } };
     await writeFile(join(packed, 'package.json'), `${JSON.stringify(facts, null, 2)}\n`);
     const listed = await run(
@@ -61,4 +64,19 @@ export async function packPackage(wanted: string, out: string): Promise<PackedPa
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+type Run = (program: string, ...args: string[]) => Promise<string>;
+
+/** Writes `packed/index.js`. */
+async function bundle(folder: string, entry: string, run: Run): Promise<void> {
+  const aliases: string[] = [];
+  for (const [module, source] of Object.entries(replacements)) {
+    const file = `./replaced-${aliases.length}.js`;
+    await writeFile(join(folder, file), source);
+    aliases.push(`--alias:${module}=${file}`);
+  }
+  const form = ['--bundle', '--platform=node', '--format=cjs', '--target=node24', '--log-level=error'];
+  const options = [...aliases, ...form, '--outfile=packed/index.js'];
+  await run(process.execPath, 'node_modules/esbuild/bin/esbuild', entry, ...options);
 }
