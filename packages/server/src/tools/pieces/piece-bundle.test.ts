@@ -109,6 +109,8 @@ test('every type of property has its schema', () => {
   assert.deepEqual(others, Object.fromEntries(Object.entries(types).map(([type, [, schema]]) => [type, schema])));
   assert.deepEqual(fileName, { type: 'string', description: 'The name of the file in FILE, with its extension.' });
   assert.deepEqual([renamed !== undefined, preset !== undefined, required], [true, true, ['The_name']]);
+  const rows = inputSchemaOf(action('insert', [property('rows', 'ARRAY', { defaultValue: [{ id: 1 }] })]));
+  assert.deepEqual(Object(rows.properties).rows.items, open);
   assert.throws(() => inputSchemaOf(action('send', [property('map', 'MAP')])), {
     message: /the action send has the property map of the unknown type MAP\./,
   });

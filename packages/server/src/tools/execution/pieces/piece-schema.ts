@@ -52,7 +52,7 @@ const open: Schema = { type: ['string', 'number', 'boolean', 'object'] };
 const typesOfText = new Set(['SHORT_TEXT', 'LONG_TEXT', 'COLOR', 'SECRET_TEXT']);
 
 function schemaOf(property: PieceProperty, action: string): Schema {
-  const { type, defaultValue, properties, options = [] } = property;
+  const { type, defaultValue, options = [] } = property;
   const described = (schema: Schema, note = ''): Schema => ({
     ...schema,
     ...titleOf(property),
@@ -76,7 +76,7 @@ function schemaOf(property: PieceProperty, action: string): Schema {
     case 'CUSTOM':
       return described(open);
     case 'ARRAY':
-      return described({ type: 'array', items: itemsOf(properties, action) });
+      return described({ type: 'array', items: itemsOf(property, action) });
     case 'STATIC_DROPDOWN':
       return described(choiceOf(options), labelsOf(options));
     case 'STATIC_MULTI_SELECT_DROPDOWN':
@@ -92,9 +92,11 @@ function schemaOf(property: PieceProperty, action: string): Schema {
   }
 }
 
-function itemsOf(properties: readonly PieceProperty[] | undefined, action: string): Schema {
-  if (properties === undefined) return { type: 'string' };
-  return schemaOfProperties(properties, action);
+/** A list without declared members holds texts, unless its default shows otherwise. */
+function itemsOf({ properties, defaultValue }: PieceProperty, action: string): Schema {
+  if (properties !== undefined) return schemaOfProperties(properties, action);
+  const holdsTexts = !Array.isArray(defaultValue) || defaultValue.every((item) => typeof item === 'string');
+  return holdsTexts ? { type: 'string' } : open;
 }
 
 function choiceOf(options: NonNullable<PieceProperty['options']>): Schema {
