@@ -2,7 +2,8 @@
 // bench/results/latest.json. `npm run bench -- http` runs the benches whose name contains "http". `-- search`, `-- vectors`
 // and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when a request
 // failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and
-// this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts).
+// this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts). `npm run bench -- pieces`
+// tries pieces (pieces.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
@@ -11,6 +12,7 @@ import { consoleBenches } from './console-bench.ts';
 import { measureDeletions } from './deletion-bench.ts';
 import { httpBenches } from './http-benches.ts';
 import { importedBenches } from './imported-bench.ts';
+import { surveyPieces } from './pieces.ts';
 import { queryBenches } from './query-benches.ts';
 import { restartBench } from './restart-bench.ts';
 import { searchBenches } from './search/search-benches.ts';
@@ -21,6 +23,10 @@ const args = process.argv.slice(2);
 if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
 if (args[0] === 'deletion') {
   await measureDeletions();
+  process.exit();
+}
+if (args[0] === 'pieces') {
+  await surveyPieces(args.slice(1));
   process.exit();
 }
 const wanted = args[0] ?? '';
