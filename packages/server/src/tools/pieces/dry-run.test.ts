@@ -93,7 +93,7 @@ test('the address of an account in the answer of a token endpoint is a credentia
     _actions: { list: { name: 'list', displayName: 'List', description: '', props: {}, run: async ({ auth: { data } }) => {
       await fetch(data['api_domain'] + '/deals', { headers: { authorization: 'Bearer ' + data.access_token } }); } } } };`);
   const places = ['{api_domain} header:authorization'];
-  assert.deepEqual(found, { hosts: ['{api_domain}'], places, computes: [], elsewhere: [] });
+  assert.deepEqual(found, { hosts: ['{api_domain}'], clearTexts: ['api_domain'], places, computes: [], elsewhere: [] });
 });
 
 test('the pieces of each generation of the framework show their place', async () => {

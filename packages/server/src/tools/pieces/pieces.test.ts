@@ -158,8 +158,8 @@ test('modules that reach outside of the process can be loaded, and their use fai
     use: `const modules = ['fs', 'node:fs/promises', 'net', 'tls', 'dns', 'child_process', 'worker_threads', 'http2', 'vm', 'v8', 'inspector', 'module'];
       class Socket extends require('net').Socket {}
       const { readFile } = require('fs').promises;
-      return [() => new Socket(), () => readFile('/etc/passwd'), () => require('http').createServer(), ...modules.map((name) => () => require(name).run())]
-        .map((use) => { try { use(); return 'used'; } catch (cause) { return cause.message; } });`,
+      const uses = [() => new Socket(), () => readFile('/etc/passwd'), () => require('http').createServer(), ...modules.map((name) => () => require(name).run())];
+      return await Promise.all(uses.map(async (use) => { try { await use(); return 'used'; } catch (cause) { return cause.message; } }));`,
     files: `const it = await context.files.write({ fileName: 'my tea.txt', data: Buffer.from('Earl Grey') }); return { it };`,
     store: `await context.store.put('a', 1);`,
     server: `return context.server.publicUrl;`,
