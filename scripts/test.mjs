@@ -33,7 +33,6 @@ if (unknown.length > 0) {
  * without work.
  */
 const longest = [
-  'test/acceptance/low-disk.system.test.ts',
   'test/acceptance/container.system.test.ts',
   'test/acceptance/backup.system.test.ts',
   'test/acceptance/python-client.system.test.ts',
@@ -118,8 +117,8 @@ async function runFiles(chosen) {
   try {
     const events = run({
       files: chosen.map((file) => resolve(file)),
-      // Two files more than there are processors, because many tests wait for other processes.
-      concurrency: availableParallelism() + 2,
+      // One file more than there are processors, because many tests wait for other processes.
+      concurrency: availableParallelism() + 1,
       // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
       timeout: 3_600_000,
       execArgv: [`--import=${pathToFileURL(resolve('test/support/file-time-limit.ts')).href}`],
