@@ -40,6 +40,7 @@ const single: Spans = { rows: 1, columns: 1 };
 
 export function createTableRows(): TableRows {
   const tables: Table[] = [];
+  const repetition = createRepetition();
 
   function closeCell(table: Table, before: string): void {
     table.cells.push({ text: oneLine(table.cell + before), spans: table.spans });
@@ -49,7 +50,7 @@ export function createTableRows(): TableRows {
 
   function closeRow(table: Table, before: string): void {
     if (oneLine(table.cell + before) !== '') closeCell(table, before);
-    const texts = spread(table);
+    const texts = spread(table, repetition);
     if (texts.some((text) => text !== '')) table.rows.push(texts.join(' | '));
     table.cells = [];
     table.cell = '';
@@ -88,26 +89,51 @@ export function createTableRows(): TableRows {
 /** A longer cell is not repeated. */
 const longestRepeated = 500;
 
+interface Repetition {
+  /** Counts the text of a cell of the document. */
+  add(text: string): void;
+  /** Counts one more repetition of a text. False when the tables of the document have repeated too much. */
+  allows(text: string): boolean;
+}
+
+/** Bounds the repeated text of a document by its own, because each cell can ask for 2,500 repetitions. */
+function createRepetition(): Repetition {
+  let left = 10_000;
+  const lengthOf = (text: string) => text.length + ' | '.length;
+  return {
+    add: (text) => {
+      left += 10 * lengthOf(text);
+    },
+    allows: (text) => {
+      left -= lengthOf(text);
+      return left > 0;
+    },
+  };
+}
+
 /**
  * Repeats a cell that spans rows or columns in each of them, so that every row can be read alone. A cell across a whole
- * row is not repeated.
+ * row is not repeated, and no cell once the document has repeated ten times its own text.
  */
-function spread(table: Table): string[] {
+function spread(table: Table, repetition: Repetition): string[] {
   const { cells } = table;
   if (cells.length === 0) return [];
   const texts: string[] = [];
   const next: Table['carried'] = [];
   const takeCarried = () => {
     for (let above = table.carried[texts.length]; above !== undefined; above = table.carried[texts.length]) {
+      if (!repetition.allows(above.text)) return;
       if (above.left > 1) next[texts.length] = { text: above.text, left: above.left - 1 };
       texts.push(above.text);
     }
   };
   for (const { text, spans } of cells) {
     takeCarried();
+    repetition.add(text);
     const columns = cells.length === 1 && texts.length === 0 ? 1 : spans.columns;
     const again = text.length <= longestRepeated ? text : '';
     for (let column = 0; column < columns; column += 1) {
+      if (column > 0 && !repetition.allows(again)) break;
       if (spans.rows > 1) next[texts.length] = { text: again, left: spans.rows - 1 };
       texts.push(column === 0 ? text : again);
     }

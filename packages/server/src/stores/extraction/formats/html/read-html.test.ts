@@ -139,3 +139,11 @@ test('cells that claim to span thousands of rows and columns need no memory', ()
   const cell = `<td rowspan=60000 colspan=60000>${'long '.repeat(2000)}</td>`;
   assert.ok(textOf(`<table>${`<tr>${cell.repeat(20)}</tr>`.repeat(20)}</table>`).length < 10_000_000);
 });
+
+test('many cells that span rows and columns repeat at most ten times the text of the page', () => {
+  const cells = '<tr><td colspan=50 rowspan=50>a<td>b';
+  for (const rows of [1_000, 20_000]) {
+    const { length } = textOf(`<table>${cells.repeat(rows)}</table>`);
+    assert.ok(length < 100 * rows + 10_000, `${rows} rows become ${length} characters`);
+  }
+});
