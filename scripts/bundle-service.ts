@@ -16,7 +16,9 @@ export const sourceEntry = 'packages/server/src/main.ts';
 /** Returns a hash of everything that the bundle depends on. It holds the paths of the sources, so the folder is part of it. */
 function fingerprint(): string {
   const hash = createHash('sha256').update(root);
-  const sources = globSync('packages/{server,contract,plugin-kit}/{package.json,src/**/*.ts}', { cwd: root }).sort();
+  const sources = globSync('packages/{server,contract,importers,plugin-kit}/{package.json,src/**/*.ts}', {
+    cwd: root,
+  }).sort();
   for (const file of ['scripts/bundle-service.ts', 'package-lock.json', ...sources]) {
     if (!file.endsWith('.test.ts')) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   }

@@ -39,9 +39,10 @@ test('there is something to check', () => {
 const packages: Record<string, readonly string[]> = {
   contract: [],
   'plugin-kit': ['contract'],
-  server: ['contract', 'plugin-kit'],
+  importers: ['contract', 'plugin-kit'],
+  server: ['contract', 'plugin-kit', 'importers'],
   client: [],
-  cli: ['client', 'server', 'plugin-kit', 'contract'],
+  cli: ['client', 'server', 'plugin-kit', 'contract', 'importers'],
   console: ['client', 'contract'],
 };
 

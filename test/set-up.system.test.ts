@@ -22,6 +22,7 @@ test('the service is bundled again when a source changes, and its modules find t
     'scripts',
     'packages/server',
     'packages/contract',
+    'packages/importers',
     'packages/plugin-kit',
     'package.json',
     'package-lock.json',

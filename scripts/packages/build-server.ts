@@ -18,7 +18,7 @@ const font = 'packages/server/src/tools/pictures/roboto';
 
 /** The archive holds the part of these packages that `importer` needs. Whole, they take 3 MB, most of it types. */
 const isBundled = (name: string) => name.startsWith('@scalar/');
-const importer = 'packages/cli/src/openapi/document.js';
+const importer = 'packages/importers/src/openapi/document.js';
 
 /** Writes the folder of the package `quartermaster` into `out`. @param compiled the folder that `compile` wrote @returns its path */
 export async function buildServer(root: string, compiled: string, out: string): Promise<string> {
@@ -70,7 +70,7 @@ function copyProgramFiles(root: string, folder: string): void {
   mkdirSync(join(folder, 'bin'));
   cpSync(join(root, 'scripts/packages/launcher.cjs'), join(folder, 'bin/quartermaster.cjs'));
   const { version } = readManifest(root, 'packages/server');
-  for (const name of ['cli', 'client', 'contract', 'plugin-kit', 'server']) {
+  for (const name of ['cli', 'client', 'contract', 'importers', 'plugin-kit', 'server']) {
     writeFileSync(join(folder, 'packages', name, 'package.json'), JSON.stringify({ version, type: 'module' }));
   }
 }
@@ -112,7 +112,7 @@ function writeComponents(root: string, folder: string): void {
 
 function writeManifest(root: string) {
   const { version } = readManifest(root, '.');
-  const dependencies = ['server', 'cli', 'client', 'contract', 'plugin-kit'].flatMap((name) =>
+  const dependencies = ['server', 'cli', 'client', 'contract', 'importers', 'plugin-kit'].flatMap((name) =>
     Object.entries(readManifest(root, `packages/${name}`).dependencies),
   );
   return {

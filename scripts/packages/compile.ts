@@ -29,7 +29,7 @@ export function compile(root: string, out: string): void {
 /** The compiled file of each specifier such as `@quartermaster/server/administration`. */
 function readEntries(root: string): Map<string, string> {
   const entries = new Map<string, string>();
-  for (const folder of ['client', 'contract', 'plugin-kit', 'server']) {
+  for (const folder of ['client', 'contract', 'importers', 'plugin-kit', 'server']) {
     const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')) as {
       name: string;
       exports: Record<string, string>;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
-import { importOpenApi } from '../../packages/cli/src/openapi/import-openapi.ts';
-import { writeBundle } from '../../packages/cli/src/openapi/write-bundle.ts';
+import { writeBundle } from '../../packages/cli/src/bundles/write-bundle.ts';
+import { importOpenApi } from '../../packages/importers/src/testing/import-openapi.suite.ts';
 import { serve } from '../support/http.ts';
 import { openWorld } from './bundle-fixture.ts';
 

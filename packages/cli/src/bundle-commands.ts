@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
+import type { ImportOptions } from '@quartermaster/importers/openapi';
 import { Command } from 'commander';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
-import type { ImportOptions } from './openapi/import-openapi.ts';
 import { type JsonOption, jsonOption, printError, printJson, printResult, say } from './output/print.ts';
 import { readList, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
@@ -87,9 +87,10 @@ function importCommand(): Command {
     .description('generate a declarative bundle from an OpenAPI document (offline)')
     .option(...jsonOption)
     .action(async (file: string, { out, json, ...options }: ImportArguments) => {
-      const { importOpenApi } = await import('./openapi/import-openapi.ts');
-      const { writeBundle } = await import('./openapi/write-bundle.ts');
-      const imported = importOpenApi(await readFile(file, 'utf8'), options);
+      const { importOpenApi } = await import('@quartermaster/importers/openapi');
+      const { writeBundle } = await import('./bundles/write-bundle.ts');
+      const { schemaChecks } = await import('@quartermaster/server/authoring');
+      const imported = importOpenApi(await readFile(file, 'utf8'), schemaChecks, options);
       const folder = await writeBundle(out, imported);
       const { report } = imported;
       if (json === true) {

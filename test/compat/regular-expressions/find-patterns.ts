@@ -15,7 +15,7 @@ export interface Pattern {
 
 /** Returns the files whose patterns are judged. The console is not among them, because it runs in the browser of its user. */
 export function filesWithPatterns(root: string): string[] {
-  const sources = ['packages/{server,cli,plugin-kit,contract,client}/src/**/*.{ts,mjs}', 'bundles/**/*.ts'];
+  const sources = ['packages/{server,cli,importers,plugin-kit,contract,client}/src/**/*.{ts,mjs}', 'bundles/**/*.ts'];
   return globSync(sources, { cwd: root })
     .map(String)
     .filter((file) => !/\.(?:test|suite|fixture)\.ts$|\/testing\//.test(file))

@@ -1,5 +1,5 @@
+import { freeName, humanised, snakeCase } from '@quartermaster/importers/names';
 import { stringify } from 'yaml';
-import { freeName, humanised, snakeCase } from '../openapi/names.ts';
 
 /** The files of a bundle with one declarative plugin for a call. The call's query becomes the first example. */
 export function requestFiles(id: string, url: string): Readonly<Record<string, string>> {

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkId } from './check-id.ts';
+import { checkId } from '@quartermaster/importers/bundle-files';
 import { requestFiles } from './scaffold-request.ts';
 
 /**

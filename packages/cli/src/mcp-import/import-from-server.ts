@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Injection } from '@quartermaster/plugin-kit';
-import { readMcpServer } from '@quartermaster/server/authoring';
+import { accessOf, importMcp, isJson, type McpChoices } from '@quartermaster/importers/mcp';
+import { digestOf, readMcpServer, schemaChecks } from '@quartermaster/server/authoring';
 import type { Environment } from '@quartermaster/server/environment';
 import { InvalidArgumentError } from 'commander';
 import { parse } from 'yaml';
-import { isJson } from '../openapi/document.ts';
-import { writeBundle } from '../openapi/write-bundle.ts';
-import { importMcp, type McpAccess, type McpChoices } from './import-mcp.ts';
+import { writeBundle } from '../bundles/write-bundle.ts';
 import { compareTools, readSnapshot, snapshotName, writeSnapshot } from './snapshot-file.ts';
 
 export interface McpArguments extends Omit<McpChoices, 'describe'> {
@@ -19,6 +17,8 @@ export interface McpArguments extends Omit<McpChoices, 'describe'> {
   readonly accept?: boolean;
 }
 
+const checks = { ...schemaChecks, digestOf };
+
 interface ImportContext {
   readonly credentials: Readonly<Record<string, string>>;
   readonly environment: Environment;
@@ -28,17 +28,18 @@ interface ImportContext {
 export async function importFromServer(
   url: string,
   options: McpArguments,
-  context: ImportContext,
+  { credentials, environment }: ImportContext,
 ): Promise<{ readonly lines: readonly string[]; readonly folder: string | null }> {
-  const access = accessOf(options);
-  const snapshot = await readMcpServer({ url, inject: access.inject, ...context });
+  checkCredentialNames(options);
+  const access = accessOf(options.bearer, options.header);
+  const snapshot = await readMcpServer({ url, inject: access.inject, credentials }, environment);
   const fromOptions = await choicesOf(options);
-  const { id } = importMcp(snapshot, { id: fromOptions.id }, access).bundle;
+  const { id } = importMcp(snapshot, { choices: { id: fromOptions.id }, access, checks }).bundle;
   const before = await readSnapshot(join(options.out, id));
   const changes = before === null ? [] : compareTools(before.tools, snapshot.tools);
   if (changes.length > 0 && options.accept !== true) return { lines: changes, folder: null };
   const choices = { ...before?.choices, ...fromOptions };
-  const imported = importMcp(snapshot, choices, access);
+  const imported = importMcp(snapshot, { choices, access, checks });
   const folder = await writeBundle(options.out, imported, { [snapshotName]: writeSnapshot(snapshot, choices) });
   const { report } = imported;
   const lines = [
@@ -63,21 +64,11 @@ async function choicesOf({ id, operations, rename, describe }: McpArguments): Pr
   };
 }
 
-function accessOf({ bearer, header = {} }: McpArguments): McpAccess {
-  const wanted: Array<readonly [string, Injection]> = [
-    ...(bearer === undefined ? [] : [[bearer, { in: 'bearer', credential: bearer }] as const]),
-    ...Object.entries(header).map(([name, credential]) => [credential, { in: 'header', name, credential }] as const),
-  ];
-  const bad = wanted.find(([name]) => !/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name));
-  if (bad !== undefined)
-    throw new InvalidArgumentError(
-      `The name of a credential must be a letter and up to 63 letters, digits and "_"; received ${JSON.stringify(bad[0])}.`,
-    );
-  const description = 'Credential that the MCP server requires.';
-  return {
-    inject: wanted.map(([, injection]) => injection),
-    properties: Object.fromEntries(
-      wanted.map(([name]) => [name, { type: 'string', minLength: 1, description, 'x-secret': true }]),
-    ),
-  };
+function checkCredentialNames({ bearer, header = {} }: McpArguments): void {
+  const names = [...(bearer === undefined ? [] : [bearer]), ...Object.values(header)];
+  const bad = names.find((name) => !/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name));
+  if (bad === undefined) return;
+  throw new InvalidArgumentError(
+    `The name of a credential must be a letter and up to 63 letters, digits and "_"; received ${JSON.stringify(bad)}.`,
+  );
 }

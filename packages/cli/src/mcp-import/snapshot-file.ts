@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { digestOf, type McpSnapshot, type ToolDefinition } from '@quartermaster/server/authoring';
-import { isJson } from '../openapi/document.ts';
-import type { McpChoices } from './import-mcp.ts';
+import { isJson, type McpChoices, type McpSnapshot, type ToolDefinition } from '@quartermaster/importers/mcp';
+import { digestOf } from '@quartermaster/server/authoring';
 
 /** The imported definitions and choices, stored with the bundle. The next import is compared with them. */
 export interface StoredSnapshot {

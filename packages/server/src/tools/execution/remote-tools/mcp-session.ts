@@ -1,9 +1,10 @@
+import type { McpServerFacts, ToolDefinition } from '@quartermaster/importers/mcp';
 import type { EgressRequest, EgressResult } from '../../../platform/outbound.ts';
 import type { RunProgress } from '../run.ts';
 import { type Answer, excerptOf } from '../upstream-answers/answer.ts';
 import { findReply, type McpError, type McpReply } from './mcp-messages.ts';
 import { createProgressReader } from './read-progress.ts';
-import { readToolDefinition, type ToolDefinition } from './tool-definition.ts';
+import { readToolDefinition } from './tool-definition.ts';
 
 /** A session with one MCP server over Streamable HTTP, for the protocol revisions with a handshake. ADR 0037. */
 export interface McpSession {
@@ -18,14 +19,6 @@ export interface McpSession {
   cancel(): Promise<void>;
   /** Ends the session on servers that keep sessions. */
   close(): Promise<void>;
-}
-
-export interface McpServerFacts {
-  readonly name: string;
-  readonly version: string;
-  readonly instructions: string;
-  /** The capabilities that the server declares: `tools`, `prompts`, … */
-  readonly capabilities: readonly string[];
 }
 
 export type Answered<T> = { readonly value: T } | { readonly failure: McpFailure };

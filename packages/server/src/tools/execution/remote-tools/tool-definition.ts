@@ -1,17 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ToolDefinition } from '@quartermaster/importers/mcp';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
-
-/** A tool as an MCP server describes it. The description is untrusted. */
-export interface ToolDefinition {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  readonly outputSchema?: Readonly<Record<string, unknown>>;
-  readonly annotations?: Readonly<Record<string, unknown>>;
-  /** Whether the tool requires to run as a task. */
-  readonly execution?: Readonly<Record<string, unknown>>;
-}
 
 /** Reads a definition and keeps only the members that identify and describe a tool. null when the value is not a definition. */
 export function readToolDefinition(value: unknown): ToolDefinition | null {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkBundle } from '@quartermaster/server/authoring';
-import { type ImportOptions, importOpenApi } from './import-openapi.ts';
-import { writeBundle } from './write-bundle.ts';
+import { writeBundle } from '../../../cli/src/bundles/write-bundle.ts';
+import { importOpenApi } from '../testing/import-openapi.suite.ts';
+import type { ImportOptions } from './import-openapi.ts';
 
 const done = { 200: { description: 'Done.', content: { 'application/json': { schema: { type: 'object' } } } } };
 

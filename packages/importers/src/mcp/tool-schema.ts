@@ -1,5 +1,5 @@
 import { createSchemaConverter } from '../openapi/convert-schema.ts';
-import { documentOf, type Json } from '../openapi/document.ts';
+import { documentOf, type Json, type SchemaChecks } from '../openapi/document.ts';
 import { fitSchema } from '../openapi/fit-schema.ts';
 import { followRoot, withKnownRequired } from '../openapi/response.ts';
 
@@ -7,14 +7,15 @@ import { followRoot, withKnownRequired } from '../openapi/response.ts';
 export function convertRoot(
   schema: Json,
   what: 'input' | 'output',
+  checks: SchemaChecks,
 ): { readonly schema: Json; readonly notes: string[] } {
-  const converter = createSchemaConverter(documentOf('2020-12', schema));
+  const converter = createSchemaConverter(documentOf('2020-12', schema, checks));
   const { $schema: _, ...plain } = schema;
   const converted = converter.property(plain, what);
   const $defs = converter.definitions();
   const { description: __, ...root } = followRoot(converted, $defs);
   const whole = { ...withKnownRequired(root), type: 'object', ...(Object.keys($defs).length === 0 ? {} : { $defs }) };
-  const fitted = fitSchema(whole);
+  const fitted = fitSchema(whole, checks);
   const notes = [...converter.notes, ...(fitted.note === null ? [] : [fitted.note])];
   return { schema: fitted.schema, notes: notes.map((note) => `${what}: ${note}`) };
 }

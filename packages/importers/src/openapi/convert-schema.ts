@@ -1,4 +1,3 @@
-import { isLinearPattern } from '@quartermaster/server/authoring';
 import { isJson, isReference, isWritable, type Json, type OpenApiDocument } from './document.ts';
 import { freeName, humanised, propertyName } from './names.ts';
 
@@ -54,6 +53,7 @@ const plain = new Set([
 ]);
 
 export function createSchemaConverter(document: OpenApiDocument): SchemaConverter {
+  const { isLinearPattern } = document.checks;
   const names = new Map<string, string>();
   const definitions: Record<string, Json | boolean> = {};
   const notes = new Set<string>();

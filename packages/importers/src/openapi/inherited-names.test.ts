@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkBundle } from '@quartermaster/server/authoring';
-import { scaffoldBundle } from '../bundles/scaffold.ts';
-import { importOpenApi } from './import-openapi.ts';
-import { writeBundle } from './write-bundle.ts';
+import { scaffoldBundle } from '../../../cli/src/bundles/scaffold.ts';
+import { writeBundle } from '../../../cli/src/bundles/write-bundle.ts';
+import { importOpenApi } from '../testing/import-openapi.suite.ts';
 
 const inherited = [...Object.getOwnPropertyNames(Object.prototype), 'prototype'];
 /** The catalogue refuses `__proto__` in manifests. */

@@ -68,8 +68,8 @@ export function importOperation(
     ...formSecrets(parts, security.token, context),
   ];
   const url = fillPath(path, parts);
-  const input = fitSchema(inputSchema(parts, converter.definitions()));
-  const answered = fitSchema(output.output_schema);
+  const input = fitSchema(inputSchema(parts, converter.definitions()), context.document.checks);
+  const answered = fitSchema(output.output_schema, context.document.checks);
   const cut = [input.note && `input: ${input.note}`, answered.note && `output: ${answered.note}`].filter(
     (note) => note !== null,
   );

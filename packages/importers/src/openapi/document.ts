@@ -3,11 +3,20 @@ import { parse, YAMLParseError } from 'yaml';
 
 export type Json = Readonly<Record<string, unknown>>;
 
+/** The rules of the catalogue for schemas, which the catalogue provides. */
+export interface SchemaChecks {
+  /** Returns why a pattern cannot be used in a schema; null when it can. */
+  isLinearPattern(pattern: string): string | null;
+  /** Returns one sentence for each error of a schema. */
+  findSchemaErrors(schema: Json): readonly string[];
+}
+
 /** An OpenAPI document of any version, converted to 3.1, with a resolver for its references. */
 export interface OpenApiDocument {
   /** The version of the original: `2.0`, `3.0.3`, `3.1.0`. */
   readonly version: string;
   readonly root: Json;
+  readonly checks: SchemaChecks;
   /** The target of a `#/…` reference, across further references; undefined when there is none. */
   resolve(reference: string): unknown;
   /** Returns the target of a reference, or any other value unchanged. */
@@ -15,7 +24,7 @@ export interface OpenApiDocument {
 }
 
 /** @throws Error that names what is not supported */
-export function readDocument(text: string): OpenApiDocument {
+export function readDocument(text: string, checks: SchemaChecks): OpenApiDocument {
   const parsed = parseText(text);
   if (!isJson(parsed)) throw new Error('The document must be a JSON or YAML object.');
   const version = parsed.openapi ?? parsed.swagger;
@@ -27,11 +36,11 @@ export function readDocument(text: string): OpenApiDocument {
   // A copy, because the upgrader modifies its argument.
   const root: unknown = upgrade(structuredClone(parsed), '3.1');
   if (!isJson(root)) throw new Error('The document cannot be converted to OpenAPI 3.1. Check it with a validator.');
-  return documentOf(version, root);
+  return documentOf(version, root, checks);
 }
 
 /** Wraps any document whose references are internal. */
-export function documentOf(version: string, root: Json): OpenApiDocument {
+export function documentOf(version: string, root: Json, checks: SchemaChecks): OpenApiDocument {
   const resolve = (reference: string, seen: readonly string[] = []): unknown => {
     if (seen.includes(reference)) return undefined;
     const target = lookUp(root, reference);
@@ -40,6 +49,7 @@ export function documentOf(version: string, root: Json): OpenApiDocument {
   return {
     version,
     root,
+    checks,
     resolve: (reference) => resolve(reference),
     follow: (value) => (isReference(value) ? resolve(value.$ref) : value),
   };

@@ -1,5 +1,4 @@
-import { findSchemaErrors } from '@quartermaster/server/authoring';
-import { isJson, type Json } from './document.ts';
+import { isJson, type Json, type SchemaChecks } from './document.ts';
 
 /** The maximum number of characters of one schema. A manifest has at most 256 KiB. */
 const maxSchemaText = 90_000;
@@ -9,18 +8,19 @@ const depths = [8, 6, 4, 3, 2, 1];
  * Shortens a schema to what the catalogue accepts, because some documents describe thousands of parts. Parts below the cut accept
  * any value.
  */
-export function fitSchema(schema: Json): { readonly schema: Json; readonly note: string | null } {
-  const reason = refusalOf(schema);
+export function fitSchema(schema: Json, checks: SchemaChecks): { readonly schema: Json; readonly note: string | null } {
+  const reason = refusalOf(schema, checks);
   if (reason === null) return { schema, note: null };
   for (const depth of depths) {
     const cut = cutBelow(schema, schema, depth);
     const fitted = isJson(cut) ? { ...cut, type: 'object' } : { type: 'object' };
-    if (refusalOf(fitted) === null) return { schema: fitted, note: `Described only to level ${depth}: ${reason}` };
+    if (refusalOf(fitted, checks) === null)
+      return { schema: fitted, note: `Described only to level ${depth}: ${reason}` };
   }
   return { schema: { type: 'object', properties: {} }, note: `Not described: ${reason}` };
 }
 
-function refusalOf(schema: Json): string | null {
+function refusalOf(schema: Json, { findSchemaErrors }: SchemaChecks): string | null {
   if (JSON.stringify(schema).length > maxSchemaText) return `it has more than ${maxSchemaText} characters.`;
   return findSchemaErrors(schema)[0] ?? null;
 }

@@ -1,9 +1,18 @@
-import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
-import { digestOf, type McpSnapshot, type ToolDefinition } from '@quartermaster/server/authoring';
-import { isJson, type Json, memberOf, textOf } from '../openapi/document.ts';
+import type { BundleManifest } from '@quartermaster/plugin-kit';
+import { isJson, type Json, memberOf, type SchemaChecks, textOf } from '../openapi/document.ts';
 import type { ImportedBundle } from '../openapi/import-openapi.ts';
 import { freePluginId, humanised, snakeCase } from '../openapi/names.ts';
+import type { McpAccess, McpSnapshot, ToolDefinition } from './tool-definition.ts';
 import { convertRoot } from './tool-schema.ts';
+
+export {
+  accessOf,
+  type McpAccess,
+  type McpServerFacts,
+  type McpSnapshot,
+  type ToolDefinition,
+} from './tool-definition.ts';
+export { isJson };
 
 /** The user's choices for an import. They are stored with the bundle, so that the next import repeats them. */
 export interface McpChoices {
@@ -16,13 +25,18 @@ export interface McpChoices {
   readonly describe?: Readonly<Record<string, string | Json>>;
 }
 
-export interface McpAccess {
-  readonly properties: Readonly<Record<string, Json>>;
-  readonly inject: readonly Injection[];
+export interface McpChecks extends SchemaChecks {
+  digestOf(tool: ToolDefinition): string;
+}
+
+export interface McpImport {
+  readonly choices: McpChoices;
+  readonly access: McpAccess;
+  readonly checks: McpChecks;
 }
 
 /** Converts the tools of an MCP server to a bundle of declarative plugins. The report lists every tool that was not imported. */
-export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: McpAccess): ImportedBundle {
+export function importMcp(snapshot: McpSnapshot, { choices, access, checks }: McpImport): ImportedBundle {
   const plugins = new Map<string, Json>();
   const imported: Array<ImportedBundle['report']['imported'][number]> = [];
   const skipped: Array<ImportedBundle['report']['skipped'][number]> = [];
@@ -32,7 +46,7 @@ export function importMcp(snapshot: McpSnapshot, choices: McpChoices, access: Mc
     if (reason !== null) skipped.push({ operation: tool.name, reason });
     else {
       const id = freePluginId(textOf(memberOf(choices.rename, tool.name)) || pluginId, plugins);
-      const { plugin, notes } = importTool(tool, { url: snapshot.url, texts: textsOf(tool, id, choices) });
+      const { plugin, notes } = importTool(tool, { url: snapshot.url, texts: textsOf(tool, id, choices), checks });
       plugins.set(id, { id, ...plugin });
       imported.push({ operation: tool.name, plugin_id: id, notes });
     }
@@ -88,11 +102,13 @@ function verification(url: string): object {
   return { request, response: { format: 'text', credentials_rejected: [401, 403] } };
 }
 
-function importTool(tool: ToolDefinition, { url, texts }: { url: string; texts: Json }) {
+function importTool(tool: ToolDefinition, { url, texts, checks }: { url: string; texts: Json; checks: McpChecks }) {
   const notes: string[] = [];
-  const input = convertRoot(tool.inputSchema, 'input');
+  const input = convertRoot(tool.inputSchema, 'input', checks);
   const output =
-    tool.outputSchema === undefined ? { schema: anyResult, notes: [] } : convertRoot(tool.outputSchema, 'output');
+    tool.outputSchema === undefined
+      ? { schema: anyResult, notes: [] }
+      : convertRoot(tool.outputSchema, 'output', checks);
   notes.push(...input.notes, ...output.notes);
   const annotations = tool.annotations ?? {};
   const isRead = annotations.readOnlyHint === true;
@@ -109,7 +125,7 @@ function importTool(tool: ToolDefinition, { url, texts }: { url: string; texts: 
     idempotent: isRead || annotations.idempotentHint === true,
     input_schema: input.schema,
     output_schema: output.schema,
-    mcp: { url, tool: tool.name, sha256: digestOf(tool) },
+    mcp: { url, tool: tool.name, sha256: checks.digestOf(tool) },
   };
   return { plugin, notes };
 }

@@ -1,8 +1,18 @@
 import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
-import { isJson, type Json, memberOf, type OpenApiDocument, readDocument, textOf } from './document.ts';
+import {
+  isJson,
+  type Json,
+  memberOf,
+  type OpenApiDocument,
+  readDocument,
+  type SchemaChecks,
+  textOf,
+} from './document.ts';
 import { freeName, freePluginId, snakeCase } from './names.ts';
 import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
 import { type Credentials, createCredentials } from './security.ts';
+
+export type { SchemaChecks };
 
 export interface ImportOptions {
   /** The id of the bundle. Default: derived from the document's title. */
@@ -40,8 +50,8 @@ export interface ImportReport {
  * report lists every operation that was not imported, with the reason.
  * @throws Error when the document is unreadable or no operation can be imported
  */
-export function importOpenApi(text: string, options: ImportOptions = {}): ImportedBundle {
-  const document = readDocument(text);
+export function importOpenApi(text: string, checks: SchemaChecks, options: ImportOptions = {}): ImportedBundle {
+  const document = readDocument(text, checks);
   const credentials = createCredentials(document);
   const plugins = new Map<string, ImportedOperation>();
   const imported: Array<ImportReport['imported'][number]> = [];
