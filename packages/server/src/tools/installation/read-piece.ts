@@ -61,7 +61,7 @@ function placesOf({ places }: DryRun, hosts: readonly string[]): CredentialPlace
   return { hosts: hosts.filter((host) => getting.has(host)), places: found.slice(0, most.places) };
 }
 
-function warningsOf({ hosts, computes, elsewhere, clearTexts }: DryRun, named: readonly string[]): string[] {
+function warningsOf({ hosts, computes, silent, elsewhere, clearTexts }: DryRun, named: readonly string[]): string[] {
   const list = (items: readonly string[]) => `${items.slice(0, 20).join(', ')}${items.length > 20 ? ', …' : ''}`;
   const use = hosts.length > 0 ? 'which calls may not reach' : 'which calls may reach because the dry run reached none';
   return [
@@ -71,7 +71,10 @@ function warningsOf({ hosts, computes, elsewhere, clearTexts }: DryRun, named: r
     named.length === 0 ? '' : `The code also names these hosts, ${use}: ${list(named)}.`,
     computes.length === 0
       ? ''
-      : `In the dry run, ${computes.length} actions sent no credential: ${list(computes)}. An action that computes with its credential cannot work.`,
+      : `These actions compute with their secret, for example for a signature (HMAC) or a token (JWT), or need its form. They cannot work, because a piece gets a placeholder: ${list(computes)}. Use another bundle for them.`,
+    silent.length === 0
+      ? ''
+      : `In the dry run, ${silent.length} actions sent no credential: ${list(silent)}. An action that computes with its credential cannot work.`,
     elsewhere.length === 0 ? '' : `Requests with the credential in these places are refused: ${list(elsewhere)}.`,
   ].filter((text) => text !== '');
 }

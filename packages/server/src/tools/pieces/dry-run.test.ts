@@ -68,7 +68,8 @@ test('a dry run finds the hosts of a piece, the places of its credentials, and a
       ...['api-{subdomain}.example.net', 'api.example.net', 'eu1.example.net', 'files.example.net', 'open.example.net'],
       ...['us1.example.net', '{base_url}', '{subdomain}.chat.example.net'],
     ],
-    computes: ['json', 'hmac', 'anywhere', 'silent'],
+    computes: ['hmac'],
+    silent: ['json', 'anywhere', 'silent'],
     elsewhere: ['json: the body'],
     clearTexts: ['base_url', 'subdomain'],
     places: [
@@ -93,7 +94,14 @@ test('the address of an account in the answer of a token endpoint is a credentia
     _actions: { list: { name: 'list', displayName: 'List', description: '', props: {}, run: async ({ auth: { data } }) => {
       await fetch(data['api_domain'] + '/deals', { headers: { authorization: 'Bearer ' + data.access_token } }); } } } };`);
   const places = ['{api_domain} header:authorization'];
-  assert.deepEqual(found, { hosts: ['{api_domain}'], clearTexts: ['api_domain'], places, computes: [], elsewhere: [] });
+  assert.deepEqual(found, {
+    hosts: ['{api_domain}'],
+    clearTexts: ['api_domain'],
+    places,
+    computes: [],
+    silent: [],
+    elsewhere: [],
+  });
 });
 
 test('the pieces of each generation of the framework show their place', async () => {
@@ -101,6 +109,7 @@ test('the pieces of each generation of the framework show their place', async ()
     const found = {
       hosts: ['api.example.com'],
       computes: [],
+      silent: [],
       elsewhere: [],
       clearTexts: [] as string[],
       places: ['api.example.com header:x-key'],

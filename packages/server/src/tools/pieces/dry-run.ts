@@ -2,7 +2,7 @@ import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-ki
 import { learnPlaces } from '../egress/placeholders/learn-places.ts';
 import { type CredentialPlace, placeText } from '../egress/placeholders/request-parts.ts';
 import { toEgress } from '../execution/handler-fetch.ts';
-import type { PieceAction, PieceDescription } from '../execution/pieces/child/piece-task.ts';
+import { computingText, type PieceAction, type PieceDescription } from '../execution/pieces/child/piece-task.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { openPiece } from './piece-process.ts';
 import { hostTemplate, type SampleAccount, sampleAccounts } from './sample-accounts.ts';
@@ -13,8 +13,10 @@ export interface DryRun {
   /** The hosts that its actions called. `{credential}` stands for a credential that a host holds. */
   readonly hosts: readonly string[];
   readonly places: ReadonlyArray<{ readonly host: string; readonly place: CredentialPlace }>;
-  /** Actions that need credentials and sent none: they compute with them, or no request follows from the sample inputs. */
+  /** Actions that compute with a secret, or need its form. They cannot work. */
   readonly computes: readonly string[];
+  /** Other actions that need credentials and sent none: no request follows from the sample inputs. */
+  readonly silent: readonly string[];
   /** Fields that the piece declares as ordinary texts, and that it needs in clear: it sent them in a host or in a body. */
   readonly clearTexts: readonly string[];
   /** Where no credential can be sent although an action held one there, as `action: the body`. */
@@ -38,6 +40,7 @@ export async function dryRunPiece(
   const notes = createNotes();
   const tried = new Set<string>();
   const done = new Set<string>();
+  const computing = new Set<string>();
   const end = performance.now() + bounds.ms;
   let calls = 0;
 
@@ -59,7 +62,9 @@ export async function dryRunPiece(
       return { status: 200, headers: { 'content-type': 'application/json' }, text };
     };
     const call = { mode: 'run', action: action.name, props, auth: account.auth } as const;
-    await piece.run(call, AbortSignal.any([signal, AbortSignal.timeout(bounds.callMs)]), send).catch(() => undefined);
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(bounds.callMs)]);
+    const outcome = await piece.run(call, ended, send).catch(() => undefined);
+    if (outcome?.kind === 'failed' && outcome.message.includes(computingText)) computing.add(action.name);
     signal.throwIfAborted();
     return isSent;
   }
@@ -77,7 +82,9 @@ export async function dryRunPiece(
     for (const action of working.slice(0, 1)) for (const account of others) await works(action, [account]);
   }
   const needing = auth.length === 0 ? [] : actions.filter(({ name, requireAuth }) => requireAuth && tried.has(name));
-  return { ...notes.found(), computes: needing.map(({ name }) => name).filter((name) => !done.has(name)) };
+  const silent = needing.map(({ name }) => name).filter((name) => !done.has(name));
+  const computes = silent.filter((name) => computing.has(name));
+  return { ...notes.found(), computes, silent: silent.filter((name) => !computing.has(name)) };
 }
 
 const nothingLearnt = { host: '', places: [], elsewhere: [] };

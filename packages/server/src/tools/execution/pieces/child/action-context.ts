@@ -1,3 +1,4 @@
+import { currentRun } from './current-run.ts';
 import { isAuth } from './describe-piece.ts';
 import { membersOf } from './load-piece.ts';
 import type { ActionCall, PieceAuthValue } from './piece-task.ts';
@@ -71,9 +72,20 @@ export function authFor(auth: PieceAuthValue | null, contextVersion: string | un
   if (kind === 'BASIC_AUTH') return { type: kind, ...fields };
   const { access_token, ...props } = fields;
   // Pieces read other members of the answer of the token endpoint: the token of a user of Slack, the address of an account.
-  const data = { ...props, access_token, authed_user: { access_token } };
-  return { type: kind, access_token, token_type: 'Bearer', scope: '', props, data };
+  const data = { ...standardMembers, ...props, access_token, authed_user: { access_token } };
+  return { type: kind, access_token, token_type: 'Bearer', scope: '', props, data: new Proxy(data, noteMissing) };
 }
+
+/** What code may read of any answer of a token endpoint. */
+const standardMembers = { token_type: 'Bearer', scope: '', refresh_token: '', expires_in: 3600 };
+
+/** Notes the members that a piece reads and the credentials do not have, for the error that follows. */
+const noteMissing: ProxyHandler<Record<string, unknown>> = {
+  get(data, name) {
+    if (typeof name === 'string' && !(name in data) && name !== 'toJSON') currentRun.getStore()?.missing.add(name);
+    return Reflect.get(data, name);
+  },
+};
 
 /** Converts the inputs to what the framework passes to an action: files have their bytes, early frameworks have the authentication. */
 export function propsFor(declared: unknown, { props }: Pick<ActionCall, 'props'>, auth?: unknown): Members {

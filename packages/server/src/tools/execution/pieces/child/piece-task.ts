@@ -23,6 +23,9 @@ export interface PieceAuthValue {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** In each error of an action that computes with its secret. */
+export const computingText = 'computes with its secret';
+
 /** The answer to `choices`. */
 export type PieceChoices =
   | {

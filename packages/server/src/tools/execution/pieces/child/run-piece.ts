@@ -1,11 +1,13 @@
 import type { Handler } from '@quartermaster/plugin-kit';
 import { authFor, createActionContext, createPropertyContext, propsFor } from './action-context.ts';
+import { currentRun, type PieceRun } from './current-run.ts';
 import { describeOptions, describePiece, describeProperties, textOf } from './describe-piece.ts';
 import { type LoadedPiece, loadPiece, membersOf } from './load-piece.ts';
 import { redirectModules } from './modules.ts';
 import type { PieceChoices, PieceTask } from './piece-task.ts';
 import { createProcessFacade } from './process-facade.ts';
-import { currentRun, fetchForPiece } from './send-request.ts';
+import { explainFailure, formsOf, refuseSecretsInCrypto } from './secret-use.ts';
+import { fetchForPiece } from './send-request.ts';
 
 /**
  * The handler of every piece. It runs in a child process of the sandbox, never in the service. The restrictions of handlers apply;
@@ -14,27 +16,42 @@ import { currentRun, fetchForPiece } from './send-request.ts';
 
 const facade = createProcessFacade(process);
 redirectModules(facade);
+refuseSecretsInCrypto();
 for (const [name, value] of Object.entries({ process: facade, fetch: fetchForPiece })) {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }
 
 let loaded: LoadedPiece | undefined;
 
-export const run: Handler<PieceTask> = (task, context) =>
-  currentRun.run(context, async () => {
+export const run: Handler<PieceTask> = (task, context) => {
+  const forms = formsOf(task.mode === 'describe' ? {} : (task.auth?.fields ?? {}));
+  const started: PieceRun = { context, forms, hasSentSecret: false, missing: new Set() };
+  return currentRun.run(started, async () => {
     loaded ??= loadPiece(task.file);
     if (task.mode === 'describe') return describePiece(loaded);
-    const action = loaded.actions.get(task.action);
-    if (action === undefined) throw new Error(`The piece has no action ${JSON.stringify(task.action)}.`);
-    const auth = authFor(task.auth, loaded.contextVersion);
-    const props = propsFor(action.props, task, auth);
-    if (task.mode === 'choices') return await chooseFor(action, task, { ...props, auth });
-    // The types of its members were checked when the piece was loaded.
-    const output: unknown = await (action.run as (context: object) => unknown)(createActionContext(auth, props));
-    const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
-    // The output of a plugin is an object.
-    return isObject ? output : { result: output ?? null };
+    const output = await perform(loaded, task).catch((cause: unknown) => {
+      throw explainFailure(cause);
+    });
+    if (started.refusal !== undefined) throw started.refusal;
+    return output;
   });
+};
+
+async function perform(
+  { actions, contextVersion }: LoadedPiece,
+  task: Exclude<PieceTask, { mode: 'describe' }>,
+): Promise<unknown> {
+  const action = actions.get(task.action);
+  if (action === undefined) throw new Error(`The piece has no action ${JSON.stringify(task.action)}.`);
+  const auth = authFor(task.auth, contextVersion);
+  const props = propsFor(action.props, task, auth);
+  if (task.mode === 'choices') return await chooseFor(action, task, { ...props, auth });
+  // The types of its members were checked when the piece was loaded.
+  const output: unknown = await (action.run as (context: object) => unknown)(createActionContext(auth, props));
+  const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
+  // The output of a plugin is an object.
+  return isObject ? output : { result: output ?? null };
+}
 
 /** Third parties have more; a search finds the others. The service accepts as many as are sent. */
 const mostOptions = { read: 50_000, sent: 2_000 };

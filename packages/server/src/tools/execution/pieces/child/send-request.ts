@@ -1,9 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { isUtf8 } from 'node:buffer';
-import type { HandlerContext, OutboundRequest } from '@quartermaster/plugin-kit';
-
-/** The run that code belongs to. A callback that survives its run keeps the context of that run, which refuses further requests. */
-export const currentRun = new AsyncLocalStorage<HandlerContext>();
+import type { OutboundRequest } from '@quartermaster/plugin-kit';
+import { currentRun } from './current-run.ts';
+import { assertWhole, fieldIn } from './secret-use.ts';
 
 export interface PieceRequest {
   readonly method: string;
@@ -29,8 +27,10 @@ const encodings = new Set(['content-encoding', 'content-length', 'transfer-encod
 
 /** Sends a request of a piece through the `context.fetch` of its run. */
 export async function sendRequest({ method, url, headers, body }: PieceRequest): Promise<PieceResponse> {
-  const context = currentRun.getStore();
-  if (context === undefined) throw new Error('A piece can send requests only while one of its actions runs.');
+  const run = currentRun.getStore();
+  if (run === undefined) throw new Error('A piece can send requests only while one of its actions runs.');
+  if (run.refusal !== undefined) throw run.refusal;
+  assertWhole(url);
   const verb = method.toUpperCase();
   if (!methods.has(verb)) throw new Error(`Pieces cannot send requests with the method ${verb}.`);
   const sent = Array.from(headers, ([name, value]) => [name.toLowerCase(), value] as const);
@@ -41,7 +41,8 @@ export async function sendRequest({ method, url, headers, body }: PieceRequest):
     binary: true,
     ...(body.length === 0 ? {} : isUtf8(body) ? { body: body.toString() } : { base64: body.toString('base64') }),
   };
-  const answer = await context.fetch(request);
+  run.hasSentSecret ||= fieldIn([url, body, ...sent.map(([, value]) => value)]) !== undefined;
+  const answer = await run.context.fetch(request);
   return {
     status: answer.status,
     headers: Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !encodings.has(name))),
