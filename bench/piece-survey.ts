@@ -19,7 +19,7 @@ import type { Sandbox } from '../packages/server/src/tools/execution/sandbox/san
 import type { PiecePackage } from '../packages/server/src/tools/installation/piece-package.ts';
 import { bundleIdOf, createReadPiece } from '../packages/server/src/tools/installation/read-piece.ts';
 import { describePiece } from '../packages/server/src/tools/pieces/describe-piece.ts';
-import { sampleAnswer, sampleProps } from '../packages/server/src/tools/pieces/sample-inputs.ts';
+import { sampleAnswer, sampleKinds, sampleProps } from '../packages/server/src/tools/pieces/sample-inputs.ts';
 import type { SentRequest } from './piece-verdicts.ts';
 
 /** A piece that was read, tried in a dry run and loaded, as an installation does it. */
@@ -98,7 +98,7 @@ export async function tryActions(piece: LoadedPiece, sandbox: Sandbox): Promise<
     const isHeld = () => requests.some(holdsSecret);
     const isDone = () => (needsCredential ? isHeld() : requests.length > 0);
     for (const account of accounts) {
-      for (const which of ['all', 'required'] as const) {
+      for (const which of sampleKinds) {
         if (isDone()) continue;
         stub.answer = JSON.stringify(sampleAnswer(action.output));
         outcomes.push(await attempt(id, sampleProps(action.props, which), account));

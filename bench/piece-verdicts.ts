@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { parse } from 'yaml';
 import { startMock } from '../test/compat/prism.ts';
+import { baseOf, readDocument } from './piece-documents.ts';
 
 /** A request as it arrived at the server in place of the third party. */
 export interface SentRequest {
@@ -24,20 +24,12 @@ export interface Verdicts {
   readonly unknown: readonly string[];
 }
 
-/** Finds the OpenAPI documents of a service: `trello.json`, `twilio-api.json`, `unofficial-airtable.yaml`. */
-export async function documentsOf(service: string, folder: string): Promise<string[]> {
-  const names = (await readdir(folder)).filter((name) => /\.(json|ya?ml)$/.test(name));
-  const own = names.filter((name) => name.startsWith(`${service}.`) || name.startsWith(`${service}-`));
-  return own.map((name) => join(folder, name));
-}
-
 /** Sends the requests to a mock server of each document, which checks them. A request is accepted when one of them accepts it. */
 export async function judge(requests: readonly SentRequest[], documents: readonly string[]): Promise<Verdicts | null> {
   const reasons = new Map<SentRequest, string | null>();
   let isJudged = false;
   for (const file of documents) {
-    const text = await readFile(file, 'utf8');
-    const document: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
+    const document = await readDocument(file);
     const base = baseOf(document);
     if (base === undefined) continue;
     const atBase = requests.filter((one) => base.test(`https://${one.host}${one.path}`));
@@ -129,15 +121,4 @@ function partOf(document: unknown, asked: readonly string[]): object | undefined
 function stepsOf(ref: string): string[] {
   const steps = ref.slice('#/'.length).split('/').map(decodeURIComponent);
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-/** Matches the address of the document's server. Its variables match one label or segment. */
-function baseOf(document: unknown): RegExp | undefined {
-  const { openapi, swagger, servers, host, basePath = '' } = Object(document);
-  if (openapi === undefined && swagger === undefined) return undefined;
-  const url = swagger === undefined ? String(Object(servers?.[0]).url ?? '') : `https://${host}${basePath}`;
-  const plain = url.replace(/^\/\//, 'https://').replace(/\/$/, '');
-  if (!plain.startsWith('https://')) return undefined;
-  const pattern = plain.replaceAll(/[.?+*^$()[\]|]/g, '\\$&').replaceAll(/\{[^}]*\}/g, '[^/.]+');
-  return new RegExp(`^${pattern}(?=[/?]|$)`);
 }

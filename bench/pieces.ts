@@ -8,8 +8,9 @@ import { createMetrics } from '../packages/server/src/platform/metrics.ts';
 import { openSandbox } from '../packages/server/src/tools/execution/sandbox/open-sandbox.ts';
 import type { Sandbox } from '../packages/server/src/tools/execution/sandbox/sandbox.ts';
 import { fetchPiece } from './piece-archives.ts';
+import { documentsOf } from './piece-documents.ts';
 import { loadPiece, type TriedAction, tryActions } from './piece-survey.ts';
-import { documentsOf, judge, type Verdicts } from './piece-verdicts.ts';
+import { judge, type Verdicts } from './piece-verdicts.ts';
 import { printTable } from './table.ts';
 
 /** Pieces that call no service over HTTP. They are tried, and not in the sums. */
