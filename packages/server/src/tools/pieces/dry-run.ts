@@ -5,8 +5,8 @@ import { toEgress } from '../execution/handler-fetch.ts';
 import { computingText, type PieceAction, type PieceDescription } from '../execution/pieces/child/piece-task.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { openPiece } from './piece-process.ts';
-import { hostTemplate, type SampleAccount, sampleAccounts } from './sample-accounts.ts';
-import { sampleAnswer, sampleProps } from './sample-inputs.ts';
+import { hostTemplate, type SampleAccount, sampleAccounts, sampleLabel } from './sample-accounts.ts';
+import { sampleAnswer, sampleKinds, sampleProps } from './sample-inputs.ts';
 
 /** What a piece did with placeholders while a stand-in answered it. The piece decides this, so an operator confirms it. */
 export interface DryRun {
@@ -70,7 +70,7 @@ export async function dryRunPiece(
   }
 
   async function works(action: PieceAction, accounts: readonly SampleAccount[]): Promise<boolean> {
-    const samples = [sampleProps(action.props, 'all'), sampleProps(action.props, 'required')];
+    const samples = sampleKinds.map((which) => sampleProps(action.props, which));
     for (const account of accounts) for (const props of samples) if (await attempt(action, account, props)) return true;
     return false;
   }
@@ -104,6 +104,9 @@ function createNotes() {
       const { host: found, places: held, elsewhere: others } = learnPlaces(toEgress(request), [label]) ?? nothingLearnt;
       const host = hostTemplate(found, account);
       if (found.includes(label) || others.length > 0) clear.add(name);
+      // The prefix of a place is fixed, so what follows another value of the account in a path is none.
+      const isBehindText = (place: CredentialPlace) => place.in === 'path' && sampleLabel.test(place.prefix);
+      if (held.some(isBehindText)) clear.add(name);
       if (host === null) continue;
       for (const place of held) ofTexts.set(`${name} ${host} ${placeText(place)}`, { name, host, place });
     }

@@ -60,7 +60,7 @@ const types: Readonly<Record<string, readonly [Partial<PieceProperty>, unknown]>
   DATE_TIME: [{ defaultValue: 'now' }, { type: 'string', format: 'date-time', description: 'DATE_TIME' }],
   FILE: [{}, { type: 'string', contentEncoding: 'base64', description: 'FILE' }],
   OBJECT: [{}, { type: 'object', description: 'OBJECT' }],
-  JSON: [{ defaultValue: [] }, { type: ['object', 'array'], items: open, default: [], description: 'JSON' }],
+  JSON: [{ defaultValue: [1] }, { type: ['object', 'array'], items: open, default: [1], description: 'JSON' }],
   CUSTOM: [{}, { ...open, description: 'CUSTOM' }],
   ARRAY: [
     { properties: [property('id', 'NUMBER', { required: true }), property('note', 'MARKDOWN')] },
@@ -111,6 +111,8 @@ test('every type of property has its schema', () => {
   assert.deepEqual([renamed !== undefined, preset !== undefined, required], [true, true, ['The_name']]);
   const rows = inputSchemaOf(action('insert', [property('rows', 'ARRAY', { defaultValue: [{ id: 1 }] })]));
   assert.deepEqual(Object(rows.properties).rows.items, open);
+  const people = inputSchemaOf(action('sort', [property('people', 'ARRAY', { required: true, defaultValue: [] })]));
+  assert.deepEqual(people.required, ['people']);
   assert.throws(() => inputSchemaOf(action('send', [property('map', 'MAP')])), {
     message: /the action send has the property map of the unknown type MAP\./,
   });

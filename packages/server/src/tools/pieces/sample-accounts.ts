@@ -22,6 +22,8 @@ export interface SampleAccounts {
 }
 
 const maxChoices = 30;
+/** The part of a sample text that only this text has. */
+export const sampleLabel = /qm[0-9a-f]{12}/;
 
 /** Returns the accounts for each alternative of the authentication. */
 export function sampleAccounts(auth: readonly PieceAuth[]): SampleAccounts[] {
@@ -42,7 +44,7 @@ export function sampleAccounts(auth: readonly PieceAuth[]): SampleAccounts[] {
           ? createPlaceholder()
           : (options?.[choice % options.length]?.value ?? (asUrl ? undefined : defaultValue) ?? sampleOf(type, asUrl));
         values[name] = value;
-        const [label] = /qm[0-9a-f]{12}/.exec(String(value)) ?? [];
+        const [label] = sampleLabel.exec(String(value)) ?? [];
         if (label !== undefined && !isSecret(name)) labels.set(label, name);
         if (isSecret(name)) placeholders.push(String(value));
         else if (typeof value === 'string' && options === undefined) inHosts.set(URL.parse(value)?.host || value, name);

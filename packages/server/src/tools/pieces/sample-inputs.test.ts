@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import type { PieceProperty } from '../execution/pieces/child/piece-task.ts';
 import { sampleProps } from './sample-inputs.ts';
 
+const property = (name: string, more: Partial<PieceProperty> = {}): PieceProperty => ({
+  ...{ name, type: 'SHORT_TEXT', displayName: name, description: '', required: true },
+  ...more,
+});
+
 test('a sample is a choice that is no empty text, and a time of a message where a name asks for one', () => {
-  const property = (name: string, more: Partial<PieceProperty> = {}): PieceProperty => ({
-    ...{ name, type: 'SHORT_TEXT', displayName: name, description: '', required: true },
-    ...more,
-  });
   const options = ['', null, 'primary'].map((value) => ({ label: String(value), value }));
   const found = sampleProps(
     [
@@ -18,4 +19,19 @@ test('a sample is a choice that is no empty text, and a time of a message where 
   );
   const time = '1767225600.000100';
   assert.deepEqual(found, { style: 'primary', ts: time, messageTs: time, thread_ts: time, parts: 'text' });
+});
+
+test('samples hold all inputs, the required ones, or one more; an empty default is no value, and confirmations are given', () => {
+  const properties = [
+    property('people', { type: 'ARRAY', defaultValue: [] }),
+    property('postAt', { type: 'NUMBER' }),
+    property('confirm', { type: 'CHECKBOX', defaultValue: false }),
+    property('domain', { required: false }),
+    property('page_url', { required: false }),
+  ];
+  const required = { people: ['1'], postAt: 4_102_444_800, confirm: false };
+  const all = { ...required, confirm: true, domain: 'text', page_url: 'https://example.com/page' };
+  assert.deepEqual(sampleProps(properties, 'all'), all);
+  assert.deepEqual(sampleProps(properties, 'required'), required);
+  assert.deepEqual(sampleProps(properties, 'one more'), { ...required, domain: 'text' });
 });

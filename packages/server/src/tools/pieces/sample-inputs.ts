@@ -1,24 +1,34 @@
 import type { OutputField, PieceProperty } from '../execution/pieces/child/piece-task.ts';
+import { isFilled } from '../execution/pieces/piece-schema.ts';
 
 type Members = Record<string, unknown>;
 
-/** Returns a plausible value for each property, or for each required one. */
-export function sampleProps(props: readonly PieceProperty[], which: 'all' | 'required'): Members {
-  const wanted = props.filter(({ required, type }) => type !== 'MARKDOWN' && (which === 'all' || required));
+/** Which properties have values: all, the required ones, or these and one other, because some actions want one of several. */
+export const sampleKinds = ['all', 'required', 'one more'] as const;
+type SampleKind = (typeof sampleKinds)[number];
+
+/** Returns plausible values for the properties of an action. */
+export function sampleProps(props: readonly PieceProperty[], which: SampleKind): Members {
+  const values = props.filter(({ type }) => type !== 'MARKDOWN');
+  const other = which === 'one more' ? values.find(({ required }) => !required) : undefined;
+  const wanted = values.filter((one) => which === 'all' || one.required || one === other);
+  return sampleValues(wanted, which);
+}
+
+function sampleValues(wanted: readonly PieceProperty[], which: SampleKind): Members {
   const fileNames = wanted.filter(({ type }) => type === 'FILE').map(({ name }) => [`${name}_filename`, 'sample.pdf']);
   const values = wanted.map((property) => [property.name, sampleOf(property, which)]);
   return Object.fromEntries([...fileNames, ...values]);
 }
 
-function sampleOf(
-  { type, name, defaultValue, options, properties }: PieceProperty,
-  which: 'all' | 'required',
-): unknown {
-  if (defaultValue !== undefined && defaultValue !== null && defaultValue !== '') return defaultValue;
+function sampleOf({ type, name, defaultValue, options, properties }: PieceProperty, which: SampleKind): unknown {
+  // Some actions want a confirmation, which is off by default.
+  const isConfirmed = type === 'CHECKBOX' && which === 'all';
+  if (!isConfirmed && isFilled(defaultValue)) return defaultValue;
   const first = options?.map(({ value }) => value).find((value) => value !== null && value !== '');
   switch (type) {
     case 'NUMBER':
-      return 1;
+      return /(?:^at|_at|At|[tT]imestamp)$/.test(name) ? futureSeconds : 1;
     case 'CHECKBOX':
       return true;
     case 'DATE_TIME':
@@ -41,6 +51,8 @@ function sampleOf(
       return first ?? sampleText(name);
   }
 }
+
+const futureSeconds = Date.parse('2100-01-01T00:00:00Z') / 1000;
 
 const texts: ReadonlyArray<readonly [RegExp, string]> = [
   [/mail/i, 'person@example.com'],

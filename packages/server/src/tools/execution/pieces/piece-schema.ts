@@ -125,10 +125,16 @@ function askFor(what: 'choices' | 'members', { refreshers = [] }: PieceProperty)
 }
 
 function hasType(value: unknown, { type, enum: choices, format }: Schema): boolean {
-  if (value === undefined || value === null || value === '' || format !== undefined) return false;
+  if (!isFilled(value) || format !== undefined) return false;
   if (Array.isArray(choices)) return choices.includes(value);
   const found = Array.isArray(value) ? 'array' : typeof value;
   return type === undefined ? false : [type].flat().includes(found);
+}
+
+/** Whether a default is a value. Lists and objects start empty in the forms of pieces. */
+export function isFilled(defaultValue: unknown): boolean {
+  if (defaultValue === undefined || defaultValue === null || defaultValue === '') return false;
+  return typeof defaultValue !== 'object' || Object.keys(defaultValue).length > 0;
 }
 
 function textOf({
