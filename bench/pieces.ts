@@ -77,7 +77,13 @@ export async function surveyPieces(args: readonly string[]): Promise<void> {
 }
 
 async function inSandbox(work: (sandbox: Sandbox, root: string) => Promise<void>): Promise<void> {
-  const bounds = { maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 10_000, recycleAfterRuns: 1_000 };
+  const bounds = {
+    maxChildrenPerBundle: 1,
+    memoryBudgetMb: 1_024,
+    queueLength: 16,
+    idleMs: 10_000,
+    recycleAfterRuns: 1_000,
+  };
   const common = { admission: createAdmission(), logger: createLogger('silent'), metrics: createMetrics() };
   const sandbox = await openSandbox({ ...bounds, ...common });
   const root = await realpath(await mkdtemp(join(tmpdir(), 'quartermaster-pieces-')));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCli } from '../../packages/cli/src/testing/run-cli.ts';
 import { until } from '../../packages/server/src/platform/testing/until.ts';
+import { setUp } from '../support/administrator.ts';
 import { send, serve } from '../support/http.ts';
 import { pieceThatSends, servePackage } from '../support/package-registry.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
@@ -57,6 +58,16 @@ test('[install] a piece is planned, installed, run, updated after confirmation, 
     'the third party gets the credential in the header that the plan showed',
   );
   assert.match((await quartermaster('update', 'piece_tea')).output, /already installed/);
+
+  const administrator = await setUp(service);
+  const runsInBudget = async () => {
+    const metrics = await send(`${service.pluginsUrl}/metrics`, { key: service.key });
+    return Number(/quartermaster_sandbox_runs_total\{outcome="returned"\} (\d+)/.exec(metrics.text)?.[1]);
+  };
+  const before = await runsInBudget();
+  const body = { source: { kind: 'piece', package: name }, bundle_id: 'second_tea' };
+  assert.equal((await administrator.ask('POST', '/v1/bundle_plans', { body })).status, 200);
+  assert.ok((await runsInBudget()) > before, 'the service reads a piece in a process of the budget of plugins');
 
   versions['1.1.0'] = pieceThatSends('leaf.example.com', 'DESTRUCTIVE');
   const update = await quartermaster('update', 'piece_tea', '--json');

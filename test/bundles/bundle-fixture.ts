@@ -73,7 +73,7 @@ export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
   const broker = createBroker({ overrides, allow: [], logger, version: '0.0.0' });
   const sandbox = await openSandbox({
     admission: createAdmission(),
-    ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
+    ...{ maxChildrenPerBundle: 1, memoryBudgetMb: 1_024, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
     ...{ logger, metrics },
   });
   const executor = createExecutor({

@@ -97,7 +97,7 @@ export async function openBundleRuntime(options: BundleRuntimeOptions): Promise<
   const sandbox = await openSandbox({
     admission,
     maxChildrenPerBundle: 1,
-    maxChildren: 2,
+    memoryBudgetMb: 1_024,
     queueLength: 16,
     idleMs: 60_000,
     recycleAfterRuns: 1_000,

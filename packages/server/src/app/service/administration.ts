@@ -45,6 +45,7 @@ import { type SweepResult, sweepOrphans } from '../../stores/files/maintenance/s
 import { assertDataFolder } from '../../stores/files/store-identity.ts';
 import type { Installation } from '../../tools/installation/installation.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
+import { openPluginSandbox } from './wire-execution.ts';
 import { openInstallation } from './wire-installation.ts';
 
 /** The administration of a store, with or without a running service. */
@@ -117,7 +118,8 @@ export async function withAdministration(work: (administration: Administration) 
         resources.defer(blobs.close);
         const reportDamage = createDamageReport({ damages: createBlobRepository(database), blobs, clock, logger });
         const shared = { config, database, audit, clock, newId, logger };
-        const context = { ...shared, registry: createMetrics(), admission, resources };
+        const own = { logger, registry: createMetrics(), admission, resources };
+        const context = { ...shared, ...own, sandbox: openPluginSandbox(own) };
         return await use(openInstallation(context, { blobs, reportDamage }));
       },
       projects: createProjects({ repository, audit, clock, newId }),

@@ -33,7 +33,7 @@ import { createProjectRepository } from '../../storage/repositories/project-repo
 import { type Config, processEnvironment } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openDataFolder, openDiskSpace } from './wire-blobs.ts';
-import { encryptionSettingsOf, openSecrets } from './wire-execution.ts';
+import { encryptionSettingsOf, openPluginSandbox, openSecrets } from './wire-execution.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
 import { openCheckedDatabase, openFilesNode, openStreamAccess } from './wire-node.ts';
@@ -192,8 +192,7 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   const keyRing = await openKeyRing({ repository, clock, logger, onChange: rating.rates.load });
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
-  const streams = openStreamAccess({ database, logger });
-  resources.defer(() => streams.close());
+  const streams = resources.adopt(openStreamAccess({ database, logger }), (access) => access.close());
   const { countExceeded } = limiting;
   const idempotencyRepository = createIdempotencyRepository(database, {
     maxBytes: maxKeptAnswerBytes,
@@ -219,6 +218,7 @@ async function openContext({ config, logger, resources, drain, options: { watchd
     }),
     idempotencyRepository,
     resources,
+    sandbox: openPluginSandbox({ logger, registry, resources, ...limiting }),
     space,
     ballast,
     mounted: new WeakMap(),

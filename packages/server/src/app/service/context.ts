@@ -18,6 +18,7 @@ import type { Logger } from '../../platform/log/logger.ts';
 import type { Registry } from '../../platform/metrics.ts';
 import type { Database } from '../../storage/database/database.ts';
 import type { Ballast } from '../../storage/disk/ballast.ts';
+import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
 import type { Config } from '../settings/config.ts';
 
 /** The dependencies that all parts of the service share. */
@@ -40,6 +41,8 @@ export interface ServiceContext {
   readonly idempotency: Idempotency;
   readonly idempotencyRepository: IdempotencyRepository;
   readonly resources: AsyncDisposableStack;
+  /** The processes for the plugins of both addresses. Opened at the first call. */
+  readonly sandbox: () => Promise<Sandbox>;
   /** The caller of each request that the files address authenticated and forwards to the plugins address. */
   readonly mounted: WeakMap<IncomingMessage, Caller>;
   /** Creates the HTTP server of one address with the handlers that both addresses share. */

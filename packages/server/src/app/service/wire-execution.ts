@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import { type EncryptionSettings, openEncryption } from '../../access/credential-profiles/encryption-key.ts';
+import { onceRetried } from '../../platform/concurrency/once.ts';
 import { createFolderPath } from '../../platform/disk/sync-to-disk.ts';
 import { memoize } from '../../platform/memoize.ts';
 import { version } from '../../platform/version.ts';
@@ -29,10 +30,34 @@ import type { Config } from '../settings/config.ts';
 import type { ServiceContext } from './context.ts';
 import { checkBundleFolders } from './wire-blobs.ts';
 
-/** The processes for the handlers of one bundle and project. */
-const processesOfBundle = Math.max(2, Math.min(8, availableParallelism()));
-/** What a run may use, unless its bundle sets a lower limit. */
-const mostOfRun = { memoryMb: 256, cpuMs: 10_000 } as const;
+type SandboxContext = Pick<ServiceContext, 'logger' | 'registry' | 'admission' | 'resources'>;
+
+const gibibyteMb = 1024;
+
+/**
+ * Opens the processes for all plugins, also for those that are read before their installation. They share one budget of memory: 1 GiB
+ * for each processor, and at most half of what the machine or the container has.
+ */
+export function openPluginSandbox(context: SandboxContext): () => Promise<Sandbox> {
+  const { logger, registry: metrics, admission, resources } = context;
+  return onceRetried(async () => {
+    const processors = Math.max(2, Math.min(8, availableParallelism()));
+    const memoryMb = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY) / 2 ** 20;
+    const sandbox = await openSandbox({
+      maxChildrenPerBundle: processors,
+      memoryBudgetMb: Math.max(gibibyteMb, Math.min(processors * gibibyteMb, memoryMb / 2)),
+      queueLength: 512,
+      idleMs: 60_000,
+      recycleAfterRuns: 100_000,
+      cgroups: 'auto',
+      logger,
+      metrics,
+      admission,
+    });
+    resources.defer(() => sandbox.close());
+    return sandbox;
+  });
+}
 
 interface ExecutionOptions {
   readonly runStore: RunStore;
@@ -55,18 +80,7 @@ export async function openExecution(
   const { egressOverrides: overrides, egressAllow: allow } = config;
   const broker = createBroker({ overrides, allow, version, logger, metrics });
   resources.defer(() => broker.close());
-  const opening = openSandbox({
-    maxChildrenPerBundle: processesOfBundle,
-    maxChildren: processesOfBundle * 4,
-    queueLength: 512,
-    idleMs: 60_000,
-    recycleAfterRuns: 100_000,
-    cgroups: 'auto',
-    logger,
-    metrics,
-    admission: context.admission,
-  });
-  resources.defer(async () => (await opening).close());
+  const opening = context.sandbox();
   await createFolderPath(config.installedBundles, 0o755);
   await checkBundleFolders(config, logger);
   const openingCatalogue = openCatalogue({
@@ -88,7 +102,6 @@ export async function openExecution(
   observeCatalogue(live, context);
   const limits = {
     timeoutMs: config.pluginSeconds * 1000,
-    ...mostOfRun,
     maxRunsOfKey: config.maxRunsOfKey,
   };
   const deps = { catalogue: live.current, broker, sandbox, space, audit, rates };

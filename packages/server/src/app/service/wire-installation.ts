@@ -1,15 +1,12 @@
 import { ofService } from '../../access/accounts/people-routes.ts';
-import { onceRetried } from '../../platform/concurrency/once.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { ManagerGuard } from '../../platform/http/guard.ts';
-import { createMetrics } from '../../platform/metrics.ts';
 import { version } from '../../platform/version.ts';
 import { createArchiveRepository } from '../../storage/repositories/archive-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
 import { ownBundles } from '../../tools/catalogue/load/own-bundles.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
-import { openSandbox } from '../../tools/execution/sandbox/open-sandbox.ts';
 import { createArchiveStore } from '../../tools/installation/archive-store.ts';
 import { createInstallation, type Installation } from '../../tools/installation/installation.ts';
 import { loadBundle } from '../../tools/installation/load-bundle.ts';
@@ -22,14 +19,10 @@ import type { StoredFiles } from './wire-blobs.ts';
 
 type InstallationContext = Pick<
   ServiceContext,
-  'config' | 'database' | 'audit' | 'clock' | 'newId' | 'logger' | 'registry' | 'admission' | 'resources'
+  'config' | 'database' | 'audit' | 'clock' | 'newId' | 'logger' | 'registry' | 'admission' | 'resources' | 'sandbox'
 >;
 type Stored = Pick<StoredFiles, 'blobs' | 'reportDamage'>;
 
-/** A process reads one piece and ends. It is not one of the processes that run plugins, which this process may not have. */
-const processes = { maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 8, idleMs: 1000, recycleAfterRuns: 100 };
-
-/** The sandbox is opened when a package is read. */
 export function openInstallation(context: InstallationContext, stored: Stored): Installation {
   const { config, database, logger, admission, resources } = context;
   const { packageRegistry, egressAllow: allow } = config;
@@ -38,19 +31,13 @@ export function openInstallation(context: InstallationContext, stored: Stored): 
   const overrides = new Map([...(origin === null ? [] : [[origin, origin] as const]), ...config.egressOverrides]);
   const broker = createBroker({ overrides, allow, version, logger });
   resources.defer(() => broker.close());
-  const sandbox = onceRetried(async () => {
-    const metrics = createMetrics();
-    const opened = await openSandbox({ ...processes, logger, metrics, admission });
-    resources.defer(() => opened.close());
-    return opened;
-  });
   const archives = createArchiveRepository(database);
   return createInstallation({
     ...context,
     store: createArchiveStore({ ...context, ...stored, archives, files: createFileRepository(database) }),
     folders: createInstalledBundles(config.installedBundles),
     registry: createRegistry(broker, packageRegistry),
-    readPiece: createReadPiece({ sandbox, outbound: broker }),
+    readPiece: createReadPiece({ sandbox: context.sandbox, outbound: broker }),
     load: (folder) => loadBundle(folder, [ownBundles, ...config.bundleFolders]),
     queue: admission.queue('bundle_plans'),
     metrics: context.registry,

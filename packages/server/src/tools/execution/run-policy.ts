@@ -14,6 +14,7 @@ import { derivedSecrets } from '../egress/signing/derived-secrets.ts';
 import { prepareInjection } from '../egress/signing/inject.ts';
 import { isSecret, type LentCredentials, lendCredentials } from './lend-credentials.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
+import { mostMemoryMb } from './sandbox/sandbox.ts';
 
 /** The upper limits of a run. A bundle may declare lower ones. */
 export interface ExecutionLimits {
@@ -43,7 +44,7 @@ export interface ExecutionLimits {
 
 export const defaultLimits: ExecutionLimits = {
   timeoutMs: 30_000,
-  memoryMb: 256,
+  memoryMb: mostMemoryMb,
   cpuMs: 10_000,
   maxResponseBytes: 10 * 1024 * 1024,
   maxOutputBytes: outputPartLimits.outputBytes,

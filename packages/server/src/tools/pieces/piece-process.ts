@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { OutboundRequest, OutboundResponse } from '@quartermaster/plugin-kit';
 import type { PieceTask } from '../execution/pieces/child/piece-task.ts';
 import { pieceFailed } from '../execution/pieces/problems.ts';
-import type { Sandbox, SandboxOutcome } from '../execution/sandbox/sandbox.ts';
+import { mostMemoryMb, type Sandbox, type SandboxOutcome } from '../execution/sandbox/sandbox.ts';
 
 /** Runs the file of a piece that is not installed, in the sandbox. */
 export interface PieceProcess extends AsyncDisposable {
@@ -27,7 +27,7 @@ type Send = (request: OutboundRequest, signal: AbortSignal) => Promise<OutboundR
 export const pieceFile = 'piece.cjs';
 const limits = {
   timeoutMs: 20_000,
-  memoryMb: 256,
+  memoryMb: mostMemoryMb,
   cpuMs: 10_000,
   maxOutputBytes: 4 * 2 ** 20,
   maxRequests: 20,

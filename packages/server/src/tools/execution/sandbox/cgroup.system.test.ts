@@ -160,7 +160,7 @@ const server = (folder: string, url = urlHere): string => `
   import { createLogger } from ${url('platform/log/logger.ts')};
   import { createMetrics } from ${url('platform/metrics.ts')};
   import { openSandbox } from ${url('tools/execution/sandbox/open-sandbox.ts')};
-  const sandbox = await openSandbox({ admission: createAdmission(), maxChildrenPerBundle: 2, maxChildren: 3, queueLength: 9, idleMs: 60000,
+  const sandbox = await openSandbox({ admission: createAdmission(), maxChildrenPerBundle: 2, memoryBudgetMb: 1_280, queueLength: 9, idleMs: 60000,
     recycleAfterRuns: 9, logger: createLogger('silent'), metrics: createMetrics(), cgroups: 'auto' });
   const limits = { timeoutMs: 60000, memoryMb: 256, cpuMs: 60000, maxOutputBytes: 1000, maxRequests: 0 };
   const outcome = await sandbox.run({ bundleId: 'a', bundleFolder: ${JSON.stringify(folder)}, handlerPath: 'run.mjs',

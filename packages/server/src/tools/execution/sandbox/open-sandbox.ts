@@ -21,21 +21,28 @@ import { nobody, type SpawnSettings } from '../../../platform/processes/isolatio
 import { createUsageWatch } from '../../../platform/processes/usage-watch.ts';
 import { type Assignment, createHost } from './host.ts';
 import { createPool, type Pool } from './pool.ts';
-import type { Sandbox, SandboxCapabilities, SandboxOutcome, SandboxTask } from './sandbox.ts';
+import {
+  mostMemoryMb as mostOfRunMb,
+  type Sandbox,
+  type SandboxCapabilities,
+  type SandboxOutcome,
+  type SandboxTask,
+} from './sandbox.ts';
 import { createSlots } from './slots.ts';
 import { pieceHandler, spawnChild } from './spawn-child.ts';
 
 export interface SandboxOptions {
   /**
-   * The maximum number of processes of one bundle. It is lower than `maxChildren`, so that one bundle cannot occupy all
-   * processes.
+   * The maximum number of processes of one bundle. It is lowered so that one bundle cannot occupy all processes.
    */
   readonly maxChildrenPerBundle: number;
   /**
-   * The maximum number of processes of all bundles and projects together. One more is kept for a key that runs nothing, and one for a
-   * project that has none.
+   * The memory of all processes together, in MiB: at least that of four. Each process counts with `mostMemoryMb`. Two processes are
+   * kept: one for a key that runs nothing, and one for a project that has no process.
    */
-  readonly maxChildren: number;
+  readonly memoryBudgetMb: number;
+  /** The highest memory limit of a run, in MiB. Default: 256. */
+  readonly mostMemoryMb?: number;
   /** Runs that may wait in total. One bundle and project may use half of the places. */
   readonly queueLength: number;
   /** Milliseconds after which an idle child is stopped. */
@@ -52,6 +59,9 @@ export interface SandboxOptions {
   readonly clock?: Clock;
 }
 
+/** The processes that are kept beyond those that the slots give to every run. */
+const keptChildren = 2;
+
 /** The pool of one bundle and project, and the real paths of its files. */
 interface Home {
   readonly pool: Pool;
@@ -63,12 +73,10 @@ interface Home {
 
 /** Probes which isolation this machine enforces, then runs handlers with it. `close` stops every process. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { maxChildrenPerBundle, maxChildren, queueLength, logger, clock = systemClock } = options;
-  if (maxChildrenPerBundle >= maxChildren) {
-    throw new RangeError(
-      `maxChildrenPerBundle (${maxChildrenPerBundle}) must be less than maxChildren (${maxChildren})`,
-    );
-  }
+  const { memoryBudgetMb, mostMemoryMb = mostOfRunMb, queueLength, logger, clock = systemClock } = options;
+  const maxChildren = Math.floor(memoryBudgetMb / mostMemoryMb) - keptChildren;
+  if (maxChildren < 2) throw new RangeError(`memoryBudgetMb (${memoryBudgetMb}) must be at least ${4 * mostMemoryMb}`);
+  const maxChildrenPerBundle = Math.min(options.maxChildrenPerBundle, maxChildren - 1);
   const { machine, sandbox } = await findIsolation();
   const { cgroups, state: cgroup } = await findCgroups(options, machine.settings);
   const capabilities: SandboxCapabilities = { ...machine.capabilities, sandbox: describeSandbox(sandbox), cgroup };
@@ -81,7 +89,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const openings = new Map<string, Promise<Home>>();
   const pools = new Set<Pool>();
   const maxChildrenOfBundle = Math.max(maxChildrenPerBundle, maxChildren - maxChildrenPerBundle);
-  const slots = createSlots(() => pools, { ...options, maxChildrenOfBundle, clock });
+  const slots = createSlots(() => pools, { ...options, maxChildren, maxChildrenOfBundle, clock });
   const usage = createUsageWatch();
   const countRun = registerMetrics(options.metrics, pools);
 
@@ -92,6 +100,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const settings = isolation === 'sandbox' ? sandbox.settings : machine.settings;
     if (settings === undefined)
       throw new Error('This machine does not provide the isolation that the settings require.');
+    if (limits.memoryMb > mostMemoryMb) throw new RangeError(`A run may use at most ${mostMemoryMb} MiB.`);
     const own = await settingsFor(folder, settings, () => logger.warn({ bundle_id: bundleId }, unshared));
     const child = { ...own, cgroups };
     const { memoryMb } = limits;

@@ -84,6 +84,25 @@ test('an idle child is ended to start one for another bundle', async () => {
   assert.deepEqual(await bed.run('a'), { kind: 'returned', output: 1 });
 });
 
+test('the memory limits of all processes together never exceed the budget', async () => {
+  const budget = { memoryBudgetMb: 5 * 256 - 1, mostMemoryMb: 256, maxChildrenPerBundle: 8 };
+  await using bed = await openTestBed(budget);
+  for (const id of ['a', 'b', 'c']) await bed.addBundle(id, { 'run.mjs': held });
+  let most = 0;
+  const onFetch = async () => {
+    most = Math.max(most, childrenOf(process.pid).length);
+    return { status: 200, headers: {}, text: '' };
+  };
+  const owners = Array.from({ length: 60 }, (_, at) => ({ projectId: `project ${at % 7}`, keyId: `key ${at % 20}` }));
+  const outcomes = await Promise.all(
+    owners.map((owner, at) => bed.run('abc'.charAt(at % 3), { ...owner, ...holdInput, onFetch })),
+  );
+  assert.equal(outcomes.filter(({ kind }) => kind === 'returned').length, owners.length);
+  assert.equal(most, 4);
+  await assert.rejects(bed.run('a', { limits: { memoryMb: 257 } }), /at most 256 MiB/);
+  await assert.rejects(openTestBed({ ...budget, memoryBudgetMb: 1_023 }), /must be at least 1024/);
+});
+
 test('bundles that are always busy do not block another one forever', async () => {
   await using bed = await openTestBed({ maxChildrenPerBundle: 1, maxChildren: 2 });
   for (const id of ['a', 'b', 'c']) await bed.addBundle(id, { 'run.mjs': held });
@@ -181,10 +200,6 @@ test('a child inherits no file of the server', async () => {
   run.release();
   await run.outcome;
   await file.close();
-});
-
-test('fewer children for a bundle than in all are required', async () => {
-  await assert.rejects(openTestBed({ maxChildrenPerBundle: 4, maxChildren: 4 }), RangeError);
 });
 
 test('a bundle that some users cannot read runs as the user of the server, and the log reports this', async () => {

@@ -14,6 +14,9 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** The highest memory limit of a run in the service, in MiB. */
+export const mostMemoryMb = 256;
+
 /** The outcomes of a run in a child. The output is not yet validated against its schema. */
 export type SandboxOutcome =
   | { readonly kind: 'returned'; readonly output: unknown }

@@ -166,7 +166,7 @@ export async function openBench(
   const sandbox = openWhenUsed(t, () =>
     openSandbox({
       admission: createAdmission(),
-      ...{ maxChildrenPerBundle: 1, maxChildren: 2, queueLength: 10, idleMs: 60_000, recycleAfterRuns: 1000 },
+      ...{ maxChildrenPerBundle: 1, memoryBudgetMb: 1_024, queueLength: 10, idleMs: 60_000, recycleAfterRuns: 1000 },
       ...{ logger, metrics },
     }),
   );

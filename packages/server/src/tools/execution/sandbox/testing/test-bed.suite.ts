@@ -33,14 +33,22 @@ const limits: SandboxLimits = {
 export interface TestBedOptions extends Partial<SandboxOptions> {
   /** The default for all runs. */
   readonly isolation?: 'process' | 'sandbox';
+  /** The number of processes, without the two that are kept. Default: 4. */
+  readonly maxChildren?: number;
 }
 
-export async function openTestBed({ isolation = 'process', ...options }: TestBedOptions = {}): Promise<TestBed> {
+export async function openTestBed({
+  isolation = 'process',
+  maxChildren = 4,
+  mostMemoryMb = 1_024,
+  ...options
+}: TestBedOptions = {}): Promise<TestBed> {
   const log: string[] = [];
   const sandbox = await openSandbox({
     admission: createAdmission(),
     maxChildrenPerBundle: 2,
-    maxChildren: 4,
+    memoryBudgetMb: (maxChildren + 2) * mostMemoryMb,
+    mostMemoryMb,
     queueLength: 100,
     idleMs: 60_000,
     recycleAfterRuns: 10_000,
