@@ -1,5 +1,6 @@
 import { compile, isRegistered } from '@jmespath-community/jmespath';
 import type { ErrorMapping, ResponseMapping } from '@quartermaster/plugin-kit';
+import { addedFunctions } from '../../execution/expressions/bounded-interpreter.ts';
 import type { ErrorCollector, FieldPath } from '../schema/error-collector.ts';
 
 const maxLength = 4_096;
@@ -29,7 +30,7 @@ function checkExpression(expression: string | undefined, path: FieldPath, errors
 function describeError(expression: string): string | undefined {
   if (expression.length > maxLength) return `A JMESPath expression has at most ${maxLength} characters.`;
   try {
-    const unknown = functionsOf(compile(expression)).find((name) => !isRegistered(name));
+    const unknown = functionsOf(compile(expression)).find((name) => !isRegistered(name) && !addedFunctions.has(name));
     return unknown === undefined ? undefined : `JMESPath has no function ${unknown}().`;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -40,7 +40,7 @@ const expressions = fc.letrec<{ expression: string; key: string }>((tie) => {
     inner.map((one) => `&${one}`),
     fc.constantFrom('&a', '&s', '&@', '&n'),
   );
-  const one = `abs avg ceil floor from_items items keys length lower max min reverse sort sum to_array to_number
+  const one = `abs avg ceil floor from_items items keys length lower max min reverse sort sum to_array
     to_string trim trim_left trim_right type upper values merge not_null zip`.split(/\s+/);
   const two = `contains ends_with starts_with find_first find_last join split merge not_null zip trim`.split(/\s+/);
   return {
@@ -221,4 +221,27 @@ test('generated expressions over large data end within their budget, or are stop
     { numRuns: 1_000 },
   );
   assert.ok(stopped > 10, `${stopped} stopped`);
+});
+
+test('a number in an empty text is unknown, not 0', () => {
+  for (const text of ['', ' ', '\n', 'n/a']) {
+    assert.deepEqual(bounded('to_number(@)', text), { value: 'null' }, JSON.stringify(text));
+  }
+  assert.deepEqual(bounded("[to_number('0'), to_number(' 1.5 '), to_number(`2`)]", null), { value: '[0,1.5,2]' });
+});
+
+test('html_text returns the text of HTML, and leaves text that only looks like it', () => {
+  for (const [html, text] of [
+    ['J&#246;rg &amp; S&ouml;hne', 'Jörg & Söhne'],
+    ['Dev &#8211; <em>Senior</em>', 'Dev – Senior'],
+    ['&lt;div&gt; or <span class="searchmatch">a</span>&quot;', '<div> or a"'],
+    ['<p>One</p><p>two<br/>three</p><!-- four -->', 'One\n\ntwo\nthree'],
+    ['a < b and c > d, x <y', 'a < b and c > d, x <y'],
+    ['&amp;lt;', '&lt;'],
+    ['', ''],
+  ] as const) {
+    assert.deepEqual(bounded('html_text(@)', html), { value: JSON.stringify(text) });
+  }
+  assert.deepEqual(bounded('[html_text(@), html_text(`1`)]', null), { value: '[null,null]' });
+  assert.throws(() => bounded('html_text(@)', '<'.repeat(10_000), 100), ExpressionTooExpensive);
 });

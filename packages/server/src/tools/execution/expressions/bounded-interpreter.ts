@@ -9,16 +9,17 @@ import {
   compareIntegers,
   orderByNumbers,
 } from './expression-integers.ts';
-import { compareTexts, countCodePoints, trimText } from './expression-texts.ts';
+import { compareTexts, countCodePoints, htmlText, trimText } from './expression-texts.ts';
 
 export type Expression = ReturnType<typeof jmespath.compile>;
 
 type Args = unknown[];
+type Signature = ReadonlyArray<{ readonly types: readonly number[] }>;
 
 /** The members of the library's interpreter that this module uses. The library does not export the class. */
 interface Interpreter {
   readonly runtime: {
-    readonly _functionTable: Record<string, { _func: (args: Args) => unknown }>;
+    readonly _functionTable: Record<string, { _func: (args: Args) => unknown; _signature: Signature }>;
     callFunction(name: string, args: Args): unknown;
   };
   _scope: { withScope(scope: unknown): Interpreter['_scope'] };
@@ -168,6 +169,11 @@ class BoundedInterpreter extends Base {
   }
 }
 
+/** The functions that this service adds to those of the library. */
+export const addedFunctions: ReadonlySet<string> = new Set(['html_text']);
+/** The library's number for arguments of any type. */
+const anyType = 1;
+
 const interpreter = new BoundedInterpreter();
 replaceFunctions(interpreter);
 
@@ -181,7 +187,8 @@ export function evaluateExpression(
   return interpreter.search(expression, value);
 }
 
-/** Replaces the library's functions that pass over a text more than once. The replacements return the same results. */
+/** Replaces the library's functions that pass over a text more than once. The replacements return the same results, except
+ * `to_number` of an empty text. */
 function replaceFunctions(of: BoundedInterpreter): void {
   const table = of.runtime._functionTable;
   const replace = (name: string, wrap: (original: (args: Args) => unknown) => (args: Args) => unknown) => {
@@ -207,6 +214,17 @@ function replaceFunctions(of: BoundedInterpreter): void {
           trimText(String(text), typeof characters === 'string' && characters !== '' ? characters : undefined, ends),
     );
   }
+  // The library reads an empty text as 0. A number that the third party left empty is unknown.
+  replace(
+    'to_number',
+    (original) =>
+      ([value]) =>
+        typeof value === 'string' && value.trim() === '' ? null : original([value]),
+  );
+  table.html_text = {
+    _func: ([html]) => (typeof html === 'string' ? htmlText(html) : null),
+    _signature: [{ types: [anyType] }],
+  };
   replace('sort', (original) => (args) => {
     const items = args[0] as unknown[];
     if (typeof items[0] !== 'string') return original(args);

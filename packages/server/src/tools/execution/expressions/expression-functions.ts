@@ -17,6 +17,7 @@ const extraCosts = new Map<string, Cost>([
   ['ends_with', ([subject, search], budget) => spendSearch(subject, search, budget)],
   ['split', (args, budget) => spendPieces(args, budget)],
   ['replace', ([subject, search, by, count], budget) => spendReplace({ subject, search, by, count }, budget)],
+  ['html_text', ([html], budget) => budget.spendCharacters(4 * lengthOf(html))],
   ['pad_left', ([, width], budget) => spendWidth(width, budget)],
   ['pad_right', ([, width], budget) => spendWidth(width, budget)],
   ['join', ([glue, texts], budget) => budget.spendCharacters(lengthOf(glue) * lengthOf(texts))],

@@ -1,3 +1,4 @@
+import { Parser } from 'htmlparser2';
 import type { ExpressionBudget } from './expression-budget.ts';
 
 /** Counts code points without building a list of them. */
@@ -44,4 +45,24 @@ export function trimText(
   if (ends.right) while (end > start && isCut(end - 1)) end -= 1;
   if (ends.left) while (start < end && isCut(start)) start += 1;
   return text.slice(start, end);
+}
+
+/** What may be a tag, without a bracket inside, so that the search is linear. */
+const bracketed = /<([^<>]*)>/g;
+/** Elements that begin on a line of their own. */
+const blocks: ReadonlySet<string> = new Set(
+  'blockquote br div dd dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre table tr ul'.split(' '),
+);
+
+/** The text of a piece of HTML: without tags, with characters in place of entities, and with a line for each block. */
+export function htmlText(html: string): string {
+  const untagged = html.replaceAll(bracketed, (whole, inner: string) => {
+    const name = /^\/?([a-z][a-z0-9]{0,63})(?![a-z0-9])/i.exec(inner)?.[1]?.toLowerCase();
+    if (name === undefined) return inner.startsWith('!') ? '' : whole;
+    return blocks.has(name) ? '\n' : '';
+  });
+  let text = '';
+  const parser = new Parser({ ontext: (piece) => (text += piece) });
+  parser.end(untagged.replaceAll('<', '&lt;'));
+  return text.replaceAll(/\n{3,}/g, '\n\n').trim();
 }
