@@ -59,7 +59,7 @@ export async function slowPeers(options: PartOptions): Promise<PartReport> {
   const seconds = options.slice ? 12 : 90;
   const sockets: Socket[] = [];
   try {
-    const service = await startService(endings, { folder, settings: { UPLOAD_IDLE_SECONDS: '5' } });
+    const service = await startService(endings, { folder });
     const content = new Blob(['a line of a large file\n'.repeat(400_000)]);
     const { file_id } = await service.client.files.upload(content, { purpose: 'record_file', name: 'large.txt' });
     const before = memoryOf(service.process.pid);

@@ -77,8 +77,8 @@ export async function openExecution(
   { runStore, artifacts, sources, publicUrl, onChange }: ExecutionOptions,
 ) {
   const { config, logger, resources, registry: metrics, space, audit, rates } = context;
-  const { egressOverrides: overrides, egressAllow: allow } = config;
-  const broker = createBroker({ overrides, allow, version, logger, metrics });
+  const { egressOverrides: overrides, egressAllow: allow, contact } = config;
+  const broker = createBroker({ overrides, allow, version, contact, logger, metrics });
   resources.defer(() => broker.close());
   const opening = context.sandbox();
   await createFolderPath(config.installedBundles, 0o755);

@@ -58,6 +58,8 @@ const questionSeconds = 10;
 /** The minimum rate of an upload: bytes per second on average, after the grace period. */
 const minUploadBytesPerSecond = 1024;
 const uploadGraceMs = 10_000;
+/** An upload without data for this long is aborted. */
+const uploadIdleMs = 30_000;
 const taskPauseMs = 3_600_000;
 
 export interface FilesAddress extends ListenAddress {
@@ -145,7 +147,7 @@ function addFileRoutes(
   const assertAvailable = database.assertAvailable;
   const admissions = createAdmissions({ idempotency, admission, assertAvailable, maxFileBytes, maxUploadsInFlight });
   const minimumRate = {
-    idle: config.uploadIdleSeconds * 1000,
+    idle: uploadIdleMs,
     grace: uploadGraceMs,
     bytesPerSecond: minUploadBytesPerSecond,
   };
@@ -211,7 +213,8 @@ async function openCollections(
   });
   resources.defer(() => extractor.close());
   // A separate broker without credentials, because pages may come from any public address.
-  const broker = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
+  const { egressOverrides: overrides, egressAllow: allow, contact } = config;
+  const broker = createBroker({ overrides, allow, version, contact, logger });
   resources.defer(() => broker.close());
   const repositories = createCollectionRepositories(database, config.maxProjectBytes);
   database.startMaintenance(() => context.space.hasFreeSpace());

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { readRoleRule } from '../../access/sign-in/claimed-access.ts';
 import { choice, isText, list, map, path, secret, text, unset, whole } from './setting.ts';
 import {
+  isContact,
   isHost,
   isHostName,
   isIssuer,
@@ -67,7 +68,6 @@ const addresses = {
     'Exit with code 70 after the event loop was blocked for this many seconds, so that a supervisor restarts the process. It logs `event loop blocked`. 0: never',
     'seconds',
   ),
-  UPLOAD_IDLE_SECONDS: whole([1, 3600], 30, 'Abort an upload after this many seconds without data', 'seconds'),
 };
 
 const firstStart = {
@@ -225,6 +225,11 @@ const plugins = {
     'Download packages of pieces from this registry of npm, such as `https://npm.example.com`. A token for it stands before the host, `https://TOKEN@npm.example.com`, or a user and a password. Its address may be private. Unset: `https://registry.npmjs.org`',
     isRegistry,
     'be an http or https URL without query, such as https://TOKEN@npm.example.com',
+  ),
+  CONTACT: unset(
+    Type.Refine(Type.String(), isContact),
+    'Send this e-mail address or URL of the operator in `User-Agent` when plugins and web records call third parties. Wikimedia limits callers without a contact to 10 requests a minute, or refuses them. Unset: `User-Agent` has no contact',
+    { must: 'be an e-mail address or a URL without blanks and parentheses' },
   ),
   EGRESS_OVERRIDES: map<string>(
     [isOrigin, Type.Refine(Type.String(), isOrigin)],

@@ -30,6 +30,9 @@ export const isHostName = (text: string) => /^(?:[a-z0-9._-]+|[0-9a-f:]+)$/i.tes
 
 export const isNetwork = (text: string) => ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
 
+/** An e-mail address or a URL that fits into a comment of `User-Agent` (RFC 9110 §5.6.5). */
+export const isContact = (text: string) => /^[!-'*-[\]-~]{1,200}$/.test(text) && /^[^@:]+@[^@]+$|^https?:/.test(text);
+
 /** A URL that may have a user and a password, whose characters are encoded correctly. */
 export function isRegistry(text: string): boolean {
   const { protocol, search, hash, username, password } = URL.parse(text) ?? { protocol: '' };

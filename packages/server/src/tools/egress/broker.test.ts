@@ -28,6 +28,19 @@ describe('the broker', () => {
     assert.equal(received?.body, 'hé');
   });
 
+  it('names the contact of the operator in User-Agent, unless the request has its own', async (t) => {
+    const upstream = await startServer(t, (_request, response) => response.end('ok'));
+    const overrides = new Map([[apiOrigin, upstream.origin]]);
+    const broker = startBroker(t, { overrides, contact: 'ops@example.org' });
+    const own = { 'User-Agent': 'DiscordBot (https://example.org, 1)' };
+    await broker.send({ method: 'GET', url: `${apiOrigin}/` }, policyFor(), never);
+    await broker.send({ method: 'GET', url: `${apiOrigin}/`, headers: own }, policyFor(), never);
+    assert.deepEqual(
+      upstream.requests.map(({ headers }) => headers['user-agent']),
+      ['Quartermaster/1.2.3 (ops@example.org)', own['User-Agent']],
+    );
+  });
+
   it('keeps connections alive and reuses them', async (t) => {
     const upstream = await startServer(t, (_request, response) => response.end('ok'));
     const broker = startBroker(t, { overrides: new Map([[apiOrigin, upstream.origin]]) });

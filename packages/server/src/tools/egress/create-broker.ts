@@ -25,6 +25,8 @@ export interface BrokerDeps {
   readonly logger: Logger;
   /** The version of the service, for `User-Agent`. */
   readonly version: string;
+  /** How a third party reaches the operator, for `User-Agent`. */
+  readonly contact?: string | null;
   readonly metrics?: Registry;
   /** Resolves a name. Default: the system's resolver. */
   readonly resolve?: Resolve;
@@ -51,6 +53,7 @@ export function createBroker(deps: BrokerDeps): Broker {
   });
   const redactors = new WeakMap<EgressPolicy['credentials'], Redactor>();
   const clock = deps.clock ?? systemClock;
+  const userAgent = `Quartermaster/${deps.version}${deps.contact == null ? '' : ` (${deps.contact})`}`;
   const tokens = createTokens(clock);
   const count = deps.metrics === undefined ? () => {} : createRequestCount(deps.metrics);
 
@@ -81,7 +84,6 @@ export function createBroker(deps: BrokerDeps): Broker {
     }
     const call = startCall(policy.timeoutMs, signal);
     const redactor = redactorOf(policy);
-    const userAgent = `Quartermaster/${deps.version}`;
     const rules = { overrides, isAllowed, connections, userAgent, call, redactor, clock };
     const retrying = { method: request.method, policy, call, clock };
     const follow = (injected: Injected) =>
