@@ -41,8 +41,8 @@ export interface OutboundPolicy {
   readonly inject: readonly Injection[];
   /** The retries of a repeatable request when the answer asks for a retry. Default: none. */
   readonly maxRetries?: number;
-  /** Whether the request may be repeated, whatever its method. */
-  readonly isRepeatable?: boolean;
+  /** Whether the request may be repeated. Default: if its method reads. */
+  readonly isRepeatable?: boolean | undefined;
   readonly maxResponseBytes: number;
   readonly maxRedirects: number;
   /** Receives a successful answer that is larger than `maxResponseBytes`. Without it, the connection is closed. Never rejects. */

@@ -56,6 +56,14 @@ test('a read is repeated at most twice, and not at all when the wait would be to
   }
 });
 
+test('a read that is paid again with each repetition is sent once', async (t) => {
+  for (const method of ['GET', 'POST']) {
+    const { server, send } = await openBroker(t, [busy(504, '0'), well]);
+    assert.equal(await send(method, { isRepeatable: false }), 504);
+    assert.equal(server.requests.length, 1);
+  }
+});
+
 test('a write is sent once, unless its plugin is idempotent, and other statuses are not retried', async (t) => {
   const write = await openBroker(t, [busy(503, '0'), well]);
   assert.equal(await write.send('POST'), 503);

@@ -30,8 +30,7 @@ export async function withRetries(
   { method, policy, call, clock }: Retrying,
   send: () => Promise<EgressResult>,
 ): Promise<EgressResult> {
-  const isRepeatable = policy.isRepeatable === true || isReading(method);
-  const most = isRepeatable ? (policy.maxRetries ?? 0) : 0;
+  const most = (policy.isRepeatable ?? isReading(method)) ? (policy.maxRetries ?? 0) : 0;
   const latest = performance.now() + policy.timeoutMs;
   for (let retries = 0; ; retries += 1) {
     const result = await send();

@@ -13,7 +13,14 @@ import { getBundle, pluginNotFound, valueInvalid } from '../catalogue/problems.t
 import type { Broker } from '../egress/broker.ts';
 import { RedactionRefused, redactedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted } from '../egress/redact/redactor.ts';
-import { type Call, type Executor, isPluginRepeatable, isRepeatable, type PreparedRun } from './executor.ts';
+import {
+  type Call,
+  type Executor,
+  isPluginRepeatable,
+  isRepeatable,
+  mayRepeatCalls,
+  type PreparedRun,
+} from './executor.ts';
 import { type FileInputs, type InputFiles, noFiles } from './file-inputs/file-inputs.ts';
 import { finishRun, redactionFailed } from './finish-run.ts';
 import { isShallow, maxOutputDepth } from './json-bounds.ts';
@@ -92,7 +99,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       receiveLarge: largeAnswers.receive,
       // A check concerns the credentials as they are now.
       wantsFreshToken: plugin === null,
-      isRepeatable: plugin !== null && isPluginRepeatable(plugin),
+      isRepeatable: plugin === null ? undefined : mayRepeatCalls(plugin),
     });
     const { runId = deps.newId('run'), createdAt = Date.now() } = caller.resumes ?? {};
     const isolation = plugin === null || plugin.handlerPath === null ? 'none' : bundle.isolation;

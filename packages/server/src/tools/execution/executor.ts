@@ -73,7 +73,13 @@ export function isRepeatable(outcome: Outcome, plugin: CompiledPlugin | null): b
   return refusals.has(outcome.kind);
 }
 
-/** Whether running the plugin twice has the same effect as running it once. */
+/** Whether running the plugin twice has the same effect as running it once. A second run of some reads is paid again. */
 export function isPluginRepeatable({ manifest }: CompiledPlugin): boolean {
-  return manifest.effects === 'read' || manifest.idempotent;
+  return manifest.idempotent;
+}
+
+/** Whether calls of the plugin may be repeated; undefined if this depends on their methods. */
+export function mayRepeatCalls(plugin: CompiledPlugin): boolean | undefined {
+  const { effects } = plugin.manifest;
+  return isPluginRepeatable(plugin) || (effects === 'read' ? false : undefined);
 }

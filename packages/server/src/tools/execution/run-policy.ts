@@ -73,8 +73,8 @@ export interface RunPolicyOptions {
   readonly trace?: CallTimings | undefined;
   /** Requests a new access token instead of a cached one. */
   readonly wantsFreshToken?: boolean | undefined;
-  /** Whether running the plugin twice has the same effect as running it once. */
-  readonly isRepeatable?: boolean;
+  /** See `mayRepeatCalls`. */
+  readonly isRepeatable?: boolean | undefined;
   /** Set when the credentials come from a profile. */
   readonly refreshToken?: StoredRefreshToken | undefined;
   readonly receiveLarge?: ReceiveLarge;
@@ -91,15 +91,7 @@ const hostsOf = memoize(({ hosts }: CompiledBundle): ReadonlySet<string> => new 
 export function createRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  {
-    limits,
-    own = [],
-    trace,
-    wantsFreshToken = false,
-    isRepeatable = false,
-    refreshToken,
-    receiveLarge,
-  }: RunPolicyOptions,
+  { limits, own = [], trace, wantsFreshToken = false, isRepeatable, refreshToken, receiveLarge }: RunPolicyOptions,
 ): RunPolicy {
   const declared = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
