@@ -192,6 +192,7 @@ async function openCollections(
   { files, encrypter }: Pick<CollectionContext, 'files' | 'encrypter'>,
 ): Promise<CollectionServices & { readonly extractor: Extractor }> {
   const { config, clock, newId, logger, resources, database } = context;
+  const { egressOverrides: overrides, egressAllow: allow, contact, extractionProcesses: processes } = config;
   const isolation = onceRetried(() => findReaderIsolation(logger));
   // Started early so that errors appear in the log of the start. After a failure the next document tries again.
   const isFound = isolation().then(
@@ -205,15 +206,12 @@ async function openCollections(
   const extractor = openExtractor({
     isolation,
     ocr,
-    processes: config.extractionProcesses,
-    timeoutMs: config.extractionSeconds * 1000,
-    memoryMb: extractionMemoryMb,
+    ...{ processes, timeoutMs: config.extractionSeconds * 1000, memoryMb: extractionMemoryMb },
     admission: context.admission,
     logger,
   });
   resources.defer(() => extractor.close());
   // A separate broker without credentials, because pages may come from any public address.
-  const { egressOverrides: overrides, egressAllow: allow, contact } = config;
   const broker = createBroker({ overrides, allow, version, contact, logger });
   resources.defer(() => broker.close());
   const repositories = createCollectionRepositories(database, config.maxProjectBytes);

@@ -1,9 +1,10 @@
 import { compile, isRegistered } from '@jmespath-community/jmespath';
 import type { ErrorMapping, ResponseMapping } from '@quartermaster/plugin-kit';
-import { addedFunctions } from '../../execution/expressions/bounded-interpreter.ts';
 import type { ErrorCollector, FieldPath } from '../schema/error-collector.ts';
 
 const maxLength = 4_096;
+/** The functions that `bounded-interpreter.ts` adds to those of the library. */
+const addedFunctions: ReadonlySet<string> = new Set(['html_text']);
 
 /** Checks that the JMESPath expressions of a response compile and call only existing functions. */
 export function checkResponse(response: ResponseMapping, root: FieldPath, errors: ErrorCollector): void {

@@ -169,8 +169,6 @@ class BoundedInterpreter extends Base {
   }
 }
 
-/** The functions that this service adds to those of the library. */
-export const addedFunctions: ReadonlySet<string> = new Set(['html_text']);
 /** The library's number for arguments of any type. */
 const anyType = 1;
 
