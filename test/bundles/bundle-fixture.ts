@@ -19,6 +19,9 @@ import { openSandbox } from '../../packages/server/src/tools/execution/sandbox/o
 
 export const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
 
+/** What the service sends with a contact, which Wikimedia's policy requires. */
+export const userAgent = 'Quartermaster/0.0.0 (ops@example.org)';
+
 export interface Received {
   readonly method: string;
   /** The path with its percent-encoding. */
@@ -32,6 +35,7 @@ export interface Received {
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
 }
 
@@ -70,7 +74,7 @@ export async function openWorld(elsewhere?: Elsewhere): Promise<World> {
     upstream.willAnswer({ status: 200, contentType: 'application/json', body: JSON.stringify(grantedToken) });
     for (const host of loginHosts(catalogue)) overrides.set(`https://${host}`, upstream.origin);
   }
-  const broker = createBroker({ overrides, allow: [], logger, version: '0.0.0' });
+  const broker = createBroker({ overrides, allow: [], logger, version: '0.0.0', contact: 'ops@example.org' });
   const sandbox = await openSandbox({
     admission: createAdmission(),
     ...{ maxChildrenPerBundle: 1, memoryBudgetMb: 1_024, queueLength: 16, idleMs: 60_000, recycleAfterRuns: 1_000 },
@@ -134,7 +138,7 @@ async function startUpstream() {
       received.push({ method, path, query: new URLSearchParams(query), headers, body, bytes });
       const answer = answers[Math.min(received.length, answers.length) - 1] ?? unprepared;
       const again = busy.has(answer.status) ? { 'retry-after': '0' } : {};
-      response.writeHead(answer.status, { 'content-type': answer.contentType, ...again }).end(answer.body);
+      response.writeHead(answer.status, { ...answer.headers, 'content-type': answer.contentType, ...again }).end(answer.body);
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
