@@ -11,23 +11,32 @@ interface Input {
 }
 
 interface Output {
+  /** Only of `create_draft`. */
+  readonly draft_id?: string;
   readonly id: string;
   readonly thread_id: string;
 }
 
-const address = 'https://gmail.googleapis.com/gmail/v1/users/me/messages/send';
+const account = 'https://gmail.googleapis.com/gmail/v1/users/me';
 
-/** This plugin needs code, because Gmail requires the whole message (RFC 5322) as base64url. */
+/** `send_gmail` and `create_draft` need code, because Gmail requires the whole message (RFC 5322) as base64url. */
 export const run: Handler<Input, Output> = async (input, context) => {
   const thread = input.thread_id === undefined ? {} : { threadId: input.thread_id };
   const raw = base64(writeMessage(input))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replace(/={1,2}$/, '');
-  const { status, text } = await context.fetch({ method: 'POST', url: address, body: { raw, ...thread } });
+  const message = { raw, ...thread };
+  const isDraft = context.plugin === 'create_draft';
+  const { status, text } = await context.fetch({
+    method: 'POST',
+    url: isDraft ? `${account}/drafts` : `${account}/messages/send`,
+    body: isDraft ? { message } : message,
+  });
   if (status !== 200) throw new Error(`Gmail answered with status ${status}`);
-  const { id, threadId } = JSON.parse(text);
-  return { id, thread_id: threadId };
+  const answer = JSON.parse(text);
+  if (!isDraft) return { id: answer.id, thread_id: answer.threadId };
+  return { draft_id: answer.id, id: answer.message.id, thread_id: answer.message.threadId };
 };
 
 /** Addresses and ids contain no line break, because their schemas forbid it. */
