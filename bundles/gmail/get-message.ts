@@ -58,7 +58,11 @@ function readText(parts: readonly Part[]): string {
   const textsOf = (type: string) =>
     parts
       .filter(({ mimeType, filename = '' }) => mimeType === type && filename === '')
-      .map(({ body }) => Buffer.from(body?.data ?? '', 'base64url').toString().replaceAll('\r\n', '\n'))
+      .map(({ body }) =>
+        Buffer.from(body?.data ?? '', 'base64url')
+          .toString()
+          .replaceAll('\r\n', '\n'),
+      )
       .filter((text) => text.trim() !== '');
   const plain = textsOf('text/plain');
   return plain.length > 0 ? plain.join('\n') : textsOf('text/html').map(withoutTags).join('\n');

@@ -138,7 +138,9 @@ async function startUpstream() {
       received.push({ method, path, query: new URLSearchParams(query), headers, body, bytes });
       const answer = answers[Math.min(received.length, answers.length) - 1] ?? unprepared;
       const again = busy.has(answer.status) ? { 'retry-after': '0' } : {};
-      response.writeHead(answer.status, { ...answer.headers, 'content-type': answer.contentType, ...again }).end(answer.body);
+      response
+        .writeHead(answer.status, { ...answer.headers, 'content-type': answer.contentType, ...again })
+        .end(answer.body);
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

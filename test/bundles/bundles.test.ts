@@ -21,7 +21,15 @@ const plugins = bundles.flatMap((bundle) => [...bundle.plugins.values()]);
  * Plugins whose requests cannot be declared: a nested message, one call after another, or a host and method chosen by
  * the caller.
  */
-const codeThatCallsOut = new Set(['send_gmail', 'biomedical_search', 'http_get', 'http_send', 'write_file', 'get_message', 'create_draft']);
+const codeThatCallsOut = new Set([
+  'send_gmail',
+  'biomedical_search',
+  'http_get',
+  'http_send',
+  'write_file',
+  'get_message',
+  'create_draft',
+]);
 const networked = plugins.filter(({ manifest }) => manifest.request !== undefined || codeThatCallsOut.has(manifest.id));
 
 test('every bundle loads without errors and warnings', () => {
