@@ -55,10 +55,9 @@ import { openAccess } from './wire-node.ts';
 const extractionMemoryMb = 1536;
 const questionSeconds = 10;
 
-/** The minimum rate of an upload: bytes per second on average, after the grace period. */
+/** The minimum rate of an upload: bytes per second on average, after the grace period. One without data is aborted earlier. */
 const minUploadBytesPerSecond = 1024;
 const uploadGraceMs = 10_000;
-/** An upload without data for this long is aborted. */
 const uploadIdleMs = 30_000;
 const taskPauseMs = 3_600_000;
 
@@ -187,12 +186,17 @@ function openPages({ registry, admission, logger }: ServiceContext, isolation: (
   });
 }
 
+/** A separate broker without credentials, because pages may come from any public address. */
+function createPageBroker({ config, logger }: ServiceContext) {
+  const { egressOverrides: overrides, egressAllow: allow, contact } = config;
+  return createBroker({ overrides, allow, version, contact, logger });
+}
+
 async function openCollections(
   context: ServiceContext,
   { files, encrypter }: Pick<CollectionContext, 'files' | 'encrypter'>,
 ): Promise<CollectionServices & { readonly extractor: Extractor }> {
   const { config, clock, newId, logger, resources, database } = context;
-  const { egressOverrides: overrides, egressAllow: allow, contact, extractionProcesses: processes } = config;
   const isolation = onceRetried(() => findReaderIsolation(logger));
   // Started early so that errors appear in the log of the start. After a failure the next document tries again.
   const isFound = isolation().then(
@@ -206,13 +210,14 @@ async function openCollections(
   const extractor = openExtractor({
     isolation,
     ocr,
-    ...{ processes, timeoutMs: config.extractionSeconds * 1000, memoryMb: extractionMemoryMb },
+    processes: config.extractionProcesses,
+    timeoutMs: config.extractionSeconds * 1000,
+    memoryMb: extractionMemoryMb,
     admission: context.admission,
     logger,
   });
   resources.defer(() => extractor.close());
-  // A separate broker without credentials, because pages may come from any public address.
-  const broker = createBroker({ overrides, allow, version, contact, logger });
+  const broker = createPageBroker(context);
   resources.defer(() => broker.close());
   const repositories = createCollectionRepositories(database, config.maxProjectBytes);
   database.startMaintenance(() => context.space.hasFreeSpace());
