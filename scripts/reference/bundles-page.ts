@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ApiFacts } from '@quartermaster/plugin-kit';
 import { parse } from 'yaml';
-import type { CompiledBundle, CompiledPlugin } from '../../packages/server/src/tools/catalogue/catalogue.ts';
+import {
+  type CompiledBundle,
+  type CompiledPlugin,
+  isRetired,
+} from '../../packages/server/src/tools/catalogue/catalogue.ts';
 import { loadFolder } from '../../packages/server/src/tools/catalogue/load/load-folder.ts';
 
 const bundlesFolder = resolve(import.meta.dirname, '../../bundles');
@@ -21,7 +25,8 @@ export function readAbsentPlugins(): readonly AbsentPlugins[] {
 /** Renders docs/reference/bundles.md. */
 export async function describeBundles(): Promise<Record<string, string>> {
   const { bundles } = await loadFolder(bundlesFolder);
-  const all = [...bundles.values()];
+  const byRetirement = Object.groupBy(bundles.values(), (bundle) => (isRetired(bundle) ? 'retired' : 'all'));
+  const { all = [], retired = [] } = byRetirement;
   const count = all.reduce((sum, { plugins }) => sum + plugins.size, 0);
   const page = [
     '# Bundles',
@@ -31,16 +36,17 @@ export async function describeBundles(): Promise<Record<string, string>> {
     `${all.length} bundles with ${count} plugins. Plugins of tier T0 are declarative and run no code. Plugins of tier T1 run code in`,
     'a child process without network access, files or secrets.',
     '',
-    'The plugins were written from general knowledge of the documentation of each API. No API was called, and no response was',
-    'recorded. *As of* is the month up to which this knowledge is believed to be current. The example responses follow the',
-    'documented form; most of their values are invented. To test a plugin against the API of today, verify your credentials or',
-    'run `quartermaster bundle record`.',
+    'No API was called. *Verified* says what the requests and answers of a bundle were compared with: a document of the vendor, or',
+    'public sources of the named date; `npm run test:vendors` repeats the comparison. *As of* is the month up to which the knowledge',
+    'of an API is believed to be current. To test a plugin against the API of today, verify your credentials or run',
+    '`quartermaster bundle record`.',
     '',
     '| Bundle | Plugins | Credentials | Hosts |',
     '|---|---|---|---|',
     ...all.map(describeRow),
     '',
     ...all.flatMap(describeBundle),
+    ...describeRetired(retired),
     ...describeAbsent(),
   ];
   return { 'docs/reference/bundles.md': page.join('\n') };
@@ -75,8 +81,16 @@ function describeFacts(bundle: CompiledBundle): string[] {
   const { manifest, plugins } = bundle;
   const { api = {} } = manifest;
   const own = [...plugins.values()].flatMap((plugin) => notesOf(plugin.manifest.api, `\`${plugin.id}\`: `));
-  const facts = [...(bundle.callsOut ? [`Hosts: ${hostsOf(bundle)}`] : []), ...notesOf(api, ''), ...own];
+  const facts = [
+    ...(bundle.callsOut ? [`Hosts: ${hostsOf(bundle)}`, verificationOf(api)] : []),
+    ...notesOf(api, ''),
+    ...own,
+  ];
   return facts.length === 0 ? [] : [...facts.map((fact) => `* ${fact}`), ''];
+}
+
+function verificationOf({ verified }: ApiFacts): string {
+  return verified === undefined ? 'Unverified' : `Verified against ${verified.against} of ${verified.date}`;
 }
 
 function notesOf(api: ApiFacts | undefined, start: string): string[] {
@@ -100,6 +114,13 @@ function describePlugin({ id, bundle, manifest }: CompiledPlugin): string {
     as_of ?? '–',
   ];
   return tableRow(cells);
+}
+
+function describeRetired(bundles: readonly CompiledBundle[]): string[] {
+  const rows = bundles.map(({ id, manifest: { retired } }) =>
+    tableRow([`\`${id}\``, retired?.date ?? '', `${retired?.reason} ${retired?.successor}`]),
+  );
+  return ['## Retired', '', '| Bundle | Since | Why, and what to use instead |', '|---|---|---|', ...rows, ''];
 }
 
 function describeAbsent(): string[] {

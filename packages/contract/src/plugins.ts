@@ -35,6 +35,14 @@ export const Bundle = Type.Object({
     description:
       'Why no plugin of the bundle can run on this service, and the remedy. null: they can, with their credentials.',
   }),
+  verified: Type.Union([Type.Object({ against: Type.String(), date: Type.String() }), Type.Null()], {
+    description:
+      'The source, with its date, that requests and answers of the bundle were compared with. null: unverified.',
+  }),
+  retired: Type.Union(
+    [Type.Object({ date: Type.String(), reason: Type.String(), successor: Type.String() }), Type.Null()],
+    { description: 'Since when and why the bundle cannot be used, and what to use instead. null: it can be used.' },
+  ),
   piece: Type.Optional(
     Type.Object(
       {

@@ -1,5 +1,6 @@
 import { pluginEffects } from '@quartermaster/contract';
 import { type Static, Type } from 'typebox';
+import { ApiFacts, Retirement } from './api-facts.ts';
 import { Injection } from './injection.ts';
 
 /**
@@ -101,22 +102,6 @@ export const ResponseMapping = Type.Object(
 );
 export type ResponseMapping = Static<typeof ResponseMapping>;
 
-/** Facts about the API behind a bundle or plugin and their date, so that readers can judge whether they are current. */
-export const ApiFacts = Type.Object(
-  {
-    /** The URL of the API's documentation. */
-    documentation: Type.Optional(Type.String({ pattern: '^https://' })),
-    /** The month of the latest known state of the API. */
-    as_of: Type.Optional(Type.String({ pattern: '^20\\d\\d-(0[1-9]|1[0-2])$' })),
-    /** The source of the payloads in examples. */
-    payloads: Type.Optional(Type.String({ minLength: 1 })),
-    /** Further facts to know before using the API: plans, quotas, missing features. */
-    note: Type.Optional(Type.String({ minLength: 1 })),
-  },
-  strict,
-);
-export type ApiFacts = Static<typeof ApiFacts>;
-
 /** The operator allows the hosts of the bundle (`QUARTERMASTER_BUNDLE_HOSTS`). Until then it may call none. */
 export const OperatorHosts = Type.Object(
   {
@@ -209,6 +194,8 @@ export const BundleManifest = Type.Object(
     provider: Type.String(),
     developer: Type.String(),
     api: Type.Optional(ApiFacts),
+    /** The bundle is no longer usable: its plugins are not loaded, and callers are told what to use instead. */
+    retired: Type.Optional(Retirement),
     /** A file in the bundle's folder: .svg or .png, at most 64 KiB. */
     icon: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+\\.(svg|png)$' })),
     /** The only hosts that requests of this bundle may reach. Exact names without wildcards. `{credential}` needs `credential_places`. */

@@ -1,3 +1,4 @@
+export * from './api-facts.ts';
 export * from './handler.ts';
 export * from './injection.ts';
 export * from './manifest.ts';

@@ -4,11 +4,11 @@ import { useLanguage } from '../language/language.tsx';
 import { pluginsApi } from './addresses.ts';
 
 /** Every bundle, named in the language of the console. */
-export function useBundles() {
+export function useBundles(retired = false) {
   const { code } = useLanguage();
   return useQuery({
-    queryKey: ['bundles', code],
-    queryFn: () => pluginsApi.data('GET /v1/bundles', { query: { lang: code } }),
+    queryKey: ['bundles', code, retired],
+    queryFn: () => pluginsApi.data('GET /v1/bundles', { query: { lang: code, retired } }),
     // A change of language keeps the input of a plugin's form.
     placeholderData: keepPreviousData,
   });

@@ -1,7 +1,7 @@
-import { Badge, Button, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Badge, Button, Checkbox, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
-import { useDeferredValue, useMemo } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
 import { useBundlesWithProfiles } from '../../api/credential-profiles.ts';
 import { usePageText } from '../../app/page-state.ts';
@@ -21,7 +21,8 @@ import { type CatalogueRow, findRows, indexOf, type Readiness } from './find-row
 /** All bundles with their plugins, filtered while the user types. */
 export function Catalogue() {
   const { t } = useLanguage();
-  const bundles = useBundles();
+  const [showsRetired, setShowsRetired] = useState(false);
+  const bundles = useBundles(showsRetired);
   const plugins = usePlugins();
   const [text, setText] = usePageText('q');
   const words = useDeferredValue(text);
@@ -48,6 +49,13 @@ export function Catalogue() {
         leftSection={<Icon name="search" size={16} />}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
+        mb="xs"
+      />
+      <Checkbox
+        size="xs"
+        label={t('catalogue.retired')}
+        checked={showsRetired}
+        onChange={(event) => setShowsRetired(event.currentTarget.checked)}
         mb="md"
       />
       <VisuallyHidden role="status">
@@ -86,7 +94,12 @@ function Row({ row }: { row: CatalogueRow }) {
   );
 }
 
-const readinessColors = { ready: tones.good, needsCredentials: 'gray', unavailable: tones.bad } as const;
+const readinessColors = {
+  ready: tones.good,
+  needsCredentials: 'gray',
+  unavailable: tones.bad,
+  retired: 'gray',
+} as const;
 
 function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness }) {
   const { t } = useLanguage();
@@ -98,7 +111,9 @@ function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness
           {bundle.name}
         </Text>
         <Text size="xs" c="dimmed" className={classes.cut}>
-          {bundle.description}
+          {bundle.retired === null
+            ? bundle.description
+            : `${bundle.retired.date}: ${bundle.retired.reason} ${bundle.retired.successor}`}
         </Text>
       </div>
       <div className={classes.badges}>
@@ -107,6 +122,7 @@ function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness
         </Badge>
         <Text size="xs" c="dimmed">
           {t('catalogue.plugins', { count: bundle.num_plugins })}
+          {bundle.verified === null ? '' : ` · ${t('catalogue.verified', { date: bundle.verified.date })}`}
         </Text>
       </div>
     </div>

@@ -6,13 +6,24 @@ import { findRows, indexOf } from './find-rows.ts';
 function bundleOf(id: string, facts: Partial<Bundle>): Bundle {
   const texts = { name: id, description: '', provider: '', developer: '', version: '1.0.0', icon_url: null };
   const none = { credentials_schema: { type: 'object' }, hosts: [], hosts_by: 'bundle' as const, num_plugins: 0 };
-  return { object: 'Bundle', bundle_id: id, ...texts, ...none, isolation: 'none', unavailable: null, ...facts };
+  return {
+    object: 'Bundle',
+    bundle_id: id,
+    ...texts,
+    ...none,
+    isolation: 'none',
+    unavailable: null,
+    verified: null,
+    retired: null,
+    ...facts,
+  };
 }
 
 test('bundles that are ready to use stand before those that need credentials, and these before unavailable ones', () => {
   const needs = { credentials_schema: { type: 'object', required: ['KEY'], properties: { KEY: { type: 'string' } } } };
   const optional = { credentials_schema: { type: 'object', properties: { KEY: { type: 'string' } } } };
   const bundles = [
+    bundleOf('a_ended', { retired: { date: '2026-08-31', reason: 'It ended.', successor: 'Use e_free.' } }),
     bundleOf('a_closed', { unavailable: 'It has no hosts.' }),
     bundleOf('b_needs', needs),
     bundleOf('b_one_of', { credentials_schema: { type: 'object', anyOf: [{ required: ['A'] }, { required: ['B'] }] } }),
@@ -30,6 +41,7 @@ test('bundles that are ready to use stand before those that need credentials, an
       ['b_needs', 'needsCredentials'],
       ['b_one_of', 'needsCredentials'],
       ['a_closed', 'unavailable'],
+      ['a_ended', 'retired'],
     ],
   );
 });

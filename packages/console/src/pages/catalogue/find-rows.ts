@@ -1,11 +1,12 @@
 import type { Bundle, Plugin } from '@quartermaster/contract';
 
 /** What a bundle needs before its plugins can run, in the order in which the catalogue shows the bundles. */
-export const readiness = ['ready', 'needsCredentials', 'unavailable'] as const;
+export const readiness = ['ready', 'needsCredentials', 'unavailable', 'retired'] as const;
 export type Readiness = (typeof readiness)[number];
 
 /** @param profiles the ids of the bundles for which the project has a credential profile */
 export function readinessOf(bundle: Bundle, profiles: ReadonlySet<string>): Readiness {
+  if (bundle.retired !== null) return 'retired';
   if (bundle.unavailable !== null) return 'unavailable';
   const { required, anyOf } = bundle.credentials_schema;
   // Alternatives are in `anyOf`.

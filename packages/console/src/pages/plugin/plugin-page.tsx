@@ -60,6 +60,7 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
             {t(`isolation.${bundle.isolation}.about`)} ·{' '}
             {t(plugin.idempotent ? 'plugin.idempotent' : 'plugin.notIdempotent')}
           </Text>
+          <Verified bundle={bundle} />
           {bundle.piece === undefined ? null : <FromPackage piece={bundle.piece} />}
         </div>
       </div>
@@ -89,6 +90,16 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
         </Tabs.Panel>
       </Tabs>
     </>
+  );
+}
+
+function Verified({ bundle: { hosts, verified } }: { bundle: Bundle }) {
+  const { t } = useLanguage();
+  if (hosts.length === 0) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      {verified === null ? t('plugin.unverified') : t('plugin.verified', verified)}
+    </Text>
   );
 }
 

@@ -50,6 +50,11 @@ export interface CompiledBundle {
   readonly plugins: ReadonlyMap<string, CompiledPlugin>;
 }
 
+/** Whether the bundle can no longer be used. It has no plugins, and lists leave it out by default. */
+export function isRetired({ manifest }: Pick<CompiledBundle, 'manifest'>): boolean {
+  return manifest.retired !== undefined;
+}
+
 /** A bundle or plugin that could not be loaded. It never hides others. */
 export interface BundleFailure {
   readonly file: string;
@@ -102,7 +107,7 @@ export interface Catalogue {
     language: string,
   ): { readonly losses: readonly DefinitionLoss[] };
   /** Builds the answer of `GET /v1/bundles`. */
-  bundleList(language: string): Promise<CachedJson>;
+  bundleList(language: string, withRetired?: boolean): Promise<CachedJson>;
   /** Builds the answer of `GET /v1/plugins`; without a bundle id it has all plugins. Undefined for an unknown bundle. */
   pluginList(bundleId: string | undefined, language: string): Promise<CachedJson | undefined>;
   /** Builds the same list in a provider's format. */

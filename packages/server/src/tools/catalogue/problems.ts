@@ -2,7 +2,7 @@ import type { ErrorDetail } from '@quartermaster/contract';
 import { Problem } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { fieldInvalid, quote, quoteNames, validationFailed } from '../../platform/validation/validation-error.ts';
-import type { Catalogue, CompiledBundle } from './catalogue.ts';
+import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired } from './catalogue.ts';
 
 export function bundleNotFound(bundleId: string): Problem {
   return new Problem(
@@ -17,19 +17,41 @@ function bundleLoading(bundleId: string): Problem {
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 5 });
 }
 
-/** @param loading the ids of bundles that have not been read yet */
-export function bundleMissing({ loading }: Pick<Catalogue, 'loading'>, bundleId: string): Problem {
+export function bundleRetired({ id, manifest }: Pick<CompiledBundle, 'id' | 'manifest'>): Problem {
+  const { date, reason, successor } = manifest.retired ?? {};
+  return new Problem('OBJECT_NOT_FOUND', `The bundle ${quoteText(id)} was retired on ${date}. ${reason} ${successor}`);
+}
+
+type Found = Pick<Catalogue, 'findBundle' | 'loading'>;
+
+/** The reason why a bundle cannot be used: it is unknown, not read yet, or retired. */
+export function bundleMissing({ findBundle, loading }: Found, bundleId: string): Problem {
+  const bundle = findBundle(bundleId);
+  if (bundle !== undefined && isRetired(bundle)) return bundleRetired(bundle);
   return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
 }
 
-/** @throws Problem when the bundle is unknown or not read yet */
-export function getBundle(catalogue: Pick<Catalogue, 'findBundle' | 'loading'>, bundleId: string): CompiledBundle {
+/** @throws Problem when the bundle is unknown, not read yet, or retired */
+export function getBundle(catalogue: Found, bundleId: string): CompiledBundle {
   const bundle = catalogue.findBundle(bundleId);
-  if (bundle === undefined) throw bundleMissing(catalogue, bundleId);
+  if (bundle === undefined || isRetired(bundle)) throw bundleMissing(catalogue, bundleId);
   return bundle;
 }
 
-export function pluginNotFound(bundleId: string, pluginId: string): Problem {
+/** @throws Problem when the bundle cannot be used or has no such plugin */
+export function getPlugin(catalogue: Found, bundleId: string, pluginId: string): CompiledPlugin {
+  const plugin = getBundle(catalogue, bundleId).plugins.get(pluginId);
+  if (plugin === undefined) throw pluginMissing(catalogue, bundleId, pluginId);
+  return plugin;
+}
+
+export function pluginMissing(
+  { findBundle }: Pick<Catalogue, 'findBundle'>,
+  bundleId: string,
+  pluginId: string,
+): Problem {
+  const known = findBundle(bundleId);
+  if (known !== undefined && isRetired(known)) return bundleRetired(known);
   const [plugin, bundle] = [quoteText(pluginId), quoteText(bundleId)];
   return new Problem(
     'OBJECT_NOT_FOUND',

@@ -82,6 +82,19 @@ test('an unknown name is an error with the name that was probably meant', () => 
   }
 });
 
+test('the name of a tool of a retired bundle is an error that says what to use instead', () => {
+  for (const [name, bundleId] of [
+    ['trip_advisor__location_details'],
+    ['trip_advisor/location_details'],
+    ['location_details', 'trip_advisor'],
+  ] as const) {
+    assert.throws(() => getPluginOfTool(own, name, bundleId), {
+      code: 'OBJECT_NOT_FOUND',
+      message: /^The bundle "trip_advisor" was retired on 2026-08-31\. .* Use maps_search/,
+    });
+  }
+});
+
 test('an unknown name is an error that asks to retry while bundles load', () => {
   const loading = { bundles: own.bundles, loading: ['github'] };
   assert.throws(() => getPluginOfTool(loading, 'github__nothing'), { code: 'SERVICE_UNAVAILABLE' });

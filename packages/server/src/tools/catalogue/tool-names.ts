@@ -1,7 +1,7 @@
 import { memoize } from '../../platform/memoize.ts';
 import { didYouMean } from '../../platform/validation/field-errors.ts';
-import type { Catalogue, CompiledPlugin } from './catalogue.ts';
-import { toolNameAmbiguous, toolNamesLoading, toolNameUnknown } from './problems.ts';
+import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired } from './catalogue.ts';
+import { bundleRetired, toolNameAmbiguous, toolNamesLoading, toolNameUnknown } from './problems.ts';
 import { shortToolName, toolName } from './provider-formats/tool-name.ts';
 
 type Named = Pick<Catalogue, 'bundles' | 'loading'>;
@@ -19,11 +19,19 @@ export function getPluginOfTool(catalogue: Named, name: string, bundleId?: strin
   const [plugin, ...others] = (names.get(name) ?? []).filter(isOwn);
   if (plugin === undefined) {
     if (catalogue.loading.length > 0) throw toolNamesLoading(name);
+    const retired = [...catalogue.bundles.values()].find(
+      (bundle) => isRetired(bundle) && namesBundle(bundle, name, bundleId),
+    );
+    if (retired !== undefined) throw bundleRetired(retired);
     const candidates = [...names].filter(([, plugins]) => plugins.some(isOwn)).map(([candidate]) => candidate);
     throw toolNameUnknown(name, didYouMean(name, candidates));
   }
   if (others.length > 0) throw toolNameAmbiguous(name, [plugin, ...others].map(unambiguousName));
   return plugin;
+}
+
+function namesBundle({ id }: CompiledBundle, name: string, bundleId: string | undefined): boolean {
+  return bundleId === id || (bundleId === undefined && [`${id}__`, `${id}/`].some((start) => name.startsWith(start)));
 }
 
 function unambiguousName({ bundle, id }: CompiledPlugin): string {

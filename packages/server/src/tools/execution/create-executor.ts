@@ -9,7 +9,7 @@ import type { Registry } from '../../platform/metrics.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { readCredentials } from '../catalogue/credential-bounds.ts';
-import { getBundle, pluginNotFound, valueInvalid } from '../catalogue/problems.ts';
+import { getBundle, getPlugin, valueInvalid } from '../catalogue/problems.ts';
 import type { Broker } from '../egress/broker.ts';
 import { RedactionRefused, redactedOr } from '../egress/redact/redaction-budget.ts';
 import { redacted } from '../egress/redact/redactor.ts';
@@ -109,10 +109,8 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   function prepare(call: Call, signal: AbortSignal, caller: RunCaller = unknownCaller): PreparedRun {
     // An accepted run continues although the disk is nearly full: its client cannot send it again.
     if (caller.resumes === undefined && deps.space?.isLow() === true) throw noRoomForRun();
-    const bundle = getBundle(deps.catalogue(), call.bundle_id);
-    const plugin = bundle.plugins.get(call.plugin_id);
-    if (plugin === undefined) throw pluginNotFound(call.bundle_id, call.plugin_id);
-    const { handlerPath } = plugin;
+    const plugin = getPlugin(deps.catalogue(), call.bundle_id, call.plugin_id);
+    const { bundle, handlerPath } = plugin;
     if (handlerPath !== null && bundle.refusal !== undefined) throw handlersRefused(bundle.id, bundle.refusal);
     const begun = begin({ bundle, plugin, own: plugin.manifest.request?.inject, call, signal, caller });
     const run: Run = { ...begun, input: readInput(plugin, call.input_params, begun) };

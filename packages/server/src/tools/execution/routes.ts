@@ -27,7 +27,7 @@ import { warningsOf } from '../../platform/validation/ignored-members.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
-import { getBundle, pluginNotFound } from '../catalogue/problems.ts';
+import { getBundle, getPlugin } from '../catalogue/problems.ts';
 import { getPluginOfTool } from '../catalogue/tool-names.ts';
 import { answerCall, hasAnswer } from './answer-call.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
@@ -220,8 +220,7 @@ export function checkPlugin(
   permissions: Permissions,
   { bundle_id, plugin_id }: Pick<PluginCall, 'bundle_id' | 'plugin_id'>,
 ): CompiledPlugin {
-  const plugin = getBundle(catalogue, bundle_id).plugins.get(plugin_id);
-  if (plugin === undefined) throw pluginNotFound(bundle_id, plugin_id);
+  const plugin = getPlugin(catalogue, bundle_id, plugin_id);
   if (permissions.has('plugins')) return plugin;
   const { effects } = plugin.manifest;
   if (!permissions.mayCause(effects)) throw effectsNotPermitted(`${bundle_id}/${plugin_id}`, effects);

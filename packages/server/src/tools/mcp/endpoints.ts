@@ -1,7 +1,8 @@
 import { memoize } from '../../platform/memoize.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import { pathNotFound } from '../../platform/problem.ts';
-import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
+import { type Catalogue, type CompiledPlugin, isRetired } from '../catalogue/catalogue.ts';
+import { bundleRetired } from '../catalogue/problems.ts';
 import { createEndpoint, type Endpoint, type EndpointDeps, type McpCaller, type McpRequest } from './endpoint.ts';
 import type { McpAnswer } from './mcp-answer.ts';
 import { createToolboxes, type Toolbox, type Toolboxes, type ToolCatalogue } from './toolbox.ts';
@@ -59,6 +60,8 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
       const catalogue = deps.catalogue();
       if (catalogue !== listed) toolboxes = createBoth(catalogue, deps.logger);
       listed = catalogue;
+      const bundle = catalogue.bundles.get(bundleId ?? '');
+      if (bundle !== undefined && isRetired(bundle) && permissions.seesBundle(bundle.id)) throw bundleRetired(bundle);
       const isLimited = permissions.tools !== null;
       const permitted = permittedTo(permissions, toolboxes(permissions.has('files:read')));
       const tools = chooseTools(permitted, bundleId, { choice, toolsets, isLimited });

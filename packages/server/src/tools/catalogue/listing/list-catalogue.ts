@@ -2,7 +2,7 @@ import type { Bundle, DefinitionFormat } from '@quartermaster/contract';
 import { successEnvelope } from '../../../platform/envelope.ts';
 import { type CachedJson, createJsonCache, type JsonCache } from '../../../platform/json/json-cache.ts';
 import { sandboxRemedy } from '../../../platform/processes/isolation/probe.ts';
-import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
+import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired, type PluginLists } from '../catalogue.ts';
 import { inLanguage, type ResolveLanguage } from '../manifest/languages.ts';
 import { functionFormats } from '../provider-formats/formats.ts';
 import { describeBundleAsOpenApi } from './bundle-openapi.ts';
@@ -30,11 +30,11 @@ export function createListing(deps: ListingDeps): Listing {
   const options = { ...deps, lists, describe };
   return {
     describeBundle: (item, requested) => describe(item, resolveLanguage(requested)),
-    async bundleList(requested) {
+    async bundleList(requested, withRetired = false) {
       const language = resolveLanguage(requested);
-      return await lists.get(`${language} bundles`, () =>
-        listOf([...bundles.values()], (item) => describe(item, language)),
-      );
+      const chosen = [...bundles.values()].filter((bundle) => withRetired || !isRetired(bundle));
+      const name = withRetired ? 'bundles with retired' : 'bundles';
+      return await lists.get(`${language} ${name}`, () => listOf(chosen, (item) => describe(item, language)));
     },
     ...createPluginLists(options, true),
     withoutFiles: createPluginLists(options, false),
@@ -67,7 +67,7 @@ function createPluginLists(deps: PluginListsDeps, namesFiles: boolean): PluginLi
   function chosen(bundleId: string | undefined): CompiledBundle[] | undefined {
     if (bundleId === undefined) return [...bundles.values()];
     const found = bundles.get(bundleId);
-    return found === undefined ? undefined : [found];
+    return found === undefined || isRetired(found) ? undefined : [found];
   }
 
   return {
@@ -82,7 +82,7 @@ function createPluginLists(deps: PluginListsDeps, namesFiles: boolean): PluginLi
         listOf(pluginsOf(found), (plugin) => defineIn(plugin, format, optionsIn(language))),
       ),
     bundleOpenApi: (bundleId, requested) =>
-      answer(`openapi ${bundleId}`, requested, bundles.get(bundleId), (bundle, language) =>
+      answer(`openapi ${bundleId}`, requested, chosen(bundleId)?.[0], (bundle, language) =>
         describeBundleAsOpenApi({ bundle, ...optionsIn(language), publicUrl }),
       ),
     bundleDetail: (bundleId, requested) =>
@@ -123,6 +123,8 @@ function bundleIn(bundle: CompiledBundle, view: { language: string; icon: string
     icon_url: view.icon,
     isolation,
     unavailable: describeObstacle(bundle),
+    verified: manifest.api?.verified ?? null,
+    retired: manifest.retired ?? null,
     ...pieceIn(manifest),
   } satisfies Bundle;
 }

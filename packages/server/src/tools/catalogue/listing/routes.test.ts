@@ -73,6 +73,8 @@ test('GET /v1/bundles lists all bundles by id in the list envelope', async (t) =
     icon_url: 'http://127.0.0.1:8081/v1/bundles/weather/icon',
     isolation: 'none',
     unavailable: null,
+    verified: null,
+    retired: null,
   });
   const { bundle_id, isolation, icon_url } = data[0];
   assert.deepEqual({ bundle_id, isolation, icon_url }, { bundle_id: 'sums', isolation: 'process', icon_url: null });
@@ -92,6 +94,37 @@ test('both ways of listing the plugins of a bundle return the same records, and 
     ...['effects', 'idempotent'],
   ]);
   assert.deepEqual(one.data.input_schema.required, ['lat', 'lon']);
+});
+
+test('a retired bundle is listed on request only, and says everywhere else what to use instead', async (t) => {
+  const retirement = { date: '2026-08-31', reason: 'Its API ended.', successor: 'Use the bundle sums.' };
+  const retired = `\nretired: ${JSON.stringify(retirement)}`;
+  const { get } = await openApp(t, {
+    ...goodFiles,
+    'weather/bundle.yaml': `${goodFiles['weather/bundle.yaml']}${retired}`,
+  });
+  const listed = async (path: string) =>
+    (await get(path)).json().data.map((bundle: { bundle_id: string }) => bundle.bundle_id);
+  assert.deepEqual(await listed('/v1/bundles'), ['sums']);
+  assert.deepEqual(await listed('/v1/bundles?limit=10'), ['sums']);
+  assert.deepEqual(await listed('/v1/bundles?retired=true'), ['sums', 'weather']);
+  assert.deepEqual(await listed('/v1/bundles?retired=true&limit=10'), ['sums', 'weather']);
+  assert.deepEqual(await listed('/v1/plugins'), ['sums']);
+  const detail = (await get('/v1/bundles/weather')).json();
+  assert.deepEqual([detail.data, detail.bundle.retired], [[], retirement]);
+  for (const path of [
+    '/v1/plugins?bundle_id=weather',
+    '/v1/plugins?bundle_id=weather&limit=1',
+    '/v1/plugins/weather/get_weather',
+    '/v1/bundles/weather/openapi.json',
+  ]) {
+    const answer = await get(path);
+    assert.equal(answer.statusCode, 404, path);
+    assert.equal(
+      answer.json().error.message,
+      'The bundle "weather" was retired on 2026-08-31. Its API ended. Use the bundle sums.',
+    );
+  }
 });
 
 test('limit, after and before select a page of either list, and without them a list is complete', async (t) => {

@@ -15,10 +15,10 @@ import { Type } from 'typebox';
 import type { App } from '../../../platform/http/app.ts';
 import type { CachedJson } from '../../../platform/json/json-cache.ts';
 import type { Permissions } from '../../../platform/permissions.ts';
-import type { Catalogue, CompiledBundle, CompiledPlugin, PluginLists } from '../catalogue.ts';
+import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired, type PluginLists } from '../catalogue.ts';
 import { fallbackLanguage } from '../manifest/languages.ts';
 import type { PluginSearch } from '../plugin-search.ts';
-import { bundleMissing, getBundle, iconNotFound, listFormatUnknown, pluginNotFound } from '../problems.ts';
+import { bundleMissing, getBundle, iconNotFound, listFormatUnknown, pluginMissing } from '../problems.ts';
 import { buildPage, bundlesOf, checkQuestion, pageParameters, pluginIdOf, wantsPage } from './catalogue-page.ts';
 import { matchesETag } from './etag.ts';
 
@@ -52,7 +52,13 @@ const lang = Type.Optional(
 const BundleParams = Type.Object({ bundle_id: id });
 const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
 const LanguageQuery = Type.Object({ lang });
-const BundlesQuery = Type.Object({ ...pageParameters('with this id', `^${idPattern}$`), lang });
+const BundlesQuery = Type.Object({
+  ...pageParameters('with this id', `^${idPattern}$`),
+  lang,
+  retired: Type.Optional(
+    Type.Boolean({ default: false, description: 'Also list bundles that can no longer be used.' }),
+  ),
+});
 const PluginsQuery = Type.Object({
   bundle_id: Type.Optional(Type.String({ maxLength: 256, description: 'Only the plugins of this bundle.' })),
   ...pageParameters('with this `bundle_id/plugin_id`', `^${idPattern}/${idPattern}$`),
@@ -85,12 +91,13 @@ function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { lang: language = fallbackLanguage, q, ...page } = request.query;
+      const { lang: language = fallbackLanguage, q, retired = false, ...page } = request.query;
       checkQuestion(q);
       const { bundles, describeBundle, bundleList } = viewFor(request, deps).seen;
-      if (!wantsPage(request.query)) return sendJson(request, reply, await bundleList(language));
+      if (!wantsPage(request.query)) return sendJson(request, reply, await bundleList(language, retired));
       const found = q === undefined ? [] : bundlesOf(seenOf(await search.find(q), bundles));
-      const items = q === undefined ? [...bundles.values()] : found.flatMap(({ id }) => bundles.get(id) ?? []);
+      const all = [...bundles.values()].filter((bundle) => retired || !isRetired(bundle));
+      const items = q === undefined ? all : found.flatMap(({ id }) => bundles.get(id) ?? []);
       const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
       return sendJson(
         request,
@@ -170,12 +177,9 @@ function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
     },
     async (request, reply) => {
       const { bundle_id, plugin_id } = request.params;
-      const prepared = await viewFor(request, deps).lists.pluginDetail(
-        bundle_id,
-        plugin_id,
-        request.query.lang ?? fallbackLanguage,
-      );
-      if (prepared === undefined) throw pluginNotFound(bundle_id, plugin_id);
+      const { seen, lists } = viewFor(request, deps);
+      const prepared = await lists.pluginDetail(bundle_id, plugin_id, request.query.lang ?? fallbackLanguage);
+      if (prepared === undefined) throw pluginMissing(seen, bundle_id, plugin_id);
       return sendJson(request, reply, prepared);
     },
   );

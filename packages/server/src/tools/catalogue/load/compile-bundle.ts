@@ -1,4 +1,4 @@
-import type { BundleFailure, CompiledBundle, CompiledPlugin } from '../catalogue.ts';
+import { type BundleFailure, type CompiledBundle, type CompiledPlugin, isRetired } from '../catalogue.ts';
 import {
   credentialsHostOf,
   declaredHosts,
@@ -23,9 +23,10 @@ export interface CompileBundleOptions {
 
 /** Creates the executable form of a bundle. Manifests are read and schemas are compiled at first use. */
 export function compileBundle(
-  { manifest, folder, plugins: sources }: PackedBundle,
+  { manifest, folder, plugins: packed }: PackedBundle,
   { compiler, capabilities, operatorHosts, stamp, readManifest }: CompileBundleOptions,
 ): CompiledBundle {
+  const sources = isRetired({ manifest }) ? [] : packed;
   const hasCode = sources.some(({ handlerPath }) => handlerPath !== null);
   const { handlers, sandboxMissing = null } = capabilities;
   const isBorrowed = (manifest.credential_places ?? manifest.piece) !== undefined;

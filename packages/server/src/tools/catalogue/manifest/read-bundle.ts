@@ -52,6 +52,8 @@ export async function readBundle(bundleFolder: string): Promise<BundleReading> {
   const icon = await findIcon(folder, iconName, errors);
   // The plugins of an invalid bundle are read too, so that its author sees all errors at once.
   const { pluginIds, failures } = sortFiles(name, yamlFiles);
+  if (pluginIds.length === 0 && manifest?.retired === undefined)
+    failures.push(...oneFailure(place.label, 'The bundle has no plugin. Add a .yaml file for a plugin to its folder.'));
   const readings = await readPlugins(folder, { name, basis, pluginIds });
   const plugins = readings.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin]));
   return {
@@ -151,8 +153,6 @@ function sortFiles(name: string, files: readonly string[]): { pluginIds: string[
     else if (file.endsWith('.yml')) refuse(file, 'Must end in .yaml, like every plugin file.');
     else pluginIds.push(file.slice(0, -'.yaml'.length));
   }
-  if (pluginIds.length === 0)
-    refuse(manifestName, 'The bundle has no plugin. Add a .yaml file for a plugin to its folder.');
   return { pluginIds: pluginIds.sort(), failures };
 }
 

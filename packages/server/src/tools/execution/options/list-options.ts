@@ -1,7 +1,7 @@
 import type { Rates } from '../../../platform/admission/rates.ts';
 import type { Catalogue, CompiledPlugin } from '../../catalogue/catalogue.ts';
 import { choicesOf } from '../../catalogue/choices.ts';
-import { getBundle, pluginNotFound } from '../../catalogue/problems.ts';
+import { getPlugin } from '../../catalogue/problems.ts';
 import type { Executor, OptionsCall } from '../executor.ts';
 import { isShallow, maxOutputDepth } from '../json-bounds.ts';
 import type { Execution } from '../outcome.ts';
@@ -32,9 +32,8 @@ interface CallContext {
 export function createOptionsLister(deps: ListerDeps): Executor['listOptions'] {
   return async (call, signal, caller = unknownCaller) => {
     const { bundle_id: bundleId, plugin_id: pluginId, property, search, input_params: input } = call;
-    const bundle = getBundle(deps.catalogue(), bundleId);
-    const plugin = bundle.plugins.get(pluginId);
-    if (plugin === undefined) throw pluginNotFound(bundleId, pluginId);
+    const plugin = getPlugin(deps.catalogue(), bundleId, pluginId);
+    const { bundle } = plugin;
     const choices = choicesOf(plugin.manifest);
     if (!Object.hasOwn(choices, property)) throw choicesMissing(property, Object.keys(choices));
     if (bundle.refusal !== undefined) throw handlersRefused(bundleId, bundle.refusal);
