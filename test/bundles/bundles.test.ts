@@ -189,6 +189,19 @@ test('an unknown currency and a used-up quota are not blamed on the credentials'
   }
 });
 
+test('an operation that the plan does not include is not blamed on the credentials', async () => {
+  const [contentType, status] = ['application/json', 403];
+  const error = 'Your API key does not allow access to this endpoint at your current plan level.';
+  for (const [bundleId, pluginId, input, body] of [
+    ['weather_bit', 'get_weather_forecast', { city: 'Raleigh', interval: 'hourly' }, { error }],
+    ['serper', 'text_search', { query: 'apple' }, { message: 'Not enough credits', statusCode: 403 }],
+  ] as const) {
+    world.willAnswer({ status, contentType, body: JSON.stringify(body) });
+    const outcome = await execute(bundleId, pluginId, input);
+    assert.ok(outcome.kind === 'upstream_rejected', JSON.stringify(outcome));
+  }
+});
+
 test("arXiv's errors, which come as a feed, are failures with arXiv's words", async () => {
   world.willAnswer(answerFrom('arxiv_search', 'fixtures/error.xml', 200));
   const outcome = await execute('arxiv_search', 'arxiv_search', { query: 'all:electron' });
