@@ -1,6 +1,6 @@
-// `npm run packages` builds the archives that a release publishes, in dist/packages: quartermaster (server, console, command
+// `npm run script -- packages` builds the archives that a release publishes, in dist/packages: quartermaster (server, console, command
 // line), @quartermaster/client and @quartermaster/plugin-kit. Node.js refuses to strip types below node_modules, so that they
-// hold compiled JavaScript. The same sources give the same bytes. `npm run packages -- --measure` also prints the figures of
+// hold compiled JavaScript. The same sources give the same bytes. `npm run script -- packages --measure` also prints the figures of
 // RELEASING.md: sizes, and the seconds of an installation and of its first use.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';

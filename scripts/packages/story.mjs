@@ -1,4 +1,4 @@
-// Uploads a document, creates a record, finds a passage and runs a plugin, with the installed client. `npm run packages -- --measure`
+// Uploads a document, creates a record, finds a passage and runs a plugin, with the installed client. `npm run script -- packages --measure`
 // copies this file beside the installation and runs it with Node.js 26 and 20.
 import { Quartermaster } from '@quartermaster/client';
 

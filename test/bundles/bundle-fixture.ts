@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { bytesOf, readCassette } from '../../packages/server/src/app/authoring/cassette.ts';
 import { createAdmission } from '../../packages/server/src/platform/admission/admission.ts';
 import { createNewId } from '../../packages/server/src/platform/identifier.ts';
 import { createLogger } from '../../packages/server/src/platform/log/logger.ts';
@@ -160,11 +162,24 @@ async function startUpstream() {
   };
 }
 
-export function mediaTypeOf(fixture: string): string {
+function mediaTypeOf(fixture: string): string {
   if (fixture.endsWith('.xml')) return 'application/atom+xml; charset=utf-8';
   return fixture.endsWith('.json') ? 'application/json; charset=utf-8' : 'text/plain; charset=utf-8';
 }
 
 export function bundleFile(bundleId: string, name: string): string {
   return join(bundlesFolder, bundleId, name);
+}
+
+/** Returns the responses of one payload, or of all calls of a cassette. */
+export function answersOf(bundleId: string, fixture: string): Answer[] {
+  if (!fixture.endsWith('.cassette.json')) return [answerFrom(bundleId, fixture, 200)];
+  const calls = readCassette(readFileSync(bundleFile(bundleId, join('fixtures', fixture)), 'utf8'))?.calls ?? [];
+  return calls.map(({ response: { status, headers, body } }) => ({
+    ...{ status, headers, contentType: headers['content-type'] ?? '', body: bytesOf(body) },
+  }));
+}
+
+export function answerFrom(bundleId: string, fixture: string, status: number): Answer {
+  return { status, contentType: mediaTypeOf(fixture), body: readFileSync(bundleFile(bundleId, fixture)) };
 }

@@ -3,10 +3,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
-import { bytesOf, readCassette } from '../../packages/server/src/app/authoring/cassette.ts';
 import type { Outcome } from '../../packages/server/src/tools/execution/outcome.ts';
 import { readAbsentPlugins } from '../../scripts/reference/bundles-page.ts';
-import { bundleFile, bundlesFolder, mediaTypeOf, openWorld } from './bundle-fixture.ts';
+import { answerFrom, answersOf, bundleFile, bundlesFolder, openWorld } from './bundle-fixture.ts';
 import { assertSent, documented } from './documented-calls.ts';
 
 const world = await openWorld();
@@ -285,17 +284,4 @@ async function execute(bundleId: string, pluginId: string, input: Record<string,
 async function verify(bundleId: string): Promise<Outcome> {
   const request = { bundle_id: bundleId, credentials: { ...documented[bundleId]?.credentials } };
   return (await world.executor.verifyCredentials(request, never)).outcome;
-}
-
-/** Returns the responses of one payload, or of all calls of a cassette. */
-function answersOf(bundleId: string, fixture: string) {
-  if (!fixture.endsWith('.cassette.json')) return [answerFrom(bundleId, fixture, 200)];
-  const calls = readCassette(readFileSync(bundleFile(bundleId, join('fixtures', fixture)), 'utf8'))?.calls ?? [];
-  return calls.map(({ response: { status, headers, body } }) => ({
-    ...{ status, headers, contentType: headers['content-type'] ?? '', body: bytesOf(body) },
-  }));
-}
-
-function answerFrom(bundleId: string, fixture: string, status: number) {
-  return { status, contentType: mediaTypeOf(fixture), body: readFileSync(bundleFile(bundleId, fixture)) };
 }

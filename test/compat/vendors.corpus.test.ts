@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { buildSchema, parse as parseGraphql, validate } from 'graphql';
+import { parse } from 'yaml';
+import { readDocument } from '../../bench/piece-documents.ts';
+import { judge, type SentRequest } from '../../bench/piece-verdicts.ts';
+import type { CompiledBundle } from '../../packages/server/src/tools/catalogue/catalogue.ts';
+import { answersOf, openWorld } from '../bundles/bundle-fixture.ts';
+import { documented } from '../bundles/documented-calls.ts';
+import { corpusRoot } from '../support/corpus.ts';
+
+/**
+ * Runs every example of our bundles on its realistic answer, and compares what it sent with the document of the vendor. Prints for each
+ * bundle: verified, unverified, retired or contradicted.
+ */
+interface Evidence {
+  readonly document?: string;
+  readonly weak?: string;
+  readonly graphql?: string;
+  readonly server?: string;
+  readonly beyond?: Readonly<Record<string, string>>;
+}
+
+const evidence: Readonly<Record<string, Evidence>> = parse(
+  readFileSync(join(import.meta.dirname, 'vendor-documents.yaml'), 'utf8'),
+);
+const vendors = join(corpusRoot, 'vendors');
+const files = existsSync(vendors) ? readdirSync(vendors) : [];
+const never = new AbortController().signal;
+const world = await openWorld();
+const verdicts: Array<{ readonly bundleId: string; readonly verdict: string; readonly facts: readonly string[] }> = [];
+after(async () => {
+  await world.close();
+  for (const { bundleId, verdict, facts } of verdicts) console.log(`${bundleId}: ${[verdict, ...facts].join('; ')}`);
+  const counts = ['verified', 'unverified', 'retired', 'contradicted'].map((wanted) => {
+    const found = verdicts.filter(({ verdict }) => verdict === wanted);
+    return `${wanted} ${found.length}`;
+  });
+  console.log(counts.join(', '));
+});
+
+test('each bundle that the list of documents names exists', () => {
+  for (const bundleId of Object.keys(evidence)) assert.ok(world.catalogue.findBundle(bundleId), bundleId);
+});
+
+for (const bundle of world.catalogue.bundles.values()) {
+  const { retired, api } = bundle.manifest;
+  if (retired !== undefined) {
+    verdicts.push({ bundleId: bundle.id, verdict: 'retired', facts: [`since ${retired.date}`] });
+  } else if (bundle.callsOut && bundle.hostsBy === 'bundle') {
+    test(`neither a document nor a realistic answer contradicts ${bundle.id}`, async () => {
+      const { sent, wrong } = await replay(bundle);
+      const judgement = await judgeRequests(bundle.id, sent);
+      const contradictions = [...wrong, ...judgement.contradictions];
+      const against = api?.verified === undefined ? [] : [`against ${api.verified.against} of ${api.verified.date}`];
+      const verdict = contradictions.length > 0 ? 'contradicted' : against.length > 0 ? 'verified' : 'unverified';
+      verdicts.push({ bundleId: bundle.id, verdict, facts: [...against, ...judgement.facts, ...contradictions] });
+      assert.deepEqual(contradictions, []);
+    });
+  }
+}
+
+/** Runs the examples and the verification of the credentials. Returns what they sent, and which outputs are not those of the example. */
+async function replay(bundle: CompiledBundle): Promise<{ sent: SentRequest[]; wrong: string[] }> {
+  const [sent, wrong]: [SentRequest[], string[]] = [[], []];
+  const { credentials: own = {}, verify } = documented[bundle.id] ?? {};
+  const wanted = { bundle_id: bundle.id, credentials: { ...own } };
+  for (const { id, manifest } of bundle.plugins.values()) {
+    for (const { input, output, upstream } of manifest.examples ?? []) {
+      if (upstream === undefined) continue;
+      world.willAnswer(...answersOf(bundle.id, upstream));
+      const { outcome } = await world.executor.execute({ ...wanted, plugin_id: id, input_params: input }, never);
+      const isRight = outcome.kind === 'succeeded' && outcome.violations.length === 0;
+      if (!isRight || !isDeepStrictEqual(outcome.output, output)) {
+        wrong.push(`${id}: ${upstream} gives ${JSON.stringify(outcome).slice(0, 300)}`);
+      }
+      sent.push(...receivedFor(id, manifest.request?.url ?? `https://${bundle.hosts[0]}`));
+    }
+  }
+  const call = bundle.manifest.verify?.request;
+  if (call !== undefined && verify !== undefined) {
+    world.willAnswer(...answersOf(bundle.id, verify.accepted));
+    const { outcome } = await world.executor.verifyCredentials(wanted, never);
+    if (outcome.kind !== 'succeeded') wrong.push(`verify: ${verify.accepted} gives ${outcome.kind}`);
+    sent.push(...receivedFor('verify', call.url));
+  }
+  return { sent, wrong };
+}
+
+/** @param url an address at the host that the test server stands in for */
+function receivedFor(action: string, url: string): SentRequest[] {
+  const { host } = new URL(url.replaceAll(/\{[^}]*\}/g, 'x'));
+  return world.received.map(({ method, path, query, headers, bytes }) => ({
+    action,
+    host,
+    method,
+    path: query.size === 0 ? path : `${path}?${query}`,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: bytes,
+  }));
+}
+
+interface Judgement {
+  readonly facts: readonly string[];
+  readonly contradictions: readonly string[];
+}
+
+async function judgeRequests(bundleId: string, sent: readonly SentRequest[]): Promise<Judgement> {
+  const { document, weak, graphql, server, beyond = {} } = evidence[bundleId] ?? {};
+  const name = graphql ?? document ?? weak;
+  if (name === undefined) return { facts: ['no document'], contradictions: [] };
+  const file = files.find((one) => one === name || one.startsWith(`${name}.`));
+  if (file === undefined) return { facts: [`the document ${name} is not here`], contradictions: [] };
+  const judged = sent.filter(({ action }) => !Object.hasOwn(beyond, action));
+  const left = Object.entries(beyond).map(([action, reason]) => `${action} was not judged: ${reason}`);
+  if (graphql !== undefined) return judgeQueries(file, judged);
+  const result = await judgeBy(file, { server, judged });
+  if (result === null) return { facts: [...left, `${file} has none of its requests`], contradictions: [] };
+  const { accepted, refused, unknown } = result;
+  const facts = [`${file} accepts ${accepted} of ${judged.length} requests`, ...left];
+  if (weak === undefined)
+    return { facts, contradictions: [...refused, ...unknown.map((one) => `${one} is not in it`)] };
+  return {
+    facts: [...facts, ...[...refused, ...unknown].map((one) => `others' document differs: ${one}`)],
+    contradictions: [],
+  };
+}
+
+async function judgeBy(file: string, how: { server: string | undefined; judged: readonly SentRequest[] }) {
+  const { server, judged } = how;
+  if (server === undefined) return await judge(judged, [join(vendors, file)]);
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-vendors-'));
+  try {
+    const document = Object(await readDocument(join(vendors, file)));
+    const copy = join(folder, 'document.json');
+    await writeFile(copy, JSON.stringify({ ...document, servers: [{ url: server }] }));
+    return await judge(judged, [copy]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function judgeQueries(file: string, sent: readonly SentRequest[]): Judgement {
+  const schema = buildSchema(readFileSync(join(vendors, file), 'utf8'));
+  const contradictions = sent.flatMap(({ action, body }) => {
+    const { query } = JSON.parse(body.toString()) as { query: string }; // each of its requests is a query
+    return validate(schema, parseGraphql(query)).map(({ message }) => `${action}: ${message}`);
+  });
+  return { facts: [`${sent.length} requests were compared with ${file}`], contradictions };
+}
