@@ -46,13 +46,7 @@ const { signal } = new AbortController();
 const logger = createLogger('silent');
 
 export async function loadPiece(read: PiecePackage, sandbox: Sandbox, folder: string): Promise<LoadedPiece> {
-  // No logo is fetched.
-  const outbound = { send: async () => ({ kind: 'refused', message: '' }) as const, close: async () => {} };
-  const { files, warnings } = await createReadPiece({ sandbox: async () => sandbox, outbound })(
-    read,
-    undefined,
-    signal,
-  );
+  const { files, warnings } = await createReadPiece({ sandbox: async () => sandbox })(read, undefined, signal);
   const description = await describePiece(read.file, sandbox, signal);
   const bundleId = bundleIdOf(read.name);
   await mkdir(join(folder, bundleId), { recursive: true });

@@ -34,6 +34,16 @@ const reach = {
   credential_places: Type.Union([PlacesOfCredential, Type.Null()]),
 };
 
+const Lists = (description: string) =>
+  Type.Object(
+    {
+      hosts: Type.Array(Type.String()),
+      credential_hosts: Type.Array(Type.String()),
+      places: PlacesOfCredential.properties.places,
+    },
+    { description },
+  );
+
 /** What an administrator decides about. */
 const facts = {
   bundle_id: Type.String(),
@@ -51,16 +61,10 @@ const facts = {
   ),
   credentials: Type.Array(Type.Object({ name: Type.String(), secret: Type.Boolean() })),
   ...reach,
-  added: Type.Object(
-    {
-      hosts: Type.Array(Type.String()),
-      credential_hosts: Type.Array(Type.String()),
-      places: PlacesOfCredential.properties.places,
-    },
-    { description: 'What administrators have added to the lists of the package. Updates keep it.' },
-  ),
+  added: Lists('What administrators have added to the lists of the package. Updates keep it.'),
+  removed: Lists('What administrators have removed from them. Updates keep it.'),
   warnings: Type.Array(Type.String()),
-  digest: Type.String({ description: 'SHA-256 of all of this, and of the code.' }),
+  digest: Type.String({ description: 'SHA-256 of all of this, and of the code. The logo is not part of it.' }),
 };
 export const PackageFacts = Type.Object(facts);
 export type PackageFacts = Static<typeof PackageFacts>;
@@ -96,6 +100,7 @@ export const InstalledBundle = Type.Object({
 });
 export type InstalledBundle = Static<typeof InstalledBundle>;
 
+export const bundleIdPattern = '^[a-z][a-z0-9_]{0,63}$';
 export const packageNamePattern = '^@[a-z0-9-]{1,64}/[a-z0-9][a-z0-9._-]{0,127}$';
 /** An exact version. */
 export const packageVersionPattern = '^[0-9]{1,9}\\.[0-9]{1,9}\\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?$';
@@ -120,11 +125,15 @@ export const BundlePlanRequest = Type.Object({
       kind: Type.Literal('piece_file'),
       content: Type.String({ maxLength: mostBase64, description: 'A `.tgz` of npm, in base64.' }),
     }),
+    Type.Object(
+      { kind: Type.Literal('installed'), bundle_id: Type.String({ minLength: 1, maxLength: 64 }) },
+      { description: 'The installed version again, to change its hosts and places. Nothing is downloaded.' },
+    ),
   ]),
   bundle_id: Type.Optional(
     Type.String({
       maxLength: 64,
-      pattern: '^[a-z][a-z0-9_]{0,63}$',
+      pattern: bundleIdPattern,
       description: 'Id of the bundle. Default: that of the package, such as `piece_slack`.',
     }),
   ),

@@ -5,7 +5,7 @@ import { commandName } from '@quartermaster/contract/command-name';
 import type { Command } from 'commander';
 import { withAdministration } from '../administration.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { type JsonOption, jsonOption, printJson, printResult, say } from '../output/print.ts';
+import { type JsonOption, jsonOption, printError, printJson, printResult, say } from '../output/print.ts';
 import { readList } from '../read-arguments.ts';
 import { editReach, type ReachOptions, readPlace } from './edit-reach.ts';
 
@@ -35,7 +35,9 @@ export function addPackageCommands(bundle: Command): void {
   const update = bundle
     .command('update')
     .argument('<id>', 'id of a bundle that was installed from a package, also with @version')
-    .description('show what the latest version of a piece changes, and install it after confirmation');
+    .description(
+      'show what the latest version of a piece changes, and install it after confirmation; with other hosts or places, change the installed version',
+    );
   withPlanOptions(update).action(async (given: string, options: PlanOptions) => {
     const [bundle_id = '', version] = given.split('@');
     const installed = await withInstallation(({ list }) => list());
@@ -45,11 +47,11 @@ export function addPackageCommands(bundle: Command): void {
         exitCodes.notFound,
         `No bundle "${bundle_id}" was installed from a package. Run "${commandName} bundle list" to see the installed bundles.`,
       );
-    const source = {
-      kind: 'piece',
-      package: found.about.package,
-      ...(version === undefined ? {} : { version }),
-    } as const;
+    const { digest: _, json: __, ...edits } = options;
+    const isEdit = version === undefined && Object.keys(edits).length > 0;
+    const source = isEdit
+      ? ({ kind: 'installed', bundle_id } as const)
+      : ({ kind: 'piece', package: found.about.package, ...(version === undefined ? {} : { version }) } as const);
     await planAndInstall({ source, bundle_id }, options);
   });
 }
@@ -97,7 +99,10 @@ async function withInstallation<T>(work: (installation: Parameters<Parameters<Wi
 async function planAndInstall(request: BundlePlanRequest, { digest, json, ...edits }: PlanOptions): Promise<void> {
   const { commandSource, planToWire } = await import('@quartermaster/server/administration');
   await withInstallation(async (installation) => {
-    const plan = planToWire(await installation.plan(request, commandSource(), new AbortController().signal));
+    const plan = planToWire(
+      await installation.plan(request, commandSource(), new AbortController().signal, showProgress),
+    );
+    showProgress(0, 0);
     const reach = editReach(plan, edits);
     const isSame = digest === undefined && json === undefined && Object.keys(reach).length === 0;
     if (isSame && (await installation.list()).some(({ about }) => about.digest === plan.digest))
@@ -119,7 +124,13 @@ async function planAndInstall(request: BundlePlanRequest, { digest, json, ...edi
     printResult({ ...(json === true ? { json } : {}) }, { ...about, object: 'InstalledBundle' }, () =>
       say(`installed ${bundle_id} ${version}`),
     );
+    for (const warning of about.warnings.slice(plan.warnings.length)) printError(`Warning: ${warning}`);
   });
+}
+
+/** Shows on a terminal how many actions were tried. Without actions, the line is removed. */
+function showProgress(done: number, all: number): void {
+  if (process.stderr.isTTY) process.stderr.write(all === 0 ? '\r\u001b[K' : `\rtrying action ${done + 1} of ${all} …`);
 }
 
 /** @throws CommandError without a yes */

@@ -117,9 +117,9 @@ export async function withAdministration(work: (administration: Administration) 
         const blobs = await openDiskBlobStore(config.dataFolder);
         resources.defer(blobs.close);
         const reportDamage = createDamageReport({ damages: createBlobRepository(database), blobs, clock, logger });
-        const shared = { config, database, audit, clock, newId, logger };
-        const own = { logger, registry: createMetrics(), admission, resources };
-        const context = { ...shared, ...own, sandbox: openPluginSandbox(own) };
+        // The command prints what it throws. Lines of JSON about processes and requests would be between its own lines.
+        const own = { logger: createLogger('silent'), registry: createMetrics(), admission, resources };
+        const context = { config, database, audit, clock, newId, ...own, sandbox: openPluginSandbox(own) };
         return await use(openInstallation(context, { blobs, reportDamage }));
       },
       projects: createProjects({ repository, audit, clock, newId }),

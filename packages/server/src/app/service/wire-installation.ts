@@ -8,6 +8,7 @@ import { createFileRepository } from '../../storage/repositories/file-repository
 import { ownBundles } from '../../tools/catalogue/load/own-bundles.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { createArchiveStore } from '../../tools/installation/archive-store.ts';
+import { fetchLogo } from '../../tools/installation/fetch-logo.ts';
 import { createInstallation, type Installation } from '../../tools/installation/installation.ts';
 import { loadBundle } from '../../tools/installation/load-bundle.ts';
 import { createReadPiece } from '../../tools/installation/read-piece.ts';
@@ -37,7 +38,8 @@ export function openInstallation(context: InstallationContext, stored: Stored): 
     store: createArchiveStore({ ...context, ...stored, archives, files: createFileRepository(database) }),
     folders: createInstalledBundles(config.installedBundles),
     registry: createRegistry(broker, packageRegistry),
-    readPiece: createReadPiece({ sandbox: context.sandbox, outbound: broker }),
+    readPiece: createReadPiece({ sandbox: context.sandbox }),
+    fetchLogo: (url, signal) => fetchLogo(broker, url, signal),
     load: (folder) => loadBundle(folder, [ownBundles, ...config.bundleFolders]),
     queue: admission.queue('bundle_plans'),
     metrics: context.registry,

@@ -9,6 +9,7 @@ import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { createArchiveStore } from '../../tools/installation/archive-store.ts';
+import type { Logo } from '../../tools/installation/fetch-logo.ts';
 import { createInstallation } from '../../tools/installation/installation.ts';
 import { loadBundle } from '../../tools/installation/load-bundle.ts';
 import type { Registry } from '../../tools/installation/registry.ts';
@@ -40,7 +41,7 @@ async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLi
   const actions: string[] = [];
 
   /** @param left the changes of the store until the process ends: later ones have no effect and do not return */
-  function start(left = Number.POSITIVE_INFINITY) {
+  function start(left = Number.POSITIVE_INFINITY, logo: Logo | null = null) {
     let steps = 0;
     const ended = new Error('the process has ended');
     const counted =
@@ -69,6 +70,7 @@ async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLi
       folders: { ...folders, put: counted(folders.put), remove: counted(folders.remove) },
       registry: noRegistry,
       readPiece: readTea,
+      fetchLogo: async () => logo,
       load: (path) => loadBundle(path, []),
       queue: createAdmission().queue('bundle_plans'),
       audit: { record: async (_by, { action }) => void actions.push(action), recordRefusal: () => {} },
@@ -146,12 +148,10 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     await assert.rejects(installation.plan(foreign, by, signal), { code: 'DUPLICATE_OBJECT', message: /@other/ });
     assert.deepEqual(
       [kept.hosts, kept.credential_places?.hosts],
-      [
-        ['tea.example.com', herbs],
-        ['tea.example.com', herbs],
-      ],
+      [['tea.example.com', herbs], [herbs]],
+      'an update keeps what was added and what was removed',
     );
-    assert.deepEqual(kept.credential_places?.places, credential_places.places, 'an update keeps what was added');
+    assert.deepEqual(kept.credential_places?.places, credential_places.places);
     const other = { hosts: [], credential_places: { hosts: ['evil.example.com'], places: [] } };
     const third = await installation.plan(request(tea('1.2.0')), by, signal);
     await assert.rejects(installation.install(third.id, { digest: third.about.digest, ...other }, by), {
@@ -197,6 +197,60 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     assert.equal(await store.served(), '1.0.0');
   });
 }
+
+test('hosts and places of an installed bundle are changed without its source, and an update keeps the change', async (t) => {
+  const store = await openStore(t);
+  const installation = store.start();
+  const about = { hosts: ['tea.example.com', 'ads.example.com'] };
+  const first = await installation.plan(request(tea('1.0.0', about)), by, signal);
+  const { about: installed } = await installation.install(first.id, { digest: first.about.digest }, by);
+  const again = () => installation.plan({ source: { kind: 'installed', bundle_id: 'piece_tea' } }, by, signal);
+  const plan = await again();
+  assert.deepEqual([plan.about, plan.update?.added.hosts], [installed, []]);
+  const hosts = ['tea.example.com', 'herbs.example.com'];
+  const { about: edited } = await installation.install(plan.id, { digest: plan.about.digest, hosts }, by);
+  assert.deepEqual([edited.version, edited.hosts], ['1.0.0', hosts]);
+  assert.match(await readFile(join(store.installedFolder, 'piece_tea', 'bundle.yaml'), 'utf8'), /herbs\.example\.com/);
+  const { about: later } = await installation.plan(request(tea('1.1.0', about)), by, signal);
+  assert.deepEqual([later.hosts, later.removed.hosts], [hosts, ['ads.example.com']]);
+  const back = await again();
+  await installation.install(back.id, { digest: back.about.digest, hosts: [...hosts, 'ads.example.com'] }, by);
+  const { about: last } = await installation.plan(request(tea('1.1.0', about)), by, signal);
+  assert.deepEqual([...last.hosts].sort(), ['ads.example.com', 'herbs.example.com', 'tea.example.com']);
+  const unknown = { source: { kind: 'installed' as const, bundle_id: 'piece_mint' } };
+  await assert.rejects(installation.plan(unknown, by, signal), { code: 'OBJECT_NOT_FOUND' });
+});
+
+test('a logo is no part of the digest, and one that cannot be shown is left out with a warning', async (t) => {
+  const store = await openStore(t);
+  const svg = (content: string) => ({ extension: 'svg' as const, content: Buffer.from(content) });
+  const good = svg('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>');
+  const icons: unknown[] = [];
+  for (const logo of [null, svg('<svg><script>1</script></svg>'), good]) {
+    const installation = store.start(Number.POSITIVE_INFINITY, logo);
+    const plan = await installation.plan(request(tea('1.0.0')), by, signal);
+    const { about } = await installation.install(plan.id, { digest: plan.about.digest }, by);
+    assert.equal(about.digest, plan.about.digest);
+    const manifest = await readFile(join(store.installedFolder, 'piece_tea', 'bundle.yaml'), 'utf8');
+    icons.push([/^icon: .*$/m.exec(manifest)?.[0], about.warnings[1]]);
+  }
+  assert.match(
+    JSON.stringify(icons),
+    /^\[\[null,"The logo was left out: its.*\],\[null,"The logo was left out: .*script.*\],\["icon: logo\.svg",null\]\]$/,
+  );
+  const installation = store.start();
+  await rm(store.installedFolder, { recursive: true });
+  await installation.reconcile();
+  assert.ok(await store.served(), 'a bundle with a logo is restored');
+  const plan = await installation.plan({ source: { kind: 'installed', bundle_id: 'piece_tea' } }, by, signal);
+  const { about } = await installation.install(
+    plan.id,
+    { digest: plan.about.digest, hosts: ['tea.example.com', 'a.example.com'] },
+    by,
+  );
+  const same = await installation.plan(request(tea('1.0.0')), by, signal);
+  assert.equal(same.about.digest, about.digest, 'the package with the same changes has the same digest');
+});
 
 test('a process that ends after any step of an installation, an update or a removal leaves nothing behind', async (t) => {
   let steps = 0;

@@ -53,7 +53,7 @@ const description: PieceDescription = {
 const host = 'api.example.com';
 const bundleFiles = pieceBundle({
   ...{ description, id: 'piece_tea', package: '@activepieces/piece-tea', version: '1.0.0', integrity: 'sha512-a' },
-  ...{ hosts: [host], file: Buffer.from(source), logo: null },
+  ...{ hosts: [host], file: Buffer.from(source) },
   credentialPlaces: { hosts: [host], places: [{ in: 'header', name: 'authorization' }] },
 });
 const files = Object.fromEntries([...bundleFiles].map(([name, content]) => [`piece_tea/${name}`, content.toString()]));

@@ -1,5 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { BundleInstallation, BundlePlanRequest, PackageFacts, PackageUpdate } from '@quartermaster/contract';
+import {
+  type BundleInstallation,
+  type BundlePlanRequest,
+  bundleIdPattern,
+  type PackageFacts,
+  type PackageUpdate,
+  packageNamePattern,
+  packageVersionPattern,
+} from '@quartermaster/contract';
 import type { AdmissionQueue } from '../../platform/admission/admission-queue.ts';
 import { keyless } from '../../platform/admission/owner.ts';
 import type { Audit, AuditBy } from '../../platform/audit/audit.ts';
@@ -11,10 +18,22 @@ import type { StoredArchive } from '../../stores/files/file-repository.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import type { InstalledBundles } from '../packaging/installed-bundles.ts';
 import { PackagingError } from '../packaging/problems.ts';
+import type { OnProgress } from '../pieces/dry-run.ts';
 import type { ArchiveStore } from './archive-store.ts';
-import { addedTo, archiveOf, compareFacts, factsOf, nothingAdded, withAdded, withReach } from './package-facts.ts';
+import type { Logo } from './fetch-logo.ts';
+import {
+  archiveOf,
+  compareFacts,
+  editsOf,
+  factsOf,
+  noEdits,
+  withEdits,
+  withLogo,
+  withoutLogo,
+  withReach,
+} from './package-facts.ts';
 import { type PiecePackage, readPiecePackage } from './piece-package.ts';
-import { otherPackage, packageRefused, planChanged, tooManyInstalled } from './problems.ts';
+import { nameInvalid, otherPackage, packageRefused, planChanged, tooManyInstalled } from './problems.ts';
 import type { Registry } from './registry.ts';
 
 export interface InstallationDeps {
@@ -23,6 +42,8 @@ export interface InstallationDeps {
   readonly registry: Registry;
   /** Reads a piece in the sandbox. Returns the files of its bundle, and what its operator should know. */
   readonly readPiece: ReadPiece;
+  /** null when the URL gives no logo. */
+  readonly fetchLogo: (url: string, signal: AbortSignal) => Promise<Logo | null>;
   /** Loads a bundle as the catalogue does. @throws PackagingError for errors, and for an id that another bundle has */
   readonly load: (folder: string) => Promise<CompiledBundle>;
   readonly queue: AdmissionQueue;
@@ -36,11 +57,16 @@ export type ReadPiece = (
   piece: PiecePackage,
   bundleId: string | undefined,
   signal: AbortSignal,
-) => Promise<{ readonly files: ReadonlyMap<string, Buffer>; readonly warnings: string[] }>;
+  onProgress?: OnProgress,
+) => Promise<{ readonly files: ReadonlyMap<string, Buffer>; readonly warnings: string[]; readonly logoUrl: string }>;
 
 /** A stored plan or an installed bundle, with its facts. */
 export interface InstallationRow extends StoredArchive {
   readonly about: PackageFacts;
+  /** Of the archive, which also has the logo. */
+  readonly archiveDigest: string;
+  /** Of a plan; empty without a logo. It is fetched at the installation. */
+  readonly logoUrl: string;
 }
 
 export interface Plan extends InstallationRow {
@@ -77,8 +103,15 @@ export function createInstallation(deps: InstallationDeps) {
     }
   }
 
-  async function plan(request: BundlePlanRequest, by: AuditBy, signal: AbortSignal): Promise<Plan> {
+  async function plan(
+    request: BundlePlanRequest,
+    by: AuditBy,
+    signal: AbortSignal,
+    onProgress?: OnProgress,
+  ): Promise<Plan> {
     const { source } = request;
+    checkNames(request);
+    if (source.kind === 'installed') return await planInstalled(source.bundle_id, by);
     const packed =
       source.kind === 'piece'
         ? await deps.registry.download(source.package, source.version ?? null, signal)
@@ -86,27 +119,63 @@ export function createInstallation(deps: InstallationDeps) {
     const read = await readPiecePackage(packed);
     if (source.kind === 'piece' && read.name !== source.package)
       throw packageRefused(`the registry sent ${read.name} for ${source.package}`, 'Ask its operator.');
-    const { files, warnings } = await deps.readPiece(read, request.bundle_id, signal);
-    const { plans, installed } = await readRows(deps);
+    const { files, warnings, logoUrl } = await deps.readPiece(read, request.bundle_id, signal, onProgress);
+    const { installed } = await readRows(deps);
     const proposed = await archiveOf(files);
     const before = installed.get(proposed.archive.contents.bundleId);
     checkPackage(before, read.name);
-    const added = before?.about.added ?? nothingAdded;
-    const { bytes, archive } = isDeepStrictEqual(added, nothingAdded)
-      ? proposed
-      : await archiveOf(withAdded(files, added));
+    const { added, removed } = before?.about ?? noEdits;
+    const { bytes, archive } = await archiveOf(withEdits(files, { added, removed }));
     const bundle = await folders.check(archive, deps.load);
-    const about = factsOf(bundle, { package: read, warnings, digest: archive.digest, added });
-    for (const old of plans.slice(0, -mostPlans + 1)) await store.remove(old);
+    const about = factsOf(bundle, { package: read, warnings, digest: archive.digest, added, removed });
     if (before === undefined && installed.size >= mostInstalled) throw tooManyInstalled(mostInstalled);
-    const facts = { bundleId: bundle.id, facts: JSON.stringify(about), expiresAt: clock.now() + planMs };
-    const stored = await store.add(bytes, facts);
-    await audit.record(by, { action: 'bundle.planned', id: bundle.id, details: detailsOf(about) });
-    changes.inc({ result: 'planned' });
-    return { ...stored, about, update: before === undefined ? null : compareFacts(before.about, about) };
+    return await keepPlan({ about, bytes, logoUrl, archiveDigest: archive.digest, before }, by);
   }
 
-  async function install(planId: string, wanted: BundleInstallation, by: AuditBy): Promise<InstallationRow> {
+  /** Plans the installed archive again, so that its hosts and places can be edited without its source. */
+  async function planInstalled(bundleId: string, by: AuditBy): Promise<Plan> {
+    const before = (await readRows(deps)).installed.get(bundleId);
+    if (before === undefined) throw objectNotFound('installed bundle', bundleId);
+    const { bytes } = await archiveOf((await store.read(before)).files);
+    const { about, archiveDigest } = before;
+    return await keepPlan({ about, archiveDigest, logoUrl: '', bytes, before }, by);
+  }
+
+  async function keepPlan(
+    { about, bytes, before, ...rest }: RowFacts & { bytes: Buffer; before: InstallationRow | undefined },
+    by: AuditBy,
+  ): Promise<Plan> {
+    const { plans } = await readRows(deps);
+    for (const old of plans.slice(0, -mostPlans + 1)) await store.remove(old);
+    const facts = factsText({ about, ...rest });
+    const stored = await store.add(bytes, { bundleId: about.bundle_id, facts, expiresAt: clock.now() + planMs });
+    await audit.record(by, { action: 'bundle.planned', id: about.bundle_id, details: detailsOf(about) });
+    changes.inc({ result: 'planned' });
+    const update = before === undefined ? null : compareFacts(before.about, about);
+    return { ...stored, ...rest, about, update };
+  }
+
+  /** A logo that cannot be fetched or shown is left out with a warning. */
+  async function addLogo(plain: Archive, url: string, signal: AbortSignal): Promise<Archive & { warnings: string[] }> {
+    if (url === '') return { ...plain, warnings: [] };
+    try {
+      const logo = await deps.fetchLogo(url, signal);
+      if (logo === null) throw new Error('its address has no SVG or PNG file of at most 64 KiB');
+      const complete = await archiveOf(withLogo(plain.archive.files, logo));
+      await folders.check(complete.archive, deps.load);
+      return { ...complete, warnings: [] };
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      return { ...plain, warnings: [`The logo was left out: ${reason.replace(/\.$/, '')}.`] };
+    }
+  }
+
+  async function install(
+    planId: string,
+    wanted: BundleInstallation,
+    by: AuditBy,
+    signal: AbortSignal,
+  ): Promise<InstallationRow> {
     const { plans, installed, all } = await readRows(deps);
     const planned = plans.find(({ id }) => id === planId);
     if (planned === undefined) throw objectNotFound('bundle plan', planId);
@@ -114,12 +183,15 @@ export function createInstallation(deps: InstallationDeps) {
     if (planned.about.digest !== digest) throw planChanged(planned.about.digest);
     checkPackage(installed.get(planned.bundleId), planned.about.package);
     const { files } = await store.read(planned);
-    const { bytes, archive } = await archiveOf(Object.keys(reach).length === 0 ? files : withReach(files, reach));
-    await folders.check(archive, deps.load);
-    const edited = { ...planned.about, ...reach, digest: archive.digest };
-    const about = { ...edited, added: addedTo(planned.about, edited) };
+    const plain = await archiveOf(Object.keys(reach).length === 0 ? files : withReach(files, reach));
+    await folders.check(plain.archive, deps.load);
+    const { bytes, archive, warnings } = await addLogo(plain, planned.logoUrl, signal);
+    const { digest: shown } = (await archiveOf(withoutLogo(plain.archive.files))).archive;
+    const edited = { ...planned.about, ...reach, digest: shown, warnings: [...planned.about.warnings, ...warnings] };
+    const about = { ...edited, ...editsOf(planned.about, edited) };
     const { bundleId } = planned;
-    const stored = await store.add(bytes, { bundleId, facts: JSON.stringify(about), expiresAt: null });
+    const kept = { about, logoUrl: '', archiveDigest: archive.digest };
+    const stored = await store.add(bytes, { bundleId, facts: factsText(kept), expiresAt: null });
     // From here on the row decides: `reconcile` finishes what is interrupted.
     await folders.put(archive, async () => {});
     for (const old of all)
@@ -128,7 +200,7 @@ export function createInstallation(deps: InstallationDeps) {
     const details = { ...detailsOf(about), hosts: about.hosts, credential_hosts: about.credential_places?.hosts ?? [] };
     await audit.record(by, { action: `bundle.${result}`, id: bundleId, details });
     changes.inc({ result });
-    return { ...stored, about };
+    return { ...stored, ...kept };
   }
 
   /** Removes the folder first. Interrupted before the row is removed, the bundle comes back, and can be removed again. */
@@ -142,14 +214,33 @@ export function createInstallation(deps: InstallationDeps) {
   }
 
   return {
-    plan: (request: BundlePlanRequest, by: AuditBy, signal: AbortSignal) =>
-      inTurn(() => plan(request, by, signal), signal),
-    install: (planId: string, wanted: BundleInstallation, by: AuditBy) => inTurn(() => install(planId, wanted, by)),
+    plan: (request: BundlePlanRequest, by: AuditBy, signal: AbortSignal, onProgress?: OnProgress) =>
+      inTurn(() => plan(request, by, signal, onProgress), signal),
+    install: (planId: string, wanted: BundleInstallation, by: AuditBy, signal = new AbortController().signal) =>
+      inTurn(() => install(planId, wanted, by, signal)),
     remove: (bundleId: string, by: AuditBy) => inTurn(() => remove(bundleId, by)),
     /** Writes missing or changed folders from their archives, and deletes archives that are not needed. */
     reconcile: (signal?: AbortSignal) => inTurn(() => reconcile(deps, signal), signal),
     list: async () => [...(await readRows(deps)).installed.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
+}
+
+// composed: the patterns of the contract; no class has the character that follows it.
+const isBundleId = new RegExp(bundleIdPattern);
+// composed: the same.
+const isPackage = new RegExp(packageNamePattern);
+// composed: the same.
+const isVersion = new RegExp(packageVersionPattern);
+
+/** Commands call this module without the schemas of the API. */
+function checkNames({ source, bundle_id: id }: BundlePlanRequest): void {
+  if (id !== undefined && !isBundleId.test(id))
+    throw nameInvalid('id', id, 'It needs 1 to 64 letters a-z, digits and underscores, and a letter first.');
+  if (source.kind !== 'piece') return;
+  if (!isPackage.test(source.package))
+    throw nameInvalid('package', source.package, 'It needs a scope and a name, such as @activepieces/piece-slack.');
+  if (source.version !== undefined && !isVersion.test(source.version))
+    throw nameInvalid('version', source.version, 'Name an exact one, such as 1.0.0, or none for the latest.');
 }
 
 /** The credential profiles of a bundle are for the package that it is from. */
@@ -160,10 +251,23 @@ function checkPackage(before: InstallationRow | undefined, name: string): void {
 
 async function readRows({ store, clock }: Pick<InstallationDeps, 'store' | 'clock'>) {
   const all = await store.list();
-  const rows = all.map((row) => ({ ...row, about: JSON.parse(row.facts) as PackageFacts })); // written by this module
+  const rows = all.map((row) => ({ ...row, ...readFacts(row.facts) }));
   const plans = rows.filter(({ expiresAt }) => expiresAt !== null && expiresAt > clock.now());
   const installed = new Map(rows.filter((row) => row.expiresAt === null).map((row) => [row.bundleId, row]));
   return { all, plans, installed };
+}
+
+type RowFacts = Pick<InstallationRow, 'about' | 'archiveDigest' | 'logoUrl'>;
+type Archive = Awaited<ReturnType<typeof archiveOf>>;
+
+function factsText({ about, archiveDigest, logoUrl }: RowFacts): string {
+  return JSON.stringify({ ...about, archive_digest: archiveDigest, logo_url: logoUrl });
+}
+
+/** Reads what this module has written. Earlier versions wrote fewer members. */
+function readFacts(text: string): RowFacts {
+  const { archive_digest: archiveDigest, logo_url: logoUrl = '', ...about } = JSON.parse(text);
+  return { about: { ...noEdits, ...about }, archiveDigest: archiveDigest ?? about.digest, logoUrl };
 }
 
 async function reconcile(deps: InstallationDeps, signal?: AbortSignal): Promise<void> {
@@ -179,7 +283,7 @@ async function reconcile(deps: InstallationDeps, signal?: AbortSignal): Promise<
 
 async function restore({ folders, store, logger }: InstallationDeps, row: InstallationRow): Promise<void> {
   const found = await folders.find(row.bundleId).catch(() => undefined);
-  if (found?.id.endsWith(row.about.digest) && (await folders.isUnchanged(row.bundleId))) return;
+  if (found?.id.endsWith(row.archiveDigest) && (await folders.isUnchanged(row.bundleId))) return;
   await folders.put(await store.read(row), async () => {});
   logger.warn({ bundle_id: row.bundleId }, 'bundle restored from its archive');
 }

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PackageFacts, PackageUpdate, PlacesOfCredential } from '@quartermaster/contract';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { type OpenedArchive, openArchive, writeArchive } from '../packaging/archive.ts';
 import { listFile, writeContents } from '../packaging/contents.ts';
+import { yamlOf } from '../pieces/piece-bundle.ts';
+import type { Logo } from './fetch-logo.ts';
 import { type PiecePackage, pieceLimits } from './piece-package.ts';
 
 type Files = ReadonlyMap<string, Buffer>;
@@ -23,36 +25,64 @@ export async function archiveOf(files: Files): Promise<{ readonly bytes: Buffer;
 const manifestName = 'bundle.yaml';
 
 /** Replaces the lists of the manifest that the operator has edited. */
-export function withReach(files: Files, reach: { hosts?: string[]; credential_places?: PlacesOfCredential }): Files {
-  const manifest = { ...parse(files.get(manifestName)?.toString() ?? ''), ...reach };
-  return new Map([...files, [manifestName, Buffer.from(stringify(manifest))]]);
+export function withReach(
+  files: Files,
+  reach: { hosts?: string[]; credential_places?: PlacesOfCredential; icon?: string },
+): Files {
+  return new Map([...files, [manifestName, yamlOf({ ...parse(files.get(manifestName)?.toString() ?? ''), ...reach })]]);
 }
 
-/** Adds what administrators have added before to the lists of another version. */
-export function withAdded(files: Files, added: PackageFacts['added']): Files {
+/** Repeats what administrators have added and removed before in the lists of another version. */
+export function withEdits(files: Files, { added, removed }: Edits): Files {
+  if (isDeepStrictEqual([added, removed], [noLists, noLists])) return files;
   const { hosts, credential_places: own } = parse(files.get(manifestName)?.toString() ?? '');
-  const union = <Item>(one: Item[], other: readonly Item[]) => [...one, ...other.filter((item) => !isIn(one, item))];
-  if (own === undefined) return withReach(files, { hosts: union(hosts, added.hosts) });
+  const edited = <Name extends keyof Lists>(name: Name, items: Lists[Name]): Lists[Name] => {
+    const more = added[name].filter((item) => !isIn(items, item));
+    return [...items, ...more].filter((item) => !isIn(removed[name], item)) as Lists[Name];
+  };
+  if (own === undefined) return withReach(files, { hosts: edited('hosts', hosts) });
   const credential_places = {
-    hosts: union(own.hosts, added.credential_hosts),
-    places: union(own.places, added.places),
+    hosts: edited('credential_hosts', own.hosts),
+    places: edited('places', own.places),
   };
-  return withReach(files, { hosts: union(hosts, added.hosts), credential_places });
+  return withReach(files, { hosts: edited('hosts', hosts), credential_places });
 }
 
-/** What administrators have added, after they have edited the lists of a plan. */
-export function addedTo(plan: PackageFacts, { hosts, credential_places: own }: PackageFacts): PackageFacts['added'] {
-  const { hosts: credentialHosts = [], places = [] } = plan.credential_places ?? {};
-  const isAdded = (added: readonly unknown[], planned: readonly unknown[]) => (item: unknown) =>
-    isIn(added, item) || !isIn(planned, item);
-  return {
-    hosts: hosts.filter(isAdded(plan.added.hosts, plan.hosts)),
-    credential_hosts: (own?.hosts ?? []).filter(isAdded(plan.added.credential_hosts, credentialHosts)),
-    places: (own?.places ?? []).filter(isAdded(plan.added.places, places)),
+/** What administrators have added and removed, after they have edited the lists of a plan. */
+export function editsOf(plan: PackageFacts, edited: PackageFacts): Edits {
+  const [planned, now] = [listsOf(plan), listsOf(edited)];
+  const added = <Name extends keyof Lists>(name: Name) =>
+    now[name].filter((item) => isIn(plan.added[name], item) || !isIn(planned[name], item)) as Lists[Name];
+  const removed = <Name extends keyof Lists>(name: Name) =>
+    [...plan.removed[name], ...planned[name]].filter((item) => !isIn(now[name], item)) as Lists[Name];
+  const each = (edit: typeof added) => {
+    return { hosts: edit('hosts'), credential_hosts: edit('credential_hosts'), places: edit('places') };
   };
+  return { added: each(added), removed: each(removed) };
 }
 
-export const nothingAdded: PackageFacts['added'] = { hosts: [], credential_hosts: [], places: [] };
+type Lists = PackageFacts['added'];
+type Edits = Pick<PackageFacts, 'added' | 'removed'>;
+
+const noLists: Lists = { hosts: [], credential_hosts: [], places: [] };
+export const noEdits: Edits = { added: noLists, removed: noLists };
+
+function listsOf({ hosts, credential_places: own }: PackageFacts): Lists {
+  return { hosts, credential_hosts: own?.hosts ?? [], places: own?.places ?? [] };
+}
+
+/** Adds the logo to the manifest and the files. */
+export function withLogo(files: Files, { content, extension }: Logo): Files {
+  const name = `logo.${extension}`;
+  return new Map([...withReach(files, { icon: name }), [name, content]]);
+}
+
+export function withoutLogo(files: Files): Files {
+  const { icon, ...manifest } = parse(files.get(manifestName)?.toString() ?? '');
+  if (icon === undefined) return files;
+  const rest = [...files].filter(([name]) => name !== icon);
+  return new Map([...rest, [manifestName, yamlOf(manifest)]]);
+}
 
 const isIn = (items: readonly unknown[], item: unknown) => items.some((each) => isDeepStrictEqual(each, item));
 
@@ -63,8 +93,8 @@ export function factsOf(
     package: read,
     warnings,
     digest,
-    added,
-  }: Pick<PackageFacts, 'warnings' | 'digest' | 'added'> & { package: PiecePackage },
+    ...edits
+  }: Pick<PackageFacts, 'warnings' | 'digest' | keyof Edits> & { package: PiecePackage },
 ): PackageFacts {
   const { manifest, credentialNames, secretNames, plugins } = bundle;
   const large = `Its code has ${read.file.length} bytes, so the first run of an action takes longer and needs more memory.`;
@@ -82,7 +112,7 @@ export function factsOf(
     credentials: [...credentialNames].map((name) => ({ name, secret: secretNames.has(name) })),
     hosts: [...bundle.hosts],
     credential_places: manifest.credential_places ?? null,
-    added,
+    ...edits,
     warnings: [...warnings, ...(read.file.length > pieceLimits.warnBytes ? [large] : [])],
     digest,
   };

@@ -1,4 +1,5 @@
 import { Problem } from '../../platform/problem.ts';
+import { quoteText } from '../../platform/quote-text.ts';
 
 /** The package cannot be installed, whatever the registry says. @param reason a clause without a full stop @param remedy a sentence */
 export function packageRefused(reason: string, remedy: string, cause?: unknown): Problem {
@@ -8,6 +9,18 @@ export function packageRefused(reason: string, remedy: string, cause?: unknown):
 export function packageNotFound(wanted: string, registry: string, known: string | null): Problem {
   const remedy = known === null ? 'Check the name.' : `Its latest version is ${known}.`;
   return new Problem('OBJECT_NOT_FOUND', `The registry ${registry} has no package ${wanted}. ${remedy}`);
+}
+
+export function noLatestVersion(name: string, registry: string): Problem {
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `The registry ${registry} names no latest version of ${name}. Name a version, such as ${name}@1.0.0.`,
+  );
+}
+
+/** A command sends what the API would refuse by its schema. */
+export function nameInvalid(what: string, found: string, expected: string): Problem {
+  return new Problem('REQUEST_VALIDATION_ERROR', `The ${what} ${quoteText(found)} is not valid. ${expected}`);
 }
 
 /** @param reason a clause without a full stop */

@@ -7,8 +7,7 @@ import { createReadPiece } from './read-piece.ts';
 const bed = await openTestBed({ isolation: 'sandbox' });
 after(() => bed[Symbol.asyncDispose]());
 
-const outbound = { send: async () => ({ kind: 'refused' as const, message: 'No logo.' }), close: async () => {} };
-const readPiece = createReadPiece({ sandbox: async () => bed.sandbox, outbound });
+const readPiece = createReadPiece({ sandbox: async () => bed.sandbox });
 
 const secret = `{ type: 'SECRET_TEXT', displayName: 'Key', required: true }`;
 

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CredentialPlaces } from '@quartermaster/plugin-kit';
-import type { Outbound } from '../../platform/outbound.ts';
 import type { PieceAuth, PieceProperty } from '../execution/pieces/child/piece-task.ts';
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { describePiece } from '../pieces/describe-piece.ts';
 import { type DryRun, dryRunPiece } from '../pieces/dry-run.ts';
 import { literalHosts } from '../pieces/literal-hosts.ts';
-import { type PieceBundleOptions, pieceBundle } from '../pieces/piece-bundle.ts';
+import { pieceBundle } from '../pieces/piece-bundle.ts';
 import type { ReadPiece } from './installation.ts';
 
 /** The bounds of a manifest. */
@@ -14,25 +13,23 @@ const most = { hosts: 100, places: 32 } as const;
 
 export interface ReadPieceDeps {
   readonly sandbox: () => Promise<Sandbox>;
-  readonly outbound: Outbound;
 }
 
 /** Reads pieces in the sandbox: what they declare, and in a dry run where they put their credentials. */
-export function createReadPiece({ sandbox, outbound }: ReadPieceDeps): ReadPiece {
-  return async (read, bundleId, signal) => {
+export function createReadPiece({ sandbox }: ReadPieceDeps): ReadPiece {
+  return async (read, bundleId, signal, onProgress) => {
     const { name, version, integrity, file } = read;
     const opened = await sandbox();
     const declared = await describePiece(file, opened, signal);
-    const seen = await dryRunPiece(file, declared, opened, signal);
+    const seen = await dryRunPiece(file, declared, opened, signal, { onProgress });
     const description = { ...declared, auth: withSecrets(declared.auth, seen.clearTexts) };
     // A host that the code only names may be a link for people. If the dry run reached none, there is nothing better.
     const named = literalHosts(file).hosts.filter((host) => !seen.hosts.includes(host));
     const hosts = (seen.hosts.length > 0 ? seen.hosts : named).slice(0, most.hosts);
     const credentialPlaces = description.auth.length === 0 ? undefined : placesOf(seen, hosts);
-    const logo = await fetchLogo(outbound, description.logoUrl, signal);
     const about = { id: bundleId ?? bundleIdOf(name), package: name, version, integrity };
-    const files = pieceBundle({ ...about, description, hosts, credentialPlaces, file, logo });
-    return { files, warnings: warningsOf(seen, named) };
+    const files = pieceBundle({ ...about, description, hosts, credentialPlaces, file });
+    return { files, warnings: warningsOf(seen, named), logoUrl: description.logoUrl };
   };
 }
 
@@ -61,7 +58,10 @@ function placesOf({ places }: DryRun, hosts: readonly string[]): CredentialPlace
   return { hosts: hosts.filter((host) => getting.has(host)), places: found.slice(0, most.places) };
 }
 
-function warningsOf({ hosts, computes, silent, elsewhere, clearTexts }: DryRun, named: readonly string[]): string[] {
+function warningsOf(
+  { hosts, computes, untried, silent, elsewhere, clearTexts }: DryRun,
+  named: readonly string[],
+): string[] {
   const list = (items: readonly string[]) => `${items.slice(0, 20).join(', ')}${items.length > 20 ? ', …' : ''}`;
   const use = hosts.length > 0 ? 'which calls may not reach' : 'which calls may reach because the dry run reached none';
   return [
@@ -72,23 +72,12 @@ function warningsOf({ hosts, computes, silent, elsewhere, clearTexts }: DryRun, 
     computes.length === 0
       ? ''
       : `These actions compute with their secret, for example for a signature (HMAC) or a token (JWT), or need its form. They cannot work, because a piece gets a placeholder: ${list(computes)}. Use another bundle for them.`,
+    untried.length === 0
+      ? ''
+      : `The dry run ended before it tried ${untried.length} actions: ${list(untried)}. Their hosts and places may be missing from the plan.`,
     silent.length === 0
       ? ''
       : `In the dry run, ${silent.length} actions sent no credential: ${list(silent)}. An action that computes with its credential cannot work.`,
     elsewhere.length === 0 ? '' : `Requests with the credential in these places are refused: ${list(elsewhere)}.`,
   ].filter((text) => text !== '');
-}
-
-const mostLogoBytes = 64 * 1024;
-
-/** Fetches the logo, so that the console shows it without calling others. A bundle without a logo is fine. */
-async function fetchLogo(outbound: Outbound, url: string, signal: AbortSignal): Promise<PieceBundleOptions['logo']> {
-  const policy = { hosts: 'any', schemes: new Set(['https'] as const), credentials: new Map(), inject: [] } as const;
-  const bounds = { maxResponseBytes: mostLogoBytes, maxRedirects: 2, timeoutMs: 10_000 };
-  const headers = { accept: 'image/svg+xml, image/png' };
-  const result = await outbound.send({ method: 'GET', url, headers }, { ...policy, ...bounds }, signal);
-  if (result.kind !== 'response' || result.status !== 200) return null;
-  const { body: content } = result;
-  if (content.subarray(1, 4).toString() === 'PNG') return { content, extension: 'png' };
-  return /^\s*<(?:svg|\?xml)/.test(content.toString('latin1', 0, 200)) ? { content, extension: 'svg' } : null;
 }

@@ -1,7 +1,7 @@
 import type { Outbound, OutboundPolicy } from '../../platform/outbound.ts';
 import { Secret } from '../../platform/secret.ts';
 import { integrityOf } from './piece-package.ts';
-import { packageNotFound, packageRefused, registryFailed } from './problems.ts';
+import { noLatestVersion, packageNotFound, packageRefused, registryFailed } from './problems.ts';
 import { packageLimits } from './read-tarball.ts';
 
 /** Downloads packages. */
@@ -64,6 +64,7 @@ export function createRegistry(outbound: Outbound, setting: Secret | null): Regi
       const { versions, 'dist-tags': tags } = parse(document, url.host);
       const latest: unknown = Object(tags).latest;
       const wanted = version ?? latest;
+      if (typeof wanted !== 'string') throw noLatestVersion(name, url.host);
       const found = Object.entries(Object(versions)).find(([one]) => one === wanted)?.[1];
       if (found === undefined)
         throw packageNotFound(`${name}@${wanted}`, url.host, typeof latest === 'string' ? latest : null);

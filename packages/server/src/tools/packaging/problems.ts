@@ -36,7 +36,7 @@ export function publisherChanged(bundleId: string, before: string): PackagingErr
 
 export function idTaken(bundleId: string, folder: string): PackagingError {
   return new PackagingError(
-    `The bundle in ${folder} already uses the id ${bundleId} and was not installed from an archive. Remove its folder first.`,
+    `The bundle in ${folder} already uses the id ${bundleId}, and it is none of the installed bundles. Choose another id (--id), or remove that folder first.`,
   );
 }
 

@@ -6,6 +6,7 @@ import { describePiece } from './describe-piece.ts';
 import { dryRunPiece } from './dry-run.ts';
 import { literalHosts } from './literal-hosts.ts';
 import { generations } from './testing/generations.suite.ts';
+import { pieceOf } from './testing/small-pieces.suite.ts';
 
 const bed = await openTestBed({ isolation: 'sandbox' });
 after(() => bed[Symbol.asyncDispose]());
@@ -70,6 +71,7 @@ test('a dry run finds the hosts of a piece, the places of its credentials, and a
       ...['us1.example.net', '{base_url}', '{subdomain}.chat.example.net'],
     ],
     computes: ['hmac'],
+    untried: [],
     silent: ['json', 'anywhere', 'silent'],
     elsewhere: ['json: the body'],
     clearTexts: ['base_url', 'room', 'subdomain'],
@@ -100,6 +102,7 @@ test('the address of an account in the answer of a token endpoint is a credentia
     clearTexts: ['api_domain'],
     places,
     computes: [],
+    untried: [],
     silent: [],
     elsewhere: [],
   });
@@ -107,9 +110,20 @@ test('the address of an account in the answer of a token endpoint is a credentia
 
 test('the pieces of each generation of the framework show their place', async () => {
   for (const [name, { source }] of Object.entries(generations)) {
-    const found = { hosts: ['api.example.com'], computes: [], silent: [], elsewhere: [], clearTexts: [] };
+    const found = { hosts: ['api.example.com'], computes: [], untried: [], silent: [], elsewhere: [], clearTexts: [] };
     assert.deepEqual(await dryRun(source), { ...found, places: ['api.example.com header:x-key'] }, name);
   }
+});
+
+test('a dry run is bounded as a whole, names the actions that it did not try, and tells its progress', async () => {
+  const body = 'await new Promise(() => {});';
+  const file = Buffer.from(pieceOf(Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`hang${at}`, body]))));
+  const progress: string[] = [];
+  const onProgress = (done: number, all: number) => void progress.push(`${done}/${all}`);
+  const declared = await describePiece(file, bed.sandbox, signal);
+  const { untried } = await dryRunPiece(file, declared, bed.sandbox, signal, { onProgress, limitMs: 500 });
+  assert.ok(untried.length >= 28, `${untried.length} of 30 actions were not tried`);
+  assert.deepEqual([progress[0], untried.at(-1)], ['0/30', 'hang29']);
 });
 
 test('the hosts in the file of a piece are those of its URLs, without templates and documents', () => {

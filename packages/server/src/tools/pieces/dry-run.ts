@@ -15,6 +15,8 @@ export interface DryRun {
   readonly places: ReadonlyArray<{ readonly host: string; readonly place: CredentialPlace }>;
   /** Actions that compute with a secret, or need its form. They cannot work. */
   readonly computes: readonly string[];
+  /** Actions that the bounds left out. */
+  readonly untried: readonly string[];
   /** Other actions that need credentials and sent none: no request follows from the sample inputs. */
   readonly silent: readonly string[];
   /** Fields that the piece declares as ordinary texts, and that it needs in clear: it sent them in a host or in a body. */
@@ -23,8 +25,16 @@ export interface DryRun {
   readonly elsewhere: readonly string[];
 }
 
-/** Bounds of all calls together. Actions that they leave out are not in the result. */
-const bounds = { calls: 500, bytes: 16 * 1024 * 1024, ms: 120_000, callMs: 5_000, results: 100 } as const;
+export interface DryRunOptions {
+  readonly onProgress?: OnProgress | undefined;
+  readonly limitMs?: number;
+}
+
+/** Called before an action is tried, with the number of those that were. */
+export type OnProgress = (done: number, all: number) => void;
+
+/** Bounds of all calls together. */
+const bounds = { calls: 500, bytes: 16 * 1024 * 1024, ms: 60_000, callMs: 5_000, results: 100 } as const;
 
 /**
  * Runs each action of a piece in the sandbox, without a network, to find out which hosts it calls and where it puts its credentials.
@@ -35,13 +45,14 @@ export async function dryRunPiece(
   { auth, actions }: Pick<PieceDescription, 'auth' | 'actions'>,
   sandbox: Sandbox,
   signal: AbortSignal,
+  { onProgress = () => {}, limitMs = bounds.ms }: DryRunOptions = {},
 ): Promise<DryRun> {
   await using piece = await openPiece(file, sandbox);
   const notes = createNotes();
   const tried = new Set<string>();
   const done = new Set<string>();
   const computing = new Set<string>();
-  const end = performance.now() + bounds.ms;
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
   let calls = 0;
 
   /** Whether the action sent its credential, or any request if it needs none. */
@@ -51,7 +62,8 @@ export async function dryRunPiece(
     props: Record<string, unknown>,
   ): Promise<boolean> {
     calls += 1;
-    if (calls > bounds.calls || performance.now() > end) return false;
+    if (calls > bounds.calls || ended.aborted) return false;
+    if (!tried.has(action.name)) onProgress(tried.size, actions.length);
     tried.add(action.name);
     const needsCredential = action.requireAuth && account.placeholders.length > 0;
     let isSent = false;
@@ -62,8 +74,8 @@ export async function dryRunPiece(
       return { status: 200, headers: { 'content-type': 'application/json' }, text };
     };
     const call = { mode: 'run', action: action.name, props, auth: account.auth } as const;
-    const ended = AbortSignal.any([signal, AbortSignal.timeout(bounds.callMs)]);
-    const outcome = await piece.run(call, ended, send).catch(() => undefined);
+    const endOfCall = AbortSignal.any([ended, AbortSignal.timeout(bounds.callMs)]);
+    const outcome = await piece.run(call, endOfCall, send).catch(() => undefined);
     if (outcome?.kind === 'failed' && outcome.message.includes(computingText)) computing.add(action.name);
     signal.throwIfAborted();
     return isSent;
@@ -84,7 +96,8 @@ export async function dryRunPiece(
   const needing = auth.length === 0 ? [] : actions.filter(({ name, requireAuth }) => requireAuth && tried.has(name));
   const silent = needing.map(({ name }) => name).filter((name) => !done.has(name));
   const computes = silent.filter((name) => computing.has(name));
-  return { ...notes.found(), computes, silent: silent.filter((name) => !computing.has(name)) };
+  const untried = actions.map(({ name }) => name).filter((name) => !tried.has(name));
+  return { ...notes.found(), computes, untried, silent: silent.filter((name) => !computing.has(name)) };
 }
 
 const nothingLearnt = { host: '', places: [], elsewhere: [] };

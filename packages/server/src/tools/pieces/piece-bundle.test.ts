@@ -171,7 +171,6 @@ test('the files of a piece are a valid bundle, with the effects that the piece d
     hosts: ['{region}.example.com'],
     credentialPlaces: { hosts: ['{region}.example.com'], places: [{ in: 'header', name: 'authorization' }] },
     file: Buffer.alloc(8 * 2 ** 20, 'x'),
-    logo: { content: Buffer.from('<svg></svg>'), extension: 'svg' },
   });
   const folder = join(root, 'piece_tea');
   await mkdir(folder);

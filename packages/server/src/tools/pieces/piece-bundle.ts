@@ -14,11 +14,10 @@ export interface PieceBundleOptions {
   readonly hosts: readonly string[];
   readonly credentialPlaces: CredentialPlaces | undefined;
   readonly file: Buffer;
-  readonly logo: { readonly content: Buffer; readonly extension: 'svg' | 'png' } | null;
 }
 
 /** Builds the files of the bundle of a piece, by their names in its folder. `readBundle` checks them like those of any bundle. */
-export function pieceBundle({ description, file, logo, ...options }: PieceBundleOptions): Map<string, Buffer> {
+export function pieceBundle({ description, file, ...options }: PieceBundleOptions): Map<string, Buffer> {
   const { displayName: name, auth, actions } = description;
   const credentials = credentialsOf(auth);
   const manifest: BundleManifest = {
@@ -28,7 +27,6 @@ export function pieceBundle({ description, file, logo, ...options }: PieceBundle
     description: description.description || `Actions of ${name}.`,
     provider: name,
     developer: options.package,
-    ...(logo === null ? {} : { icon: `logo.${logo.extension}` }),
     hosts: [...options.hosts],
     ...(credentials === undefined ? {} : { credentials_schema: { type: 'object', ...credentials.schema } }),
     ...(options.credentialPlaces === undefined ? {} : { credential_places: options.credentialPlaces }),
@@ -43,7 +41,6 @@ export function pieceBundle({ description, file, logo, ...options }: PieceBundle
     ['bundle.yaml', yamlOf(manifest)],
     [pieceFile, file],
   ]);
-  if (logo !== null) files.set(`logo.${logo.extension}`, logo.content);
   const taken = new Set<string>(['bundle']);
   for (const action of actions) {
     const plugin = pluginOf(action, pluginIdOf(action.name, taken));
@@ -109,6 +106,7 @@ function pluginIdOf(name: string, taken: Set<string>): string {
   return id;
 }
 
-function yamlOf(manifest: object): Buffer {
+/** The same manifest gives the same text. */
+export function yamlOf(manifest: object): Buffer {
   return Buffer.from(stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false }));
 }

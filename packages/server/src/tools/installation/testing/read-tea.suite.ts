@@ -45,5 +45,5 @@ export const readTea: ReadPiece = async (piece, bundleId = 'piece_tea') => {
     'piece.mjs': `export default async () => ({});\n${piece.file.toString()}`,
   };
   const entries = Object.entries(files).map(([path, content]) => [path, Buffer.from(content)] as const);
-  return { files: new Map(entries), warnings: ['Tea is hot.'] };
+  return { files: new Map(entries), warnings: ['Tea is hot.'], logoUrl: 'https://tea.example.com/logo.svg' };
 };
