@@ -74,9 +74,15 @@ test('[install] a piece is planned, installed, run, updated after confirmation, 
   const plan = JSON.parse(update.output) as { digest: string; update: { added: { hosts: string[] } } };
   assert.deepEqual(plan.update.added.hosts, ['leaf.example.com']);
   assert.equal(await isServed('1.0.0'), true, 'the update needs the confirmation');
-  const updated = await quartermaster('update', 'piece_tea', '--digest', plan.digest, '--add-hosts', 'tea.example.com');
+  const updated = await quartermaster('update', 'piece_tea@1.1.0', '--digest', plan.digest);
   assert.equal(updated.code, 0, updated.errors);
   await until(() => isServed('1.1.0'));
+  environment.QUARTERMASTER_PACKAGE_REGISTRY = 'http://127.0.0.1:1';
+  const edit = ['update', 'piece_tea', '--add-hosts', 'tea.example.com'];
+  const edited = JSON.parse((await quartermaster(...edit, '--json')).output) as { digest: string; version: string };
+  assert.equal(edited.version, '1.1.0', 'hosts are changed without the registry');
+  const changed = await quartermaster(...edit, '--digest', edited.digest);
+  assert.equal(changed.code, 0, changed.errors);
 
   await service.stop();
   await rm(join(folder, 'bundles'), { recursive: true });

@@ -103,48 +103,9 @@ export function createInstallation(deps: InstallationDeps) {
     }
   }
 
-  async function plan(
-    request: BundlePlanRequest,
-    by: AuditBy,
-    signal: AbortSignal,
-    onProgress?: OnProgress,
-  ): Promise<Plan> {
-    const { source } = request;
+  async function plan(request: BundlePlanRequest, by: AuditBy, signal: AbortSignal, onProgress?: OnProgress) {
     checkNames(request);
-    if (source.kind === 'installed') return await planInstalled(source.bundle_id, by);
-    const packed =
-      source.kind === 'piece'
-        ? await deps.registry.download(source.package, source.version ?? null, signal)
-        : Buffer.from(source.content, 'base64');
-    const read = await readPiecePackage(packed);
-    if (source.kind === 'piece' && read.name !== source.package)
-      throw packageRefused(`the registry sent ${read.name} for ${source.package}`, 'Ask its operator.');
-    const { files, warnings, logoUrl } = await deps.readPiece(read, request.bundle_id, signal, onProgress);
-    const { installed } = await readRows(deps);
-    const proposed = await archiveOf(files);
-    const before = installed.get(proposed.archive.contents.bundleId);
-    checkPackage(before, read.name);
-    const { added, removed } = before?.about ?? noEdits;
-    const { bytes, archive } = await archiveOf(withEdits(files, { added, removed }));
-    const bundle = await folders.check(archive, deps.load);
-    const about = factsOf(bundle, { package: read, warnings, digest: archive.digest, added, removed });
-    if (before === undefined && installed.size >= mostInstalled) throw tooManyInstalled(mostInstalled);
-    return await keepPlan({ about, bytes, logoUrl, archiveDigest: archive.digest, before }, by);
-  }
-
-  /** Plans the installed archive again, so that its hosts and places can be edited without its source. */
-  async function planInstalled(bundleId: string, by: AuditBy): Promise<Plan> {
-    const before = (await readRows(deps)).installed.get(bundleId);
-    if (before === undefined) throw objectNotFound('installed bundle', bundleId);
-    const { bytes } = await archiveOf((await store.read(before)).files);
-    const { about, archiveDigest } = before;
-    return await keepPlan({ about, archiveDigest, logoUrl: '', bytes, before }, by);
-  }
-
-  async function keepPlan(
-    { about, bytes, before, ...rest }: RowFacts & { bytes: Buffer; before: InstallationRow | undefined },
-    by: AuditBy,
-  ): Promise<Plan> {
+    const { about, bytes, before, ...rest } = await propose(deps, request, signal, onProgress);
     const { plans } = await readRows(deps);
     for (const old of plans.slice(0, -mostPlans + 1)) await store.remove(old);
     const facts = factsText({ about, ...rest });
@@ -153,21 +114,6 @@ export function createInstallation(deps: InstallationDeps) {
     changes.inc({ result: 'planned' });
     const update = before === undefined ? null : compareFacts(before.about, about);
     return { ...stored, ...rest, about, update };
-  }
-
-  /** A logo that cannot be fetched or shown is left out with a warning. */
-  async function addLogo(plain: Archive, url: string, signal: AbortSignal): Promise<Archive & { warnings: string[] }> {
-    if (url === '') return { ...plain, warnings: [] };
-    try {
-      const logo = await deps.fetchLogo(url, signal);
-      if (logo === null) throw new Error('its address has no SVG or PNG file of at most 64 KiB');
-      const complete = await archiveOf(withLogo(plain.archive.files, logo));
-      await folders.check(complete.archive, deps.load);
-      return { ...complete, warnings: [] };
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      return { ...plain, warnings: [`The logo was left out: ${reason.replace(/\.$/, '')}.`] };
-    }
   }
 
   async function install(
@@ -185,7 +131,7 @@ export function createInstallation(deps: InstallationDeps) {
     const { files } = await store.read(planned);
     const plain = await archiveOf(Object.keys(reach).length === 0 ? files : withReach(files, reach));
     await folders.check(plain.archive, deps.load);
-    const { bytes, archive, warnings } = await addLogo(plain, planned.logoUrl, signal);
+    const { bytes, archive, warnings } = await addLogo(deps, plain, planned.logoUrl, signal);
     const { digest: shown } = (await archiveOf(withoutLogo(plain.archive.files))).archive;
     const edited = { ...planned.about, ...reach, digest: shown, warnings: [...planned.about.warnings, ...warnings] };
     const about = { ...edited, ...editsOf(planned.about, edited) };
@@ -243,6 +189,44 @@ function checkNames({ source, bundle_id: id }: BundlePlanRequest): void {
     throw nameInvalid('version', source.version, 'Name an exact one, such as 1.0.0, or none for the latest.');
 }
 
+type Proposal = RowFacts & { readonly bytes: Buffer; readonly before: InstallationRow | undefined };
+
+async function propose(
+  deps: InstallationDeps,
+  { source, bundle_id: id }: BundlePlanRequest,
+  signal: AbortSignal,
+  onProgress?: OnProgress,
+): Promise<Proposal> {
+  if (source.kind === 'installed') return await proposeInstalled(deps, source.bundle_id);
+  const packed =
+    source.kind === 'piece'
+      ? await deps.registry.download(source.package, source.version ?? null, signal)
+      : Buffer.from(source.content, 'base64');
+  const read = await readPiecePackage(packed);
+  if (source.kind === 'piece' && read.name !== source.package)
+    throw packageRefused(`the registry sent ${read.name} for ${source.package}`, 'Ask its operator.');
+  const { files, warnings, logoUrl } = await deps.readPiece(read, id, signal, onProgress);
+  const { installed } = await readRows(deps);
+  const proposed = await archiveOf(files);
+  const before = installed.get(proposed.archive.contents.bundleId);
+  checkPackage(before, read.name);
+  const { added, removed } = before?.about ?? noEdits;
+  const { bytes, archive } = await archiveOf(withEdits(files, { added, removed }));
+  const bundle = await deps.folders.check(archive, deps.load);
+  const about = factsOf(bundle, { package: read, warnings, digest: archive.digest, added, removed });
+  if (before === undefined && installed.size >= mostInstalled) throw tooManyInstalled(mostInstalled);
+  return { about, bytes, logoUrl, archiveDigest: archive.digest, before };
+}
+
+/** Proposes the installed archive again, so that its hosts and places can be edited without its source. */
+async function proposeInstalled(deps: InstallationDeps, bundleId: string): Promise<Proposal> {
+  const before = (await readRows(deps)).installed.get(bundleId);
+  if (before === undefined) throw objectNotFound('installed bundle', bundleId);
+  const { bytes } = await archiveOf((await deps.store.read(before)).files);
+  const { about, archiveDigest } = before;
+  return { about, archiveDigest, logoUrl: '', bytes, before };
+}
+
 /** The credential profiles of a bundle are for the package that it is from. */
 function checkPackage(before: InstallationRow | undefined, name: string): void {
   if (before !== undefined && before.about.package !== name)
@@ -268,6 +252,26 @@ function factsText({ about, archiveDigest, logoUrl }: RowFacts): string {
 function readFacts(text: string): RowFacts {
   const { archive_digest: archiveDigest, logo_url: logoUrl = '', ...about } = JSON.parse(text);
   return { about: { ...noEdits, ...about }, archiveDigest: archiveDigest ?? about.digest, logoUrl };
+}
+
+/** A logo that cannot be fetched or shown is left out with a warning. */
+async function addLogo(
+  { folders, load, fetchLogo }: InstallationDeps,
+  plain: Archive,
+  url: string,
+  signal: AbortSignal,
+): Promise<Archive & { warnings: string[] }> {
+  if (url === '') return { ...plain, warnings: [] };
+  try {
+    const logo = await fetchLogo(url, signal);
+    if (logo === null) throw new Error('its address has no SVG or PNG file of at most 64 KiB');
+    const complete = await archiveOf(withLogo(plain.archive.files, logo));
+    await folders.check(complete.archive, load);
+    return { ...complete, warnings: [] };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return { ...plain, warnings: [`The logo was left out: ${reason.replace(/\.$/, '')}.`] };
+  }
 }
 
 async function reconcile(deps: InstallationDeps, signal?: AbortSignal): Promise<void> {
