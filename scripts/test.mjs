@@ -121,7 +121,9 @@ async function runFiles(chosen) {
       concurrency: availableParallelism() + 1,
       // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
       timeout: 3_600_000,
-      execArgv: [`--import=${pathToFileURL(resolve('test/support/file-time-limit.ts')).href}`],
+      execArgv: ['file-time-limit', 'untracked-promises'].map(
+        (name) => `--import=${pathToFileURL(resolve(`test/support/${name}.ts`)).href}`,
+      ),
     });
     for await (const text of Readable.from(judgeEvents(events, verdict)).compose(new spec())) {
       process.stdout.write(text);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { commandEnvironment } from '../../test/support/command-environment.ts';
 import { type StartedService, startService } from '../../test/support/service.ts';
 import { checkHistory } from '../history/check-history.ts';
 import { createClient } from '../history/client.ts';
@@ -144,7 +145,7 @@ async function untilServing(service: StartedService): Promise<void> {
 }
 
 function backUp(shim: Shim, folder: string, target: string): Promise<number> {
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, QUARTERMASTER_DATA: folder, ...shim.environment };
+  const env = { ...commandEnvironment, HOME: folder, QUARTERMASTER_DATA: folder, ...shim.environment };
   const command = [resolve('packages/cli/src/main.ts'), 'backup', target];
   return new Promise((done) => {
     execFile(process.execPath, command, { env, timeout: 60_000 }, (error) =>

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { endedRun, settledRecord } from '../../test/support/client.ts';
+import { commandEnvironment } from '../../test/support/command-environment.ts';
 import { type StartedService, startService } from '../../test/support/service.ts';
 import type { Endings } from '../support/endings.ts';
 import { openUpstream } from '../support/upstream.ts';
@@ -46,7 +47,7 @@ export async function openTwoProjects(
 export async function createSecondProject(service: StartedService): Promise<{ first: Project; second: Project }> {
   const { folder, filesUrl, key } = service;
   const command = async (...args: string[]) => {
-    const env = { PATH: process.env.PATH ?? '', HOME: folder, QUARTERMASTER_DATA: folder };
+    const env = { ...commandEnvironment, HOME: folder, QUARTERMASTER_DATA: folder };
     const { stdout } = await run(process.execPath, [resolve('packages/cli/src/main.ts'), ...args], { env });
     return stdout.trim();
   };

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { commandEnvironment } from '../../test/support/command-environment.ts';
 import { startService } from '../../test/support/service.ts';
 import { checkHistory } from '../history/check-history.ts';
 import type { Findings } from '../history/findings.ts';
@@ -87,7 +88,7 @@ async function checkWhole(folder: string, settings: Readonly<Record<string, stri
     `QUARTERMASTER_${name}`,
     value,
   ]);
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...Object.fromEntries(environment) };
+  const env = { ...commandEnvironment, HOME: folder, ...Object.fromEntries(environment) };
   const command = [resolve('packages/cli/src/main.ts'), 'fsck', '--hash'];
   try {
     await run(process.execPath, command, { env });
