@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { once as onceOnly } from '../../packages/server/src/platform/concurrency/once.ts';
 import { corpusFolder } from '../../test/support/corpus.ts';
 import { type EmbedText, learnLatentSemantics } from './latent-semantics.ts';
 import { withService } from './retrieval-service.ts';
@@ -93,13 +94,13 @@ const offTopic = JSON.parse(readFileSync(new URL('./off-topic-questions.json', i
 >;
 
 /** Learns one model from the passages of all languages. Equal ids are translations of each other. */
-function learnModel(): EmbedText {
+const learnModel = onceOnly((): EmbedText => {
   const texts = languages.map(
     (language) => new Map(readLines(language, 'docs.jsonl').map(({ _id, text }) => [_id, text])),
   );
   const ids = [...(texts[0]?.keys() ?? [])];
   return learnLatentSemantics(ids.map((id) => texts.map((ofLanguage) => ofLanguage.get(id) ?? '').join('\n')));
-}
+});
 
 /** The members that are read of a collection or a chunk. */
 interface AnswerData {
@@ -267,16 +268,22 @@ export async function measureCoverage(sets: readonly VectorSet[], every: number)
   const embed = learnModel();
   const scores: CoverageScore[] = [];
   for (const set of sets) {
+    /** By words alone, and fused with all vectors. The order makes no difference to either. */
+    let whole: { readonly words: number; readonly fused: number } | undefined;
     for (const order of orders) {
       await withDocuments(embed, set, async (loaded) => {
         const questions = questionsOf(set, every);
-        const words = meanGain(await askAll(loaded, questions, 'words'));
-        const fused: number[] = [];
+        const gain = async (mode: Mode) => meanGain(await askAll(loaded, questions, mode));
+        // The first answer measures the similarities, which needs all vectors.
+        await askAll(loaded, questions.slice(0, 1), 'fused');
+        whole ??= { words: await gain('words'), fused: await gain('fused') };
+        const { words } = whole;
+        const fused: number[] = [whole.fused];
         const chunkIds = sortChunks([...loaded.documents.keys()], order);
-        for (const coverage of coverages.toReversed()) {
+        for (const coverage of coverages.toReversed().slice(1)) {
           const left = Math.round(coverage * loaded.documents.size);
           await loaded.removeVectors(chunkIds.splice(left));
-          fused.unshift(meanGain(await askAll(loaded, questions, 'fused')));
+          fused.unshift(await gain('fused'));
         }
         scores.push({ set, order, words, fused });
       });
