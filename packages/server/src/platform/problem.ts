@@ -47,6 +47,32 @@ export class Problem extends Error {
   }
 }
 
+/** Messages by the names of their errors. A function builds its message from parameters. */
+export type Messages = Readonly<Record<string, string | ((...values: never[]) => string)>>;
+
+export type Factories<Texts extends Messages, Failure> = {
+  readonly [Name in keyof Texts]: Texts[Name] extends (...values: infer Values) => string
+    ? (...values: Values) => Failure
+    : () => Failure;
+};
+
+/** Returns a factory for each message. */
+export function factoriesOf<const Texts extends Messages, Failure>(
+  texts: Texts,
+  create: (message: string) => Failure,
+): Factories<Texts, Failure> {
+  const entries = Object.entries(texts).map(([name, text]) => {
+    return [name, (...values: never[]) => create(typeof text === 'string' ? text : text(...values))] as const;
+  });
+  // Each factory has the parameters of its message.
+  return Object.fromEntries(entries) as unknown as Factories<Texts, Failure>;
+}
+
+/** Returns factories of problems that differ only in their messages. */
+export function problemsOf<const Texts extends Messages>(code: ErrorCode, texts: Texts, options: ProblemOptions = {}) {
+  return factoriesOf(texts, (message) => new Problem(code, message, options));
+}
+
 /** Whether a retry may succeed later: the database is unavailable, the disk is full, or the load is too high. */
 export function isTemporary(error: unknown): error is Problem {
   return error instanceof Problem && error.headers['Retry-After'] !== undefined;

@@ -1,6 +1,6 @@
 import { consoleTokenHeader } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
-import { Problem, pathNotFound } from '../../platform/problem.ts';
+import { Problem, pathNotFound, problemsOf } from '../../platform/problem.ts';
 import { fieldInvalid, fieldMissing } from '../../platform/validation/validation-error.ts';
 
 /** The response is the same for an unknown name and a wrong password. */
@@ -21,9 +21,14 @@ export function noAccess(): Problem {
   );
 }
 
-export function passwordless(): Problem {
-  return new Problem('PERMISSION_DENIED', 'This account has no password. It signs in at its identity provider.');
-}
+export const { passwordless, setUpLinkRefused, otherOrigin, csrfHeaderMissing } = problemsOf('PERMISSION_DENIED', {
+  passwordless: 'This account has no password. It signs in at its identity provider.',
+  setUpLinkRefused: `The setup link has expired, or a newer one replaced it. Run "${commandName} administrator link" or restart the service to create a new one.`,
+  otherOrigin:
+    'The request came from an origin other than that of the console at this address. Use the console, or send an API key.',
+  csrfHeaderMissing: (header: string) =>
+    `headers/${header} is required for session requests that change data. Send it with any value, such as "1", beside the session's console_token in "${consoleTokenHeader}".`,
+});
 
 /** The response is the same for a session that never existed, has expired or was ended. */
 export function sessionRejected(): Problem {
@@ -47,30 +52,9 @@ export function passwordNotChecked(seconds: number): Problem {
   return new Problem('SERVICE_UNAVAILABLE', message, { retryAfter: 10 });
 }
 
-export function setUpLinkRefused(): Problem {
-  return new Problem(
-    'PERMISSION_DENIED',
-    `The setup link has expired, or a newer one replaced it. Run "${commandName} administrator link" or restart the service to create a new one.`,
-  );
-}
-
 /** After the setup, its path responds like a path that does not exist. */
 export function setUpOver(): Problem {
   return pathNotFound();
-}
-
-export function otherOrigin(): Problem {
-  return new Problem(
-    'PERMISSION_DENIED',
-    'The request came from an origin other than that of the console at this address. Use the console, or send an API key.',
-  );
-}
-
-export function csrfHeaderMissing(header: string): Problem {
-  return new Problem(
-    'PERMISSION_DENIED',
-    `headers/${header} is required for session requests that change data. Send it with any value, such as "1", beside the session's console_token in "${consoleTokenHeader}".`,
-  );
 }
 
 export function projectNotChosen(header: string): Problem {

@@ -1,4 +1,5 @@
 import { commandName } from '@quartermaster/contract/command-name';
+import { factoriesOf } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 
 /** A backup or a restore failed. The command line prints the message. */
@@ -9,15 +10,45 @@ export class BackupError extends Error {
   }
 }
 
-export function folderExists(folder: string): BackupError {
-  return new BackupError(`${folder} already exists. Name a folder that does not exist.`);
-}
-
-export function folderInStore(folder: string, store: string): BackupError {
-  return new BackupError(
-    `${folder} is inside the data folder ${store}. Nothing was written. Name a folder outside of it.`,
-  );
-}
+export const {
+  folderExists,
+  folderInStore,
+  notUnfinished,
+  folderInside,
+  folderWouldReplace,
+  earlierBackup,
+  noStore,
+  noEncryptionKey,
+  deletedTooFast,
+  noBackupFolder,
+  backupDamaged,
+} = factoriesOf(
+  {
+    folderExists: (folder: string) => `${folder} already exists. Name a folder that does not exist.`,
+    folderInStore: (folder: string, store: string) =>
+      `${folder} is inside the data folder ${store}. Nothing was written. Name a folder outside of it.`,
+    notUnfinished: (unfinished: string) =>
+      `${unfinished} exists and was not created by a backup or a restore, so it was not replaced. Move it away, or name another folder.`,
+    folderInside: (folder: string, used: UsedFolder) =>
+      `${folder} is inside the ${used.what} ${used.folder}. Nothing was written. Name a folder outside of it.`,
+    /** @param unfinished the folder that is emptied before it is filled */
+    folderWouldReplace: (unfinished: string, used: UsedFolder) =>
+      `This would replace ${unfinished}, which contains the ${used.what} ${used.folder}. Nothing was written. Name another folder.`,
+    earlierBackup: (folder: string) =>
+      `An unreleased version of Quartermaster created the backup ${folder}, and this version cannot restore it: start the service with a new data folder, then upload the files again.`,
+    noStore: (dataFolder: string) =>
+      `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,
+    noEncryptionKey: (file: string) =>
+      `${file} does not exist, so the encryption key cannot be included. It comes from QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE. Copy it yourself and omit --include-key.`,
+    deletedTooFast: (rounds: number) =>
+      `No backup was created: files were deleted while they were being copied, ${rounds} times in a row. Try again later.`,
+    noBackupFolder: (folder: string) =>
+      `The folder ${folder} does not exist. Name a folder that "${commandName} backup" created.`,
+    backupDamaged: (file: string) =>
+      `The backup is damaged: ${file} was changed after "${commandName} backup" wrote it. Nothing was restored. Use another backup.`,
+  },
+  (message) => new BackupError(message),
+);
 
 export function folderNotCreated(folder: string, cause: unknown): BackupError {
   const reason = cause instanceof Error ? cause.message : String(cause);
@@ -28,68 +59,15 @@ export function folderUnderWay(folder: string, cause: unknown): BackupError {
   return new BackupError(`Another process is writing ${folder}. Wait until it ends, or name another folder.`, cause);
 }
 
-export function notUnfinished(unfinished: string): BackupError {
-  return new BackupError(
-    `${unfinished} exists and was not created by a backup or a restore, so it was not replaced. Move it away, or name another folder.`,
-  );
-}
-
 interface UsedFolder {
   readonly what: string;
   readonly folder: string;
-}
-
-export function folderInside(folder: string, used: UsedFolder): BackupError {
-  return new BackupError(
-    `${folder} is inside the ${used.what} ${used.folder}. Nothing was written. Name a folder outside of it.`,
-  );
-}
-
-/** @param unfinished the folder that is emptied before it is filled */
-export function folderWouldReplace(unfinished: string, used: UsedFolder): BackupError {
-  return new BackupError(
-    `This would replace ${unfinished}, which contains the ${used.what} ${used.folder}. Nothing was written. Name another folder.`,
-  );
-}
-
-export function earlierBackup(folder: string): BackupError {
-  return new BackupError(
-    `An unreleased version of Quartermaster created the backup ${folder}, and this version cannot restore it: start the service with a new data folder, then upload the files again.`,
-  );
-}
-
-export function noStore(dataFolder: string): BackupError {
-  return new BackupError(
-    `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,
-  );
-}
-
-export function noEncryptionKey(file: string): BackupError {
-  return new BackupError(
-    `${file} does not exist, so the encryption key cannot be included. It comes from QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE. Copy it yourself and omit --include-key.`,
-  );
-}
-
-export function deletedTooFast(rounds: number): BackupError {
-  return new BackupError(
-    `No backup was created: files were deleted while they were being copied, ${rounds} times in a row. Try again later.`,
-  );
-}
-
-export function noBackupFolder(folder: string): BackupError {
-  return new BackupError(`The folder ${folder} does not exist. Name a folder that "${commandName} backup" created.`);
 }
 
 export function notABackup(folder: string, cause?: unknown): BackupError {
   return new BackupError(
     `${folder} is not a backup of this version: its backup.json is missing or not valid. Name a folder that "${commandName} backup" created. docs/guides/operating.md explains how to restore older backups.`,
     cause,
-  );
-}
-
-export function backupDamaged(file: string): BackupError {
-  return new BackupError(
-    `The backup is damaged: ${file} was changed after "${commandName} backup" wrote it. Nothing was restored. Use another backup.`,
   );
 }
 

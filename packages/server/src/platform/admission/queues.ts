@@ -71,7 +71,8 @@ export const queues = {
   },
   plugin_processes: {
     entries: 'runs of plugins that have a process or wait for one, by bundle; a process serves one project',
-    atOnce: 'as many as processors, from 2 to 8, of one bundle and project; in all as many as the budget of memory allows (isolation.md)',
+    atOnce:
+      'as many as processors, from 2 to 8, of one bundle and project; in all as many as the budget of memory allows (isolation.md)',
     waiting: '512; 256 of one bundle and project',
     keepsPlaces: true,
     whenFull: refused,

@@ -1,4 +1,5 @@
 import type { Logger } from '../log/logger.ts';
+import { factoriesOf, type Messages } from '../problem.ts';
 
 /**
  * An error that the operator can correct: a setting, a permission, a port, the database. Its message is a sentence with the remedy, so
@@ -9,6 +10,11 @@ export class OperatorError extends Error {
     super(message, options);
     this.name = 'OperatorError';
   }
+}
+
+/** Returns factories of errors that differ only in their messages. */
+export function operatorErrorsOf<const Texts extends Messages>(texts: Texts) {
+  return factoriesOf(texts, (message) => new OperatorError(message));
 }
 
 const remedy =

@@ -1,24 +1,41 @@
 import { commandName } from '@quartermaster/contract/command-name';
 import { Problem } from '../../platform/problem.ts';
 import { FatalError } from '../../platform/server-process/fatal-error.ts';
-import { OperatorError } from '../../platform/server-process/operator-error.ts';
+import { OperatorError, operatorErrorsOf } from '../../platform/server-process/operator-error.ts';
 
-/**
- * The data folder has no SQLite database, or its database has no tables of a store.
- * @param file the name of the database file
- */
-export function noSqliteStore(folder: string, file: string): OperatorError {
-  return new OperatorError(
+export const {
+  noSqliteStore,
+  databaseDamaged,
+  sessionsShared,
+  newerStore,
+  earlierStore,
+  noPostgresStore,
+  databaseNotEmpty,
+} = operatorErrorsOf({
+  /**
+   * The data folder has no SQLite database, or its database has no tables of a store.
+   * @param file the name of the database file
+   */
+  noSqliteStore: (folder: string, file: string) =>
     `No Quartermaster store found in ${folder}: it has no database ${file} with the tables of a store. Set QUARTERMASTER_DATA to the data folder, or QUARTERMASTER_DATABASE_URL if the database is in PostgreSQL. To create a store, start the service.`,
-  );
-}
-
-/** @param findings messages of SQLite's integrity check */
-export function databaseDamaged(findings: readonly string[]): OperatorError {
-  return new OperatorError(
+  /** @param findings messages of SQLite's integrity check */
+  databaseDamaged: (findings: readonly string[]) =>
     `The database is damaged, so nothing was copied. SQLite reports: ${findings.join('; ')}. Restore a backup (docs/guides/operating.md).`,
-  );
-}
+  /** A pooler lends the same session to several clients, and the programs of PostgreSQL change their session. */
+  sessionsShared:
+    'The connection pooler of QUARTERMASTER_DATABASE_URL shares sessions between clients (pool_mode = transaction). pg_dump and pg_restore would change the sessions of the service. Run this command with the URL of the PostgreSQL server itself.',
+  /** @param migrations names that this version does not know */
+  newerStore: (migrations: readonly string[]) =>
+    `A newer version of Quartermaster changed the database (migrations ${migrations.join(', ')}). Use that version, or restore a backup of this version.`,
+  /** A commit before the first migration that is kept has created the tables. */
+  earlierStore:
+    'An unreleased version of Quartermaster created this store, and this version cannot read it: set QUARTERMASTER_DATA to a new folder (and QUARTERMASTER_DATABASE_URL, if it is set, to an empty database), then upload the files again.',
+  /** The database has no migration table on its search path. */
+  noPostgresStore:
+    'No Quartermaster store found in the database of QUARTERMASTER_DATABASE_URL: it has no table schema_migration. Set the variable to the database of the service. To create a store, start the service.',
+  databaseNotEmpty:
+    'The database of QUARTERMASTER_DATABASE_URL already holds a store. Create an empty database and set the variable to it.',
+});
 
 export function programMissing(program: string, cause: unknown): OperatorError {
   return new OperatorError(
@@ -27,37 +44,9 @@ export function programMissing(program: string, cause: unknown): OperatorError {
   );
 }
 
-/** A pooler lends the same session to several clients, and the programs of PostgreSQL change their session. */
-export function sessionsShared(): OperatorError {
-  return new OperatorError(
-    'The connection pooler of QUARTERMASTER_DATABASE_URL shares sessions between clients (pool_mode = transaction). pg_dump and pg_restore would change the sessions of the service. Run this command with the URL of the PostgreSQL server itself.',
-  );
-}
-
 /** @param output the program's standard error, without passwords */
 export function programFailed(program: string, output: string): Error {
   return new Error(`${program} failed: ${output}`);
-}
-
-/** @param migrations names that this version does not know */
-export function newerStore(migrations: readonly string[]): OperatorError {
-  return new OperatorError(
-    `A newer version of Quartermaster changed the database (migrations ${migrations.join(', ')}). Use that version, or restore a backup of this version.`,
-  );
-}
-
-/** A commit before the first migration that is kept has created the tables. */
-export function earlierStore(): OperatorError {
-  return new OperatorError(
-    'An unreleased version of Quartermaster created this store, and this version cannot read it: set QUARTERMASTER_DATA to a new folder (and QUARTERMASTER_DATABASE_URL, if it is set, to an empty database), then upload the files again.',
-  );
-}
-
-/** The database has no migration table on its search path. */
-export function noPostgresStore(): OperatorError {
-  return new OperatorError(
-    'No Quartermaster store found in the database of QUARTERMASTER_DATABASE_URL: it has no table schema_migration. Set the variable to the database of the service. To create a store, start the service.',
-  );
 }
 
 /** @param reason the message of the driver, which contains no password */
@@ -76,12 +65,6 @@ export function postgresLoginRefused(reason: string, cause: unknown): OperatorEr
   return new OperatorError(
     `PostgreSQL refuses the connection (${reason}). Correct the user, the password or the database in QUARTERMASTER_DATABASE_URL.`,
     { cause },
-  );
-}
-
-export function databaseNotEmpty(): OperatorError {
-  return new OperatorError(
-    'The database of QUARTERMASTER_DATABASE_URL already holds a store. Create an empty database and set the variable to it.',
   );
 }
 

@@ -1,4 +1,4 @@
-import { objectNotFound, Problem } from '../../platform/problem.ts';
+import { objectNotFound, Problem, problemsOf } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { SplitterError } from '../extraction/chunking/check-splitter.ts';
 
@@ -111,12 +111,11 @@ export function pairContentFixed(id: string): Problem {
   );
 }
 
-export function noEmbeddingModel(): Problem {
-  return new Problem(
-    'NOT_CONFIGURED',
-    'No embedding model is configured. Set QUARTERMASTER_EMBEDDING_PROVIDER and restart the service.',
-  );
-}
+export const { noEmbeddingModel, encryptionKeyMissing } = problemsOf('NOT_CONFIGURED', {
+  noEmbeddingModel: 'No embedding model is configured. Set QUARTERMASTER_EMBEDDING_PROVIDER and restart the service.',
+  encryptionKeyMissing:
+    'Passwords of files are stored until the record is processed, which needs an encryption key. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
+});
 
 export function unknownModel(id: string, known: readonly string[]): Problem {
   return fieldInvalid(
@@ -131,33 +130,15 @@ export function modelFailed(model: string, reason: string): Problem {
   return new Problem('PROVIDER_ERROR', `The model ${model} does not work, so nothing was changed. ${reason}`);
 }
 
-export function tooManyCollections(most: number): Problem {
-  return new Problem(
-    'RESOURCE_LIMIT_REACHED',
-    `The project has ${most} collections, which is the maximum (collections being deleted count). Delete some and retry.`,
-    { retryAfter: 60 },
-  );
-}
-
-export function tooManyRecords(most: number): Problem {
-  return new Problem(
-    'RESOURCE_LIMIT_REACHED',
-    `The collection has ${most} records, which is the maximum. Delete some, or create another collection.`,
-    { retryAfter: 60 },
-  );
-}
-
-export function tooManyWaiting(most: number): Problem {
-  return new Problem(
-    'RESOURCE_LIMIT_REACHED',
-    `${most} records of the project are waiting to be processed, which is the maximum. Retry when some are ready.`,
-    { retryAfter: 60 },
-  );
-}
-
-export function encryptionKeyMissing(): Problem {
-  return new Problem(
-    'NOT_CONFIGURED',
-    'Passwords of files are stored until the record is processed, which needs an encryption key. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
-  );
-}
+export const { tooManyCollections, tooManyRecords, tooManyWaiting } = problemsOf(
+  'RESOURCE_LIMIT_REACHED',
+  {
+    tooManyCollections: (most: number) =>
+      `The project has ${most} collections, which is the maximum (collections being deleted count). Delete some and retry.`,
+    tooManyRecords: (most: number) =>
+      `The collection has ${most} records, which is the maximum. Delete some, or create another collection.`,
+    tooManyWaiting: (most: number) =>
+      `${most} records of the project are waiting to be processed, which is the maximum. Retry when some are ready.`,
+  },
+  { retryAfter: 60 },
+);

@@ -1,14 +1,16 @@
 import { type Purpose, purposeNames, purposes, purposesFor } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
-import { Problem } from '../../platform/problem.ts';
+import { Problem, problemsOf } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
-import { OperatorError } from '../../platform/server-process/operator-error.ts';
+import { operatorErrorsOf } from '../../platform/server-process/operator-error.ts';
 import { fieldInvalid, fieldMissing, quote, quoteNames } from '../../platform/validation/validation-error.ts';
 
-/** The body cannot be parsed. @param what a clause with a full stop. Source: docs/contract.md "Codes". */
-export function multipartMalformed(what: string): Problem {
-  return new Problem('INVALID_REQUEST', `The multipart/form-data body is malformed: ${what}`);
-}
+export const { multipartMalformed, bodyCutShort } = problemsOf('INVALID_REQUEST', {
+  /** The body cannot be parsed. @param what a clause with a full stop. Source: docs/contract.md "Codes". */
+  multipartMalformed: (what: string) => `The multipart/form-data body is malformed: ${what}`,
+  /** The client disconnected, or Content-Length was larger than the body. */
+  bodyCutShort: 'The body ended early, or it is not valid HTTP. Nothing was stored. Send the file again.',
+});
 
 /** The Content-Type is not multipart/form-data. */
 export function mediaTypeNotRead(found: string | undefined): Problem {
@@ -70,14 +72,6 @@ export function uploadTooSlow(what: string): Problem {
   return new Problem('REQUEST_TIMEOUT', `The upload was aborted: ${what}. Nothing was stored. Send the file again.`);
 }
 
-/** The client disconnected, or Content-Length was larger than the body. */
-export function bodyCutShort(): Problem {
-  return new Problem(
-    'INVALID_REQUEST',
-    'The body ended early, or it is not valid HTTP. Nothing was stored. Send the file again.',
-  );
-}
-
 export function filePartMissing(): Problem {
   return fieldMissing('body/file', 'a part with a filename');
 }
@@ -108,27 +102,18 @@ export function contentContradicts(extension: string, found: string, expected: s
   return fieldInvalid('body/file', `a .${extension} file whose content is ${found}`, expected);
 }
 
-/** The claim on the idempotency key expired during the upload. */
-export function idempotencyClaimLost(): Problem {
-  return new Problem(
-    'DUPLICATE_OBJECT',
-    'Another request with the same Idempotency-Key took over while this one was uploading. Retry the request.',
-    {
-      retryAfter: 1,
-    },
-  );
-}
-
-/** A record that is being processed reads the file. */
-export function fileInUse(fileId: string): Problem {
-  return new Problem(
-    'DUPLICATE_OBJECT',
-    `File ${fileId} is in use: a record is being created from it. Retry when the record is ready.`,
-    {
-      retryAfter: 1,
-    },
-  );
-}
+export const { idempotencyClaimLost, fileInUse } = problemsOf(
+  'DUPLICATE_OBJECT',
+  {
+    /** The claim on the idempotency key expired during the upload. */
+    idempotencyClaimLost:
+      'Another request with the same Idempotency-Key took over while this one was uploading. Retry the request.',
+    /** A record that is being processed reads the file. */
+    fileInUse: (fileId: string) =>
+      `File ${fileId} is in use: a record is being created from it. Retry when the record is ready.`,
+  },
+  { retryAfter: 1 },
+);
 
 /** A key that is limited to collections sees files that other keys use too. */
 export function fileOfOthers(fileId: string): Problem {
@@ -157,58 +142,35 @@ export function rangeNotSatisfiable(header: string, bytes: number): Problem {
 
 const checkSettings = 'Check QUARTERMASTER_DATA and QUARTERMASTER_DATABASE_URL.';
 
-/** The errors from here on are for operators. @param identity the file that records the store id */
-export function folderOfAnotherDatabase(folder: string, identity: string): OperatorError {
-  return new OperatorError(
+export const {
+  folderOfAnotherDatabase,
+  secondFolder,
+  notTheDataFolder,
+  bytesOfAnotherDatabase,
+  rowsOfAnotherFolder,
+  blobNotQuarantined,
+  notTheContent,
+  blobStillNamed,
+} = operatorErrorsOf({
+  /** The errors from here on are for operators. @param identity the file that records the store id */
+  folderOfAnotherDatabase: (folder: string, identity: string) =>
     `The data folder ${folder} belongs to another database. Its files would be lost with this one. ${checkSettings} If you deliberately emptied the folder, remove ${identity}.`,
-  );
-}
-
-/** @param wanted the content of the identity file in the right folder */
-export function secondFolder(folder: string, identity: string, wanted: object): OperatorError {
-  return new OperatorError(
+  /** @param wanted the content of the identity file in the right folder */
+  secondFolder: (folder: string, identity: string, wanted: object) =>
     `The database belongs to another data folder than ${folder}. Files would be stored in both folders. Set QUARTERMASTER_DATA to the right folder, or QUARTERMASTER_SERVE=plugins for a process with its own folder. If the right folder was lost and this one holds its restored content, write ${JSON.stringify(wanted)} into ${identity}.`,
-  );
-}
-
-/** @param identity the name of the identity file */
-export function notTheDataFolder(folder: string, identity: string): OperatorError {
-  return new OperatorError(
+  /** @param identity the name of the identity file */
+  notTheDataFolder: (folder: string, identity: string) =>
     `${folder} is not the data folder of the database: its ${identity} is missing or belongs to another store. Nothing was changed. Set QUARTERMASTER_DATA to the data folder of the service.`,
-  );
-}
-
-export function bytesOfAnotherDatabase(folder: string): OperatorError {
-  return new OperatorError(
+  bytesOfAnotherDatabase: (folder: string) =>
     `The data folder ${folder} holds files that the database does not list. They would be lost with this database. ${checkSettings} To start with an empty store, move "blobs" out of the folder.`,
-  );
-}
-
-/** @param wanted the content of the identity file that accepts the folder */
-export function rowsOfAnotherFolder(folder: string, identity: string, wanted: object): OperatorError {
-  return new OperatorError(
+  /** @param wanted the content of the identity file that accepts the folder */
+  rowsOfAnotherFolder: (folder: string, identity: string, wanted: object) =>
     `The database lists files, but the data folder ${folder} holds none of their content. ${checkSettings} To continue without the content, write ${JSON.stringify(wanted)} into ${identity}.`,
-  );
-}
-
-/** The errors from here on are for the command line. */
-export function blobNotQuarantined(blobId: string): OperatorError {
-  return new OperatorError(
+  /** The errors from here on are for the command line. */
+  blobNotQuarantined: (blobId: string) =>
     `The quarantine holds no blob ${blobId}. Run "${commandName} quarantine list" to see what it holds.`,
-  );
-}
-
-export function notTheContent(
-  blobId: string,
-  { id, name }: { readonly id: string; readonly name: string },
-): OperatorError {
-  return new OperatorError(
+  notTheContent: (blobId: string, { id, name }: { readonly id: string; readonly name: string }) =>
     `Blob ${blobId} in the quarantine is not the content of ${quoteText(name)} (${id}): the SHA-256 differs. Nothing was restored. Upload the same content again, or restore a backup.`,
-  );
-}
-
-export function blobStillNamed(blobId: string): OperatorError {
-  return new OperatorError(
+  blobStillNamed: (blobId: string) =>
     `Blob ${blobId} is in use, so nothing was changed. Run "${commandName} fsck --hash --repair" to compare it with its copy in the quarantine.`,
-  );
-}
+});

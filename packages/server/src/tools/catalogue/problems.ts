@@ -1,15 +1,14 @@
 import type { ErrorDetail } from '@quartermaster/contract';
-import { Problem } from '../../platform/problem.ts';
+import { Problem, problemsOf } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { fieldInvalid, quote, quoteNames, validationFailed } from '../../platform/validation/validation-error.ts';
 import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired } from './catalogue.ts';
 
-export function bundleNotFound(bundleId: string): Problem {
-  return new Problem(
-    'OBJECT_NOT_FOUND',
+export const { bundleNotFound, iconNotFound } = problemsOf('OBJECT_NOT_FOUND', {
+  bundleNotFound: (bundleId: string) =>
     `No bundle with the id ${quoteText(bundleId)} is installed. GET /v1/bundles lists the bundles.`,
-  );
-}
+  iconNotFound: (bundleId: string) => `The bundle ${quoteText(bundleId)} has no icon, or is not installed.`,
+});
 
 /** The service has just started and has not read this bundle yet. */
 function bundleLoading(bundleId: string): Problem {
@@ -85,10 +84,6 @@ export function toolNameAmbiguous(name: string, names: readonly string[]): Probl
     quote(name),
     `the name of one plugin, such as ${listed}, or be sent with bundle_id`,
   );
-}
-
-export function iconNotFound(bundleId: string): Problem {
-  return new Problem('OBJECT_NOT_FOUND', `The bundle ${quoteText(bundleId)} has no icon, or is not installed.`);
 }
 
 export function listFormatUnknown(found: string, supported: readonly string[]): Problem {
