@@ -62,7 +62,7 @@ function articleOf(pmid: string, summary: Summary) {
   const id = (type: string) => summary.articleids?.find(({ idtype }) => idtype === type)?.value;
   return {
     pmid,
-    title: summary.title ?? '',
+    title: plain(summary.title ?? ''),
     authors: (summary.authors ?? []).map(({ name }) => name),
     journal: textOrNull(summary.fulljournalname),
     published: textOrNull(summary.pubdate),
@@ -79,4 +79,12 @@ function articleOf(pmid: string, summary: Summary) {
 /** PubMed returns an empty text for a missing value. */
 function textOrNull(text: string | undefined): string | null {
   return text === undefined || text === '' ? null : text;
+}
+
+/** Titles hold tags such as <i>, often escaped. */
+function plain(title: string): string {
+  const entities = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
+  const tags = ['i', 'b', 'sub', 'sup'].flatMap((tag) => [`<${tag}>`, `</${tag}>`]);
+  const text = Object.entries(entities).reduce((known, [from, to]) => known.replaceAll(from, to), title);
+  return tags.reduce((known, tag) => known.replaceAll(tag, ''), text);
 }
