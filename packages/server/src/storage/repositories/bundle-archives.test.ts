@@ -217,6 +217,18 @@ test('hosts and places of an installed bundle are changed without its source, an
   await installation.install(back.id, { digest: back.about.digest, hosts: [...hosts, 'ads.example.com'] }, by);
   const { about: last } = await installation.plan(request(tea('1.1.0', about)), by, signal);
   assert.deepEqual([...last.hosts].sort(), ['ads.example.com', 'herbs.example.com', 'tea.example.com']);
+  const url = { digest: back.about.digest, hosts: ['https://tea.example.com/brew'] };
+  await assert.rejects(installation.install(back.id, url, by), {
+    code: 'REQUEST_VALIDATION_ERROR',
+    message: /"https:\/\/tea\.example\.com\/brew" is not valid.*without a path/,
+  });
+  const names = [
+    [{ source: { kind: 'piece', package: 'tea' } }, /The package "tea" is not valid\..*scope/],
+    [{ source: { kind: 'piece', package: '@x/tea', version: 'latest' } }, /The version "latest" is not valid/],
+    [{ ...request(tea('1.0.0')), bundle_id: '../../x' }, /The id "\.\.\/\.\.\/x" is not valid/],
+  ] as const;
+  for (const [wanted, message] of names)
+    await assert.rejects(installation.plan(wanted, by, signal), { code: 'REQUEST_VALIDATION_ERROR', message });
   const unknown = { source: { kind: 'installed' as const, bundle_id: 'piece_mint' } };
   await assert.rejects(installation.plan(unknown, by, signal), { code: 'OBJECT_NOT_FOUND' });
 });

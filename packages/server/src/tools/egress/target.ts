@@ -17,7 +17,9 @@ export interface TargetRules {
   readonly isAllowed: (address: string) => boolean;
 }
 
-type TargetPolicy = Pick<EgressPolicy, 'hosts' | 'hostsBy' | 'schemes'>;
+type TargetPolicy = Pick<EgressPolicy, 'hosts' | 'hostsBy' | 'schemes'> & {
+  readonly placeholders?: { readonly bundleId: string };
+};
 type Judged = { readonly target: Target } | { readonly refused: string };
 
 /** Checks a URL before any lookup or connection: scheme, declared host, port and literal address. */
@@ -45,12 +47,16 @@ function refusalOf(url: URL, policy: TargetPolicy): string | null {
   }
   const { hosts } = policy;
   if (namesOf(url).some((name) => hosts.has(name))) return null;
-  return `the host ${quoteText(url.host, longestHost)} ${notAllowed[policy.hostsBy ?? 'bundle']}`;
+  const host = quoteText(url.host, longestHost);
+  if (policy.hostsBy !== 'piece') return `the host ${host} ${notAllowed[policy.hostsBy ?? 'bundle']}`;
+  // The name comes from the piece, so only a harmless one becomes part of a command.
+  const named = /^[a-z0-9.:-]{1,253}$/.test(url.host) ? url.host : 'HOST';
+  const command = `quartermaster bundle update ${policy.placeholders?.bundleId ?? 'BUNDLE'} --add-hosts ${named}`;
+  return `the host ${host} is not one that the piece may call; to allow it, run: ${command}`;
 }
 
 const notAllowed = {
   bundle: 'is not one the bundle declares',
-  piece: 'is not one that the piece may call; to allow it, run: quartermaster bundle update BUNDLE --add-hosts HOST',
   operator: 'is not one that the operator allows this bundle, see QUARTERMASTER_BUNDLE_HOSTS',
   command: 'is not one that this command may reach; allow it with --allow-host',
   registry: 'is neither the registry nor the host that it names for the package',

@@ -76,7 +76,7 @@ test('a rejection of a call without its credential says that the secret itself c
     const failure = handler.blame();
     await assert.rejects(
       handler.fetch({ url: 'https://other.example/' }, never),
-      /bundle update BUNDLE --add-hosts HOST/,
+      /bundle update piece_chat --add-hosts other\.example$/,
     );
     messages.push(failure !== null && 'message' in failure ? failure.message : '');
   }

@@ -20,7 +20,7 @@ const channel = { type: 'DROPDOWN', displayName: 'Channel', required: true, refr
     const found = await call('/channels?team=' + team + '&q=' + searchValue, auth);
     return { disabled: false, placeholder: 'Choose', options: found.map((one) => ({ label: one.name, value: one.id })) };
   } };
-const fields = { type: 'DYNAMIC', displayName: 'Fields', required: false, refreshers: [], props: async ({ auth }) => ({ size: { type: 'NUMBER', displayName: 'Size', required: true } }) };
+const fields = { type: 'DYNAMIC', displayName: 'Fields', required: false, refreshers: [], props: async ({ auth, team }) => team === 'odd' ? { map: { type: 'MAP', displayName: 'Map' } } : ({ size: { type: 'NUMBER', displayName: 'Size', required: true } }) };
 const action = (name, run, props = {}) => ({ name, displayName: name, description: 'Does ' + name, props, run });
 const actions = [
   action('send', ({ auth, propsValue }) => call('/send', auth, propsValue.body), { team: text('Team'), channel, fields, body: text('Body') }),
@@ -53,7 +53,7 @@ const description: PieceDescription = {
 const host = 'api.example.com';
 const bundleFiles = pieceBundle({
   ...{ description, id: 'piece_tea', package: '@activepieces/piece-tea', version: '1.0.0', integrity: 'sha512-a' },
-  ...{ hosts: [host], file: Buffer.from(source) },
+  ...{ hosts: [host], file: Buffer.from(source), repeatable: [] },
   credentialPlaces: { hosts: [host], places: [{ in: 'header', name: 'authorization' }] },
 });
 const files = Object.fromEntries([...bundleFiles].map(([name, content]) => [`piece_tea/${name}`, content.toString()]));
@@ -127,5 +127,8 @@ test('choices of the third party are read and checked', async (t) => {
   assert.deepEqual(await ask('fields'), {
     schema: { type: 'object', properties: { size }, required: ['size'], additionalProperties: false },
   });
+  const unknown = { kind: 'failed', message: /it has the property map of the unknown type MAP/ };
+  assert.partialDeepStrictEqual(Object(await ask('fields', { team: 'odd' })).kind, unknown.kind);
+  assert.match(Object(await ask('fields', { team: 'odd' })).message, unknown.message);
   await assert.rejects(ask('body'), { code: 'REQUEST_VALIDATION_ERROR', message: /channel, fields/ });
 });

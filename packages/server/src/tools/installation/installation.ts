@@ -1,12 +1,4 @@
-import {
-  type BundleInstallation,
-  type BundlePlanRequest,
-  bundleIdPattern,
-  type PackageFacts,
-  type PackageUpdate,
-  packageNamePattern,
-  packageVersionPattern,
-} from '@quartermaster/contract';
+import type { BundleInstallation, BundlePlanRequest, PackageFacts, PackageUpdate } from '@quartermaster/contract';
 import type { AdmissionQueue } from '../../platform/admission/admission-queue.ts';
 import { keyless } from '../../platform/admission/owner.ts';
 import type { Audit, AuditBy } from '../../platform/audit/audit.ts';
@@ -20,6 +12,7 @@ import type { InstalledBundles } from '../packaging/installed-bundles.ts';
 import { PackagingError } from '../packaging/problems.ts';
 import type { OnProgress } from '../pieces/dry-run.ts';
 import type { ArchiveStore } from './archive-store.ts';
+import { checkHosts, checkNames } from './check-request.ts';
 import type { Logo } from './fetch-logo.ts';
 import {
   archiveOf,
@@ -33,7 +26,7 @@ import {
   withReach,
 } from './package-facts.ts';
 import { type PiecePackage, readPiecePackage } from './piece-package.ts';
-import { nameInvalid, otherPackage, packageRefused, planChanged, tooManyInstalled } from './problems.ts';
+import { otherPackage, packageRefused, planChanged, tooManyInstalled } from './problems.ts';
 import type { Registry } from './registry.ts';
 
 export interface InstallationDeps {
@@ -122,6 +115,7 @@ export function createInstallation(deps: InstallationDeps) {
     by: AuditBy,
     signal: AbortSignal,
   ): Promise<InstallationRow> {
+    checkHosts(wanted);
     const { plans, installed, all } = await readRows(deps);
     const planned = plans.find(({ id }) => id === planId);
     if (planned === undefined) throw objectNotFound('bundle plan', planId);
@@ -169,24 +163,6 @@ export function createInstallation(deps: InstallationDeps) {
     reconcile: (signal?: AbortSignal) => inTurn(() => reconcile(deps, signal), signal),
     list: async () => [...(await readRows(deps)).installed.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
-}
-
-// composed: the patterns of the contract; no class has the character that follows it.
-const isBundleId = new RegExp(bundleIdPattern);
-// composed: the same.
-const isPackage = new RegExp(packageNamePattern);
-// composed: the same.
-const isVersion = new RegExp(packageVersionPattern);
-
-/** Commands call this module without the schemas of the API. */
-function checkNames({ source, bundle_id: id }: BundlePlanRequest): void {
-  if (id !== undefined && !isBundleId.test(id))
-    throw nameInvalid('id', id, 'It needs 1 to 64 letters a-z, digits and underscores, and a letter first.');
-  if (source.kind !== 'piece') return;
-  if (!isPackage.test(source.package))
-    throw nameInvalid('package', source.package, 'It needs a scope and a name, such as @activepieces/piece-slack.');
-  if (source.version !== undefined && !isVersion.test(source.version))
-    throw nameInvalid('version', source.version, 'Name an exact one, such as 1.0.0, or none for the latest.');
 }
 
 type Proposal = RowFacts & { readonly bytes: Buffer; readonly before: InstallationRow | undefined };

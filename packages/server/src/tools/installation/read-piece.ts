@@ -28,7 +28,7 @@ export function createReadPiece({ sandbox }: ReadPieceDeps): ReadPiece {
     const hosts = (seen.hosts.length > 0 ? seen.hosts : named).slice(0, most.hosts);
     const credentialPlaces = description.auth.length === 0 ? undefined : placesOf(seen, hosts);
     const about = { id: bundleId ?? bundleIdOf(name), package: name, version, integrity };
-    const files = pieceBundle({ ...about, description, hosts, credentialPlaces, file });
+    const files = pieceBundle({ ...about, description, hosts, credentialPlaces, file, repeatable: seen.repeatable });
     return { files, warnings: warningsOf(seen, named), logoUrl: description.logoUrl };
   };
 }

@@ -14,12 +14,11 @@ const { signal } = new AbortController();
 
 async function dryRun(source: string) {
   const file = Buffer.from(source);
-  const { places, ...found } = await dryRunPiece(
-    file,
-    await describePiece(file, bed.sandbox, signal),
-    bed.sandbox,
-    signal,
-  );
+  const {
+    places,
+    repeatable: _,
+    ...found
+  } = await dryRunPiece(file, await describePiece(file, bed.sandbox, signal), bed.sandbox, signal);
   return { ...found, places: places.map(({ host, place }) => `${host} ${placeText(place)}`) };
 }
 
@@ -113,6 +112,15 @@ test('the pieces of each generation of the framework show their place', async ()
     const found = { hosts: ['api.example.com'], computes: [], untried: [], silent: [], elsewhere: [], clearTexts: [] };
     assert.deepEqual(await dryRun(source), { ...found, places: ['api.example.com header:x-key'] }, name);
   }
+});
+
+test('an action that sent a request with POST may not be repeated, whatever the piece declares', async () => {
+  const send = (method: string) => `await fetch('https://api.example.net/', { method: '${method}' });`;
+  const file = Buffer.from(
+    pieceOf({ ask: send('POST'), get: send('GET'), put: send('PUT'), both: send('GET') + send('PATCH'), none: '' }),
+  );
+  const declared = await describePiece(file, bed.sandbox, signal);
+  assert.deepEqual((await dryRunPiece(file, declared, bed.sandbox, signal)).repeatable, ['get', 'put']);
 });
 
 test('a dry run is bounded as a whole, names the actions that it did not try, and tells its progress', async () => {

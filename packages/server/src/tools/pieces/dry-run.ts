@@ -17,6 +17,8 @@ export interface DryRun {
   readonly computes: readonly string[];
   /** Actions that the bounds left out. */
   readonly untried: readonly string[];
+  /** Actions whose requests had only methods that may be repeated (RFC 9110 §9.2.2). */
+  readonly repeatable: readonly string[];
   /** Other actions that need credentials and sent none: no request follows from the sample inputs. */
   readonly silent: readonly string[];
   /** Fields that the piece declares as ordinary texts, and that it needs in clear: it sent them in a host or in a body. */
@@ -24,6 +26,8 @@ export interface DryRun {
   /** Where no credential can be sent although an action held one there, as `action: the body`. */
   readonly elsewhere: readonly string[];
 }
+
+const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
 export interface DryRunOptions {
   readonly onProgress?: OnProgress | undefined;
@@ -52,6 +56,7 @@ export async function dryRunPiece(
   const tried = new Set<string>();
   const done = new Set<string>();
   const computing = new Set<string>();
+  const methods = new Map<string, Set<string>>();
   const ended = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
   let calls = 0;
 
@@ -68,6 +73,7 @@ export async function dryRunPiece(
     const needsCredential = action.requireAuth && account.placeholders.length > 0;
     let isSent = false;
     const send = async (request: OutboundRequest): Promise<OutboundResponse> => {
+      methods.set(action.name, (methods.get(action.name) ?? new Set()).add(request.method ?? 'GET'));
       const held = notes.add(action.name, request, account);
       isSent ||= held || !needsCredential;
       const text = JSON.stringify(sampleAnswer(action.output));
@@ -97,7 +103,8 @@ export async function dryRunPiece(
   const silent = needing.map(({ name }) => name).filter((name) => !done.has(name));
   const computes = silent.filter((name) => computing.has(name));
   const untried = actions.map(({ name }) => name).filter((name) => !tried.has(name));
-  return { ...notes.found(), computes, untried, silent: silent.filter((name) => !computing.has(name)) };
+  const repeatable = [...methods].filter(([, all]) => all.isSubsetOf(idempotentMethods)).map(([name]) => name);
+  return { ...notes.found(), computes, untried, repeatable, silent: silent.filter((name) => !computing.has(name)) };
 }
 
 const nothingLearnt = { host: '', places: [], elsewhere: [] };

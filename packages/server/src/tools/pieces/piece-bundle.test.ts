@@ -170,6 +170,7 @@ test('the files of a piece are a valid bundle, with the effects that the piece d
     integrity: 'sha512-abc',
     hosts: ['{region}.example.com'],
     credentialPlaces: { hosts: ['{region}.example.com'], places: [{ in: 'header', name: 'authorization' }] },
+    repeatable: ['getTea', '9 bundle', 'every'],
     file: Buffer.alloc(8 * 2 ** 20, 'x'),
   });
   const folder = join(root, 'piece_tea');
@@ -183,7 +184,7 @@ test('the files of a piece are a valid bundle, with the effects that the piece d
       ['bundle_2', 'destructive', true, '9 bundle'],
       ['every', 'write', false, 'every'],
       ['get_tea', 'read', true, 'getTea'],
-      ['get_tea_2', 'read', true, 'get-tea'],
+      ['get_tea_2', 'read', false, 'get-tea'],
     ],
   );
   const every = bundle?.plugins[1]?.manifest.piece;

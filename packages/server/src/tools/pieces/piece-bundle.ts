@@ -13,6 +13,8 @@ export interface PieceBundleOptions {
   readonly integrity: string;
   readonly hosts: readonly string[];
   readonly credentialPlaces: CredentialPlaces | undefined;
+  /** Actions that may be idempotent, because they sent no request that is not. */
+  readonly repeatable: readonly string[];
   readonly file: Buffer;
 }
 
@@ -43,7 +45,7 @@ export function pieceBundle({ description, file, ...options }: PieceBundleOption
   ]);
   const taken = new Set<string>(['bundle']);
   for (const action of actions) {
-    const plugin = pluginOf(action, pluginIdOf(action.name, taken));
+    const plugin = pluginOf(action, pluginIdOf(action.name, taken), options.repeatable);
     files.set(`${plugin.id}.yaml`, yamlOf(plugin));
   }
   return files;
@@ -56,7 +58,7 @@ const effectsOf: Readonly<Record<string, PluginManifest['effects']>> = {
   DESTRUCTIVE: 'destructive',
 };
 
-function pluginOf(action: PieceAction, id: string): PluginManifest {
+function pluginOf(action: PieceAction, id: string, repeatable: readonly string[]): PluginManifest {
   const effects = effectsOf[action.classification] ?? 'write';
   const choices = action.props
     .filter(({ type }) => kinds[type] !== undefined)
@@ -73,7 +75,7 @@ function pluginOf(action: PieceAction, id: string): PluginManifest {
     input_schema: { type: 'object', ...inputSchemaOf(action) },
     output_schema: { type: 'object', ...outputSchemaOf(action) },
     effects,
-    idempotent: effects === 'read' || action.idempotent,
+    idempotent: repeatable.includes(action.name) && (effects === 'read' || action.idempotent),
     handler: pieceFile,
     piece: {
       action: action.name,

@@ -158,6 +158,7 @@ test('modules that reach outside of the process can be loaded, and their use fai
     files: `const it = await context.files.write({ fileName: 'my tea.txt', data: Buffer.from('Earl Grey') }); return { it };`,
     store: `await context.store.put('a', 1);`,
     server: `return context.server.publicUrl;`,
+    stack: `const { stack } = new Error('No tea.'); throw new Error(JSON.stringify({ stack }) + stack);`,
     inputs: `return [propsValue.file.data.toString(), propsValue.file.filename, propsValue.file.extension];`,
   }).replace(
     `'inputs', description: '', requireAuth: false, props: {}`,
@@ -165,7 +166,7 @@ test('modules that reach outside of the process can be loaded, and their use fai
   );
   const file = Buffer.from('Assam').toString('base64');
   const { outcomes } = await runAll(source, [
-    ...['use', 'files', 'store', 'server'].map((action) => call(action)),
+    ...['use', 'files', 'store', 'server', 'stack'].map((action) => call(action)),
     call('inputs', { file, file_filename: 'tea.txt' }),
   ]);
   const [use, ...others] = outcomes;
@@ -177,9 +178,10 @@ test('modules that reach outside of the process can be loaded, and their use fai
   );
   assert.match(messages[0] ?? '', /opens sockets \(net\.Socket\)/);
   assert.deepEqual(others, [
-    returned({ it: `data:text/plain;name=my_tea.txt;base64,${Buffer.from('Earl Grey').toString('base64')}` }),
+    returned({ it: `data:text/plain;name=my%20tea.txt;base64,${Buffer.from('Earl Grey').toString('base64')}` }),
     failed('This action uses "store.put" of Activepieces, which Quartermaster does not have.'),
     failed('This action uses "server.publicUrl" of Activepieces, which Quartermaster does not have.'),
+    failed('{"stack":"Error: No tea."}Error: No tea.'),
     result(['Assam', 'tea.txt', 'txt']),
   ]);
 });

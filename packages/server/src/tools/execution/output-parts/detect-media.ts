@@ -4,7 +4,7 @@ import { hasSignature, mayBeInArchive, mediaTypeOf, signatureBytes } from './sig
 
 /** Shorter texts are not read as base64: a text could begin by chance as the base64 of a format does. */
 const shortestBase64 = 64;
-const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[\w.+-]+)*;base64,/;
+const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[\w.+%-]+)*;base64,/;
 const svgStart = /^\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)?(?:<!DOCTYPE svg[^>]{0,500}>\s*)?<svg[\s>]/;
 
 type Media = Omit<OutputPart, 'path'>;
@@ -33,10 +33,23 @@ function readBytes(text: string): Media | undefined {
 
 /** If the format of the bytes is known, it determines the type, because the URL may name another one. */
 function readDataUrl(text: string): Media | undefined {
-  const [prefix, named = ''] = dataUrl.exec(text.slice(0, 512)) ?? [];
+  const [prefix, named = ''] = dataUrl.exec(text.slice(0, 2048)) ?? [];
   const { bytes, encoding } = (prefix === undefined ? undefined : readBase64(text.slice(prefix.length))) ?? {};
   if (prefix === undefined || bytes === undefined || encoding === undefined) return undefined;
-  return { mediaType: typeOf(bytes, named), bytes, form: encoding, prefix };
+  const [, fileName = ''] = /;name=([\w.+%-]+)/.exec(prefix) ?? [];
+  const name = fileNameOf(fileName);
+  return { mediaType: typeOf(bytes, named), bytes, form: encoding, prefix, ...(name === '' ? {} : { name }) };
+}
+
+/** A third party wrote the name. It becomes one segment of a path without control characters; empty for none. */
+function fileNameOf(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+      .replaceAll(/[\p{C}/\\]+/gu, '_')
+      .slice(0, 100);
+  } catch {
+    return '';
+  }
 }
 
 function typeOf(bytes: Buffer, named: string): string {

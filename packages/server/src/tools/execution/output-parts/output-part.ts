@@ -11,6 +11,8 @@ export interface OutputPart {
    */
   readonly form: 'base64' | 'base64url' | 'text' | 'json';
   readonly prefix: string;
+  /** The name of the file, if the output tells it. */
+  readonly name?: string;
 }
 
 /** Bounds of what is stored of one output. */

@@ -9,6 +9,17 @@ const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300, 32)]);
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8">${'<g/>'.repeat(20)}</svg>`;
 
+test('a file keeps the name that its data URL tells, as one segment of a path', () => {
+  const nameIn = (name: string) =>
+    readMedia(`data:application/pdf;name=${name};base64,${pdf.toString('base64')}`)?.name;
+  assert.deepEqual(['tea.pdf', 'my%20%E8%8C%B6.pdf', '..%2F%0A%E2%80%AEx.pdf', '%E8%8C'].map(nameIn), [
+    'tea.pdf',
+    'my 茶.pdf',
+    '.._x.pdf',
+    undefined,
+  ]);
+});
+
 test('media is recognised by its bytes, in base64, in data URLs and as SVG text', () => {
   const cases: ReadonlyArray<readonly [text: string, mediaType: string | undefined]> = [
     [png.toString('base64'), 'image/png'],

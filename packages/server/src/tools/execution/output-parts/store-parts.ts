@@ -54,8 +54,8 @@ function isSame(a: OutputPart, b: OutputPart): boolean {
 }
 
 function toArtifact(pluginId: string) {
-  return ({ mediaType, bytes }: OutputPart, index: number): NewArtifact => {
+  return ({ mediaType, bytes, name }: OutputPart, index: number): NewArtifact => {
     const number = index === 0 ? '' : `-${index + 1}`;
-    return { name: `${pluginId}${number}.${extensionOf(mediaType)}`, mediaType, bytes };
+    return { name: name ?? `${pluginId}${number}.${extensionOf(mediaType)}`, mediaType, bytes };
   };
 }

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { PieceActionCall, PieceOrigin } from '@quartermaster/plugin-kit';
 import { once } from '../../../platform/concurrency/once.ts';
+import { Problem } from '../../../platform/problem.ts';
 import type { FoundOptions, OptionsCall } from '../executor.ts';
 import type { RawOutcome, Run } from '../run.ts';
 import type { SandboxTask } from '../sandbox/sandbox.ts';
@@ -72,6 +73,11 @@ export function readFoundOptions(outcome: RawOutcome): RawOutcome {
   if (outcome.kind !== 'returned') return outcome;
   const found = checkChoices(outcome.output);
   if (found === undefined) return { kind: 'failed', message: 'The piece returned choices in an unknown form.' };
-  const output: FoundOptions = 'options' in found ? found : { schema: schemaOfProperties(found.properties) };
-  return { ...outcome, output };
+  try {
+    const output: FoundOptions = 'options' in found ? found : { schema: schemaOfProperties(found.properties) };
+    return { ...outcome, output };
+  } catch (cause) {
+    if (cause instanceof Problem) return { kind: 'failed', message: cause.message };
+    throw cause;
+  }
 }

@@ -88,7 +88,9 @@ function schemaOf(property: PieceProperty, action: string): Schema {
     case 'DYNAMIC':
       return described({ type: 'object' }, askFor('members', property));
     default:
-      throw pieceRefused(`the action ${action} has the property ${property.name} of the unknown type ${type}`);
+      throw pieceRefused(
+        `${action === '' ? 'it' : `the action ${action}`} has the property ${property.name} of the unknown type ${type}`,
+      );
   }
 }
 

@@ -177,6 +177,8 @@ function describeCause(cause: unknown): CallError {
 /** Turns a message into one bounded line without control characters and without paths of this machine. */
 function cleanMessage(message: string, hiddenFolders: readonly string[]): string {
   let text = message.slice(0, bounds.messageCharacters);
+  // Errors that hold a stack, also as JSON.
+  text = text.replaceAll(/(?:\n|\\n) {1,8}at [^\n\\"]{1,300}/g, '');
   for (const folder of hiddenFolders) text = text.replaceAll(`file://${folder}`, '.').replaceAll(folder, '.');
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 }

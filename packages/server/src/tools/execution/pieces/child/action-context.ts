@@ -55,7 +55,8 @@ const textTypes: Readonly<Record<string, string>> = {
 
 /** Returns the file as a `data:` URL. The service stores it as an artifact, as it does for every output that has one. */
 async function writeFile({ fileName, data }: { fileName?: unknown; data?: unknown }): Promise<string> {
-  const name = String(fileName ?? 'file').replaceAll(/[^\w.+-]+/g, '_');
+  const text = String(fileName ?? 'file');
+  const name = encodeURIComponent(text.toWellFormed().slice(0, 100)).replaceAll(/[^\w.+%-]/g, '_');
   const type = textTypes[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
   const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data as Uint8Array);
   return `data:${type};name=${name};base64,${bytes.toString('base64')}`;
