@@ -171,43 +171,6 @@ for (const [bundleId, { verify: verification }] of Object.entries(documented)) {
   });
 }
 
-test('an unknown currency and a used-up quota are not blamed on the credentials', async () => {
-  for (const [type, status, kind] of [
-    ['unsupported-code', 404, 'upstream_rejected'],
-    ['quota-reached', 429, 'upstream_rate_limited'],
-    ['quota-reached', 200, 'upstream_failed'],
-  ] as const) {
-    const body = JSON.stringify({ result: 'error', 'error-type': type });
-    world.willAnswer({ status, contentType: 'application/json', body });
-    const outcome = await execute('exchangerate_api', 'get_exchange_rate', {
-      from_currency: 'EUR',
-      to_currency: 'XXX',
-    });
-    assert.ok(outcome.kind === kind, JSON.stringify(outcome));
-    if (status === 200) assert.equal(outcome.message, type);
-  }
-});
-
-test('an operation that the plan does not include is not blamed on the credentials', async () => {
-  const [contentType, status] = ['application/json', 403];
-  const error = 'Your API key does not allow access to this endpoint at your current plan level.';
-  for (const [bundleId, pluginId, input, body] of [
-    ['weather_bit', 'get_weather_forecast', { city: 'Raleigh', interval: 'hourly' }, { error }],
-    ['serper', 'text_search', { query: 'apple' }, { message: 'Not enough credits', statusCode: 403 }],
-  ] as const) {
-    world.willAnswer({ status, contentType, body: JSON.stringify(body) });
-    const outcome = await execute(bundleId, pluginId, input);
-    assert.ok(outcome.kind === 'upstream_rejected', JSON.stringify(outcome));
-  }
-});
-
-test("arXiv's errors, which come as a feed, are failures with arXiv's words", async () => {
-  world.willAnswer(answerFrom('arxiv_search', 'fixtures/error.xml', 200));
-  const outcome = await execute('arxiv_search', 'arxiv_search', { query: 'all:electron' });
-  assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
-  assert.equal(outcome.message, 'incorrect id format for 1234.12345');
-});
-
 test('omitted parameters are not sent', async () => {
   world.willAnswer(answerFrom('github', 'fixtures/search.json', 200));
   await execute('github', 'search_repositories', { query: 'a b&c=d/#?' });
