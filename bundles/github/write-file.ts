@@ -17,8 +17,7 @@ interface Output {
 
 /** This plugin needs code, because GitHub requires the content as base64, and the id of the content that it replaces. */
 export const run: Handler<Input, Output> = async ({ owner, repo, path, content, message, branch }, context) => {
-  const encoded = path.split('/').map(encodeURIComponent).join('/');
-  const url = `https://api.github.com/repos/${owner}/${repo}/contents/${encoded}`;
+  const url = `https://api.github.com/repos/${owner}/${repo}/contents/${encodeURIComponent(path)}`;
   const headers = { Accept: 'application/vnd.github+json', 'X-GitHub-Api-Version': '2022-11-28' };
   const query = branch === undefined ? {} : { ref: branch };
   const present = await context.fetch({ method: 'GET', url, headers, query });
