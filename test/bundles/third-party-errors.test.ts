@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { Outcome } from '../../packages/server/src/tools/execution/outcome.ts';
-import { bundleFile, mediaTypeOf, openWorld } from './bundle-fixture.ts';
+import { answersOf, openWorld } from './bundle-fixture.ts';
 import { documented } from './documented-calls.ts';
 
 const world = await openWorld();
@@ -100,9 +99,7 @@ test('a plan, an unknown name and a refused value are told in the words of the t
 });
 
 test("arXiv's errors, which come as a feed, are failures with arXiv's words", async () => {
-  const fixture = 'fixtures/error.xml';
-  const body = readFileSync(bundleFile('arxiv_search', fixture));
-  world.willAnswer({ status: 200, contentType: mediaTypeOf(fixture), body });
+  world.willAnswer(...answersOf('arxiv_search', 'fixtures/error.xml'));
   const outcome = await execute('arxiv_search', 'arxiv_search', { query: 'all:electron' });
   assert.ok(outcome.kind === 'upstream_failed', JSON.stringify(outcome));
   assert.equal(outcome.message, 'incorrect id format for 1234.12345');
