@@ -198,6 +198,17 @@ test('forecasts contain the requested number of days and hours, or all that exis
   );
 });
 
+test('a call of a retired bundle says what to use instead, and reaches no upstream', async () => {
+  world.willAnswer({ status: 200, contentType: 'application/json', body: '{}' });
+  const notice = {
+    code: 'OBJECT_NOT_FOUND',
+    message: /^The bundle "trip_advisor" was retired on 2026-08-31\. .*serper/,
+  };
+  await assert.rejects(execute('trip_advisor', 'search_location', { query: 'Paris' }), notice);
+  await assert.rejects(verify('trip_advisor'), notice);
+  assert.deepEqual(world.received, []);
+});
+
 test('invalid input never reaches an upstream', async () => {
   world.willAnswer({ status: 200, contentType: 'application/json', body: '{}' });
   for (const [bundleId, pluginId, input] of [

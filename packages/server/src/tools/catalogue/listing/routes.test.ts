@@ -98,7 +98,8 @@ test('both ways of listing the plugins of a bundle return the same records, and 
 
 test('a retired bundle is listed on request only, and says everywhere else what to use instead', async (t) => {
   const retirement = { date: '2026-08-31', reason: 'Its API ended.', successor: 'Use the bundle sums.' };
-  const retired = `\nretired: ${JSON.stringify(retirement)}`;
+  const verified = { against: 'its OpenAPI document', date: '2026-05-04' };
+  const retired = `\nretired: ${JSON.stringify(retirement)}\napi: ${JSON.stringify({ verified })}`;
   const { get } = await openApp(t, {
     ...goodFiles,
     'weather/bundle.yaml': `${goodFiles['weather/bundle.yaml']}${retired}`,
@@ -111,18 +112,19 @@ test('a retired bundle is listed on request only, and says everywhere else what 
   assert.deepEqual(await listed('/v1/bundles?retired=true&limit=10'), ['sums', 'weather']);
   assert.deepEqual(await listed('/v1/plugins'), ['sums']);
   const detail = (await get('/v1/bundles/weather')).json();
-  assert.deepEqual([detail.data, detail.bundle.retired], [[], retirement]);
+  assert.deepEqual([detail.data, detail.bundle.retired, detail.bundle.verified], [[], retirement, verified]);
+  const plugins = '/v1/plugins?bundle_id=weather';
   for (const path of [
-    '/v1/plugins?bundle_id=weather',
-    '/v1/plugins?bundle_id=weather&limit=1',
+    plugins,
+    `${plugins}&limit=1`,
     '/v1/plugins/weather/get_weather',
     '/v1/bundles/weather/openapi.json',
   ]) {
     const answer = await get(path);
     assert.equal(answer.statusCode, 404, path);
-    assert.equal(
+    assert.match(
       answer.json().error.message,
-      'The bundle "weather" was retired on 2026-08-31. Its API ended. Use the bundle sums.',
+      /"weather" was retired on 2026-08-31\. Its API ended\. Use the bundle sums\.$/,
     );
   }
 });
