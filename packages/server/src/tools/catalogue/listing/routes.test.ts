@@ -100,10 +100,8 @@ test('a retired bundle is listed on request only, and says everywhere else what 
   const retirement = { date: '2026-08-31', reason: 'Its API ended.', successor: 'Use the bundle sums.' };
   const verified = { against: 'its OpenAPI document', date: '2026-05-04' };
   const retired = `\nretired: ${JSON.stringify(retirement)}\napi: ${JSON.stringify({ verified })}`;
-  const { get } = await openApp(t, {
-    ...goodFiles,
-    'weather/bundle.yaml': `${goodFiles['weather/bundle.yaml']}${retired}`,
-  });
+  const yaml = `${goodFiles['weather/bundle.yaml']}${retired}`;
+  const { get } = await openApp(t, { ...goodFiles, 'weather/bundle.yaml': yaml });
   const listed = async (path: string) =>
     (await get(path)).json().data.map((bundle: { bundle_id: string }) => bundle.bundle_id);
   assert.deepEqual(await listed('/v1/bundles'), ['sums']);
@@ -122,10 +120,8 @@ test('a retired bundle is listed on request only, and says everywhere else what 
   ]) {
     const answer = await get(path);
     assert.equal(answer.statusCode, 404, path);
-    assert.match(
-      answer.json().error.message,
-      /"weather" was retired on 2026-08-31\. Its API ended\. Use the bundle sums\.$/,
-    );
+    const { message } = answer.json().error;
+    assert.match(message, /"weather" was retired on 2026-08-31\. Its API ended\. Use the bundle sums\.$/);
   }
 });
 
