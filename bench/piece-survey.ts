@@ -19,7 +19,7 @@ import type { Sandbox } from '../packages/server/src/tools/execution/sandbox/san
 import type { PiecePackage } from '../packages/server/src/tools/installation/piece-package.ts';
 import { bundleIdOf, createReadPiece } from '../packages/server/src/tools/installation/read-piece.ts';
 import { describePiece } from '../packages/server/src/tools/pieces/describe-piece.ts';
-import { sampleAnswer, sampleKinds, sampleProps } from '../packages/server/src/tools/pieces/sample-inputs.ts';
+import { sampleAnswer, sampleInputs } from '../packages/server/src/tools/pieces/sample-inputs.ts';
 import type { SentRequest } from './piece-verdicts.ts';
 
 /** A piece that was read, tried in a dry run and loaded, as an installation does it. */
@@ -92,10 +92,10 @@ export async function tryActions(piece: LoadedPiece, sandbox: Sandbox): Promise<
     const isHeld = () => requests.some(holdsSecret);
     const isDone = () => (needsCredential ? isHeld() : requests.length > 0);
     for (const account of accounts) {
-      for (const which of sampleKinds) {
+      for (const input of sampleInputs(action.props)) {
         if (isDone()) continue;
         stub.answer = JSON.stringify(sampleAnswer(action.output));
-        outcomes.push(await attempt(id, sampleProps(action.props, which), account));
+        outcomes.push(await attempt(id, input, account));
         requests.push(...stub.take().map((request) => ({ ...request, action: id })));
       }
     }
@@ -123,7 +123,7 @@ function accountsOf({ bundleId, catalogue, description: { auth } }: LoadedPiece)
   return credentials.forms.map(({ fields }, index) => {
     const values = Object.entries(fields).map(([name, type]) => {
       const { options, defaultValue } = auth[index]?.props.find((one) => one.name === name) ?? {};
-      const text = hosts.includes(`{${name}}`) ? `https://${label}.example.com` : (defaultValue ?? label);
+      const text = defaultValue ?? (hosts.includes(`{${name}}`) ? `https://${label}.example.com` : label);
       const plain = options?.[0]?.value ?? { number: '1', boolean: 'true' }[String(type)] ?? text;
       return [name, isSecret(name) ? secretStart + randomBytes(8).toString('hex') : String(plain)];
     });
