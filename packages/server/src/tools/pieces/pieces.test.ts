@@ -108,6 +108,17 @@ test('a piece that looks for an optional file with a promise continues without i
   assert.deepEqual(outcomes, [result(['ERR_ACCESS_DENIED', 'ERR_ACCESS_DENIED'])]);
 });
 
+test('a client that publishes what it does finds no subscribers', async () => {
+  const source = pieceOf({
+    trace: `const { channel, tracingChannel, hasSubscribers } = require('node:diagnostics_channel');
+      const { start, error, hasSubscribers: isTraced } = tracingChannel('calls');
+      for (const one of [channel('calls'), start, error]) one.publish({});
+      return [isTraced, start.hasSubscribers, hasSubscribers('calls')];`,
+  });
+  const { outcomes } = await runAll(source, [call('trace')]);
+  assert.deepEqual(outcomes, [result([false, false, false])]);
+});
+
 test('the HTTP clients of pieces send their requests through the broker', async () => {
   const source = pieceOf({
     callback: `return await new Promise((yes, no) => {

@@ -56,7 +56,6 @@ export function redirectModules(process: object): void {
 function createModules(process: object): Record<string, unknown> {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis;
   const { AsyncLocalStorage, AsyncResource } = asyncHooks;
-  const noChannel = { hasSubscribers: false, publish: () => {}, subscribe: () => {}, unsubscribe: () => false };
   return {
     http: createHttpModule('http:'),
     https: createHttpModule('https:'),
@@ -74,7 +73,7 @@ function createModules(process: object): Record<string, unknown> {
     },
     async_hooks: standIn('async_hooks', { AsyncLocalStorage, AsyncResource }),
     perf_hooks: standIn('perf_hooks', { performance }),
-    diagnostics_channel: standIn('diagnostics_channel', { channel: () => noChannel, hasSubscribers: () => false }),
+    diagnostics_channel: standIn('diagnostics_channel', noDiagnostics),
     fs: standInLike('fs', Object.keys(fs), { constants: {}, existsSync: () => false }),
     'fs/promises': standInLike('fs/promises', Object.keys(fs.promises), { constants: {} }),
     net: standInLike('net', Object.keys(net), { isIP: net.isIP, isIPv4: net.isIPv4, isIPv6: net.isIPv6 }),
@@ -84,6 +83,21 @@ function createModules(process: object): Record<string, unknown> {
     constants: {},
   };
 }
+
+/** Channels without subscribers. Clients publish what they do. */
+const noChannel = { hasSubscribers: false, publish: () => {}, subscribe: () => {}, unsubscribe: () => false };
+const noTracing = {
+  hasSubscribers: false,
+  start: noChannel,
+  end: noChannel,
+  asyncStart: noChannel,
+  asyncEnd: noChannel,
+};
+const noDiagnostics = {
+  channel: () => noChannel,
+  hasSubscribers: () => false,
+  tracingChannel: () => ({ ...noTracing, error: noChannel }),
+};
 
 /** Facts that clients send in their user agents, the same on every machine. */
 function createOs(): unknown {
