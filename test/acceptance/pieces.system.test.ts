@@ -42,7 +42,11 @@ test('[install] a piece is planned, installed, run, updated after confirmation, 
   const [, digest = ''] = /--digest ([0-9a-f]{64})/.exec(asked.errors) ?? [];
   assert.equal((await quartermaster('add', name, '--digest', 'f'.repeat(64))).code, 65);
   const added = await quartermaster('add', name, '--digest', digest);
-  assert.deepEqual([added.code, added.output], [0, 'installed piece_tea 1.0.0\n'], added.errors);
+  assert.deepEqual(
+    [added.code, added.output],
+    [0, 'installed piece_tea 1.0.0; a running service lists it within seconds\n'],
+    added.errors,
+  );
   await until(() => isServed('1.0.0'));
   const json = {
     bundle_id: 'piece_tea',

@@ -122,7 +122,7 @@ async function planAndInstall(request: BundlePlanRequest, { digest, json, ...edi
     const { about } = await installation.install(plan.bundle_plan_id, confirmed, commandSource());
     const { bundle_id, version } = about;
     printResult({ ...(json === true ? { json } : {}) }, { ...about, object: 'InstalledBundle' }, () =>
-      say(`installed ${bundle_id} ${version}`),
+      say(`installed ${bundle_id} ${version}; a running service lists it within seconds`),
     );
     for (const warning of about.warnings.slice(plan.warnings.length)) printError(`Warning: ${warning}`);
   });

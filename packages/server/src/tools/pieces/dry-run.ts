@@ -6,7 +6,7 @@ import { computingText, type PieceAction, type PieceDescription } from '../execu
 import type { Sandbox } from '../execution/sandbox/sandbox.ts';
 import { openPiece } from './piece-process.ts';
 import { hostTemplate, type SampleAccount, sampleAccounts, sampleLabel } from './sample-accounts.ts';
-import { sampleAnswer, sampleKinds, sampleProps } from './sample-inputs.ts';
+import { sampleAnswer, sampleInputs } from './sample-inputs.ts';
 
 /** What a piece did with placeholders while a stand-in answered it. The piece decides this, so an operator confirms it. */
 export interface DryRun {
@@ -88,7 +88,7 @@ export async function dryRunPiece(
   }
 
   async function works(action: PieceAction, accounts: readonly SampleAccount[]): Promise<boolean> {
-    const samples = sampleKinds.map((which) => sampleProps(action.props, which));
+    const samples = sampleInputs(action.props);
     for (const account of accounts) for (const props of samples) if (await attempt(action, account, props)) return true;
     return false;
   }

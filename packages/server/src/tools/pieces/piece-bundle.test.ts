@@ -77,7 +77,7 @@ const types: Readonly<Record<string, readonly [Partial<PieceProperty>, unknown]>
   ],
   STATIC_DROPDOWN: [
     { options, defaultValue: 3 },
-    { type: 'number', enum: [1, 2], description: 'STATIC_DROPDOWN Choices: 1 (First), 2 (Second).' },
+    { type: 'number', enum: [1, 2], description: 'STATIC_DROPDOWN. Choices: 1 (First), 2 (Second).' },
   ],
   STATIC_MULTI_SELECT_DROPDOWN: [
     {
@@ -89,12 +89,12 @@ const types: Readonly<Record<string, readonly [Partial<PieceProperty>, unknown]>
     {
       type: 'array',
       items: { enum: ['a', { b: 1 }] },
-      description: 'STATIC_MULTI_SELECT_DROPDOWN Choices: {"b":1} (B).',
+      description: 'STATIC_MULTI_SELECT_DROPDOWN. Choices: {"b":1} (B).',
     },
   ],
-  DROPDOWN: [{ refreshers: ['auth', 'NUMBER'] }, { ...open, description: `DROPDOWN ${known} They depend on NUMBER.` }],
-  MULTI_SELECT_DROPDOWN: [{}, { type: 'array', items: open, description: `MULTI_SELECT_DROPDOWN ${known}` }],
-  DYNAMIC: [{}, { type: 'object', description: `DYNAMIC ${known.replace('choices', 'members')}` }],
+  DROPDOWN: [{ refreshers: ['auth', 'NUMBER'] }, { ...open, description: `DROPDOWN. ${known} They depend on NUMBER.` }],
+  MULTI_SELECT_DROPDOWN: [{}, { type: 'array', items: open, description: `MULTI_SELECT_DROPDOWN. ${known}` }],
+  DYNAMIC: [{}, { type: 'object', description: `DYNAMIC. ${known.replace('choices', 'members')}` }],
 };
 const everyType = action('every', [
   property('MARKDOWN', 'MARKDOWN'),

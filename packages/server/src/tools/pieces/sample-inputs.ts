@@ -3,25 +3,28 @@ import { isFilled } from '../execution/pieces/piece-schema.ts';
 
 type Members = Record<string, unknown>;
 
-/** Which properties have values: all, the required ones, or these and one other, because some actions want one of several. */
-export const sampleKinds = ['all', 'required', 'one more'] as const;
-type SampleKind = (typeof sampleKinds)[number];
+type Which = 'all' | 'required';
 
-/** Returns plausible values for the properties of an action. */
-export function sampleProps(props: readonly PieceProperty[], which: SampleKind): Members {
-  const values = props.filter(({ type }) => type !== 'MARKDOWN');
-  const other = which === 'one more' ? values.find(({ required }) => !required) : undefined;
-  const wanted = values.filter((one) => which === 'all' || one.required || one === other);
-  return sampleValues(wanted, which);
+/**
+ * Returns plausible inputs for an action, to try one after the other: values for all properties, for the required ones, and for these and
+ * one other, because some actions want one of several.
+ */
+export function sampleInputs(props: readonly PieceProperty[]): Members[] {
+  const other = props.find(({ type, required }) => type !== 'MARKDOWN' && !required);
+  const required = sampleMembers(props, 'required');
+  const oneMore = other === undefined ? {} : sampleMembers([other], 'all');
+  const samples = [sampleMembers(props, 'all'), required, { ...required, ...oneMore }];
+  return [...new Map(samples.map((sample) => [JSON.stringify(sample), sample])).values()];
 }
 
-function sampleValues(wanted: readonly PieceProperty[], which: SampleKind): Members {
+function sampleMembers(properties: readonly PieceProperty[], which: Which): Members {
+  const wanted = properties.filter(({ required, type }) => type !== 'MARKDOWN' && (which === 'all' || required));
   const fileNames = wanted.filter(({ type }) => type === 'FILE').map(({ name }) => [`${name}_filename`, 'sample.pdf']);
   const values = wanted.map((property) => [property.name, sampleOf(property, which)]);
   return Object.fromEntries([...fileNames, ...values]);
 }
 
-function sampleOf({ type, name, defaultValue, options, properties }: PieceProperty, which: SampleKind): unknown {
+function sampleOf({ type, name, defaultValue, options, properties }: PieceProperty, which: Which): unknown {
   // Some actions want a confirmation, which is off by default.
   const isConfirmed = type === 'CHECKBOX' && which === 'all';
   if (!isConfirmed && isFilled(defaultValue)) return defaultValue;
@@ -39,7 +42,7 @@ function sampleOf({ type, name, defaultValue, options, properties }: PieceProper
     case 'DYNAMIC':
       return { [name]: '/text' };
     case 'ARRAY':
-      return [properties === undefined ? sampleItem(name) : sampleProps(properties, which)];
+      return [properties === undefined ? sampleItem(name) : sampleMembers(properties, which)];
     case 'MULTI_SELECT_DROPDOWN':
     case 'STATIC_MULTI_SELECT_DROPDOWN':
       return [first ?? '1'];
@@ -58,7 +61,7 @@ const texts: ReadonlyArray<readonly [RegExp, string]> = [
   [/mail/i, 'person@example.com'],
   [/ur[il]|link|website/i, 'https://example.com/page'],
   [/(?:^|_)ts$|Ts$|[tT]imestamp/, '1767225600.000100'],
-  [/date|time/i, '2026-01-01T00:00:00.000Z'],
+  [/(?:^|_)date|Date|[tT]ime/, '2026-01-01T00:00:00.000Z'],
   [/phone|mobile/i, '+15555550100'],
   [/id$|ids$|key$|number|count|limit|amount/i, '1'],
 ];

@@ -56,7 +56,7 @@ function schemaOf(property: PieceProperty, action: string): Schema {
   const described = (schema: Schema, note = ''): Schema => ({
     ...schema,
     ...titleOf(property),
-    description: `${textOf(property)}${note === '' ? '' : ` ${note}`}`,
+    description: note === '' ? textOf(property) : `${sentence(textOf(property))} ${note}`,
     ...(hasType(defaultValue, schema) ? { default: defaultValue } : {}),
   });
   if (typesOfText.has(type)) return described({ type: 'string' });
@@ -145,6 +145,10 @@ function textOf({
   name,
 }: Pick<PieceProperty, 'description' | 'displayName' | 'name'>): string {
   return (description || displayName || name).slice(0, longestText);
+}
+
+function sentence(text: string): string {
+  return '.!?:'.includes(text.slice(-1)) ? text : `${text}.`;
 }
 
 /** The label of an input, where it tells more than its name and is not its description. */
