@@ -1,7 +1,6 @@
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { modulePath } from '../../server-process/module-path.ts';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bubblewrapPath, systemCallFilter } from './bubblewrap.ts';
 import { channelDescriptor, mappedAtStartMb, nobody, type SpawnSettings, spawnIsolated } from './spawn-isolated.ts';
 
@@ -48,7 +47,7 @@ export async function probeMachine(): Promise<Probe> {
   for (const candidate of candidates()) {
     for (const hasUtilLinux of isThere ? [true, false] : [false]) {
       const settings = { ...candidate, hasUtilLinux, isSandboxed: false };
-      const found = await tryChild({ entry: './probe-child', isUnrestricted: false }, settings);
+      const found = await tryChild({ entry: './probe-child.mjs', isUnrestricted: false }, settings);
       if (typeof found === 'string') failures.push(found);
       else return { ...describe(found), settings, endsWithServer: hasUtilLinux };
     }
@@ -65,7 +64,7 @@ export async function probeSandbox(): Promise<SandboxProbe> {
   const hasUtilLinux = await isPresent('/usr/bin/prlimit');
   for (const { user } of candidates().filter(({ keepsCapabilities }) => keepsCapabilities !== true)) {
     const settings = { user, hasUtilLinux, isSandboxed: true };
-    const found = await tryChild({ entry: './probe-sandbox', isUnrestricted: true }, settings);
+    const found = await tryChild({ entry: './probe-sandbox.mjs', isUnrestricted: true }, settings);
     if (typeof found === 'string') failures.push(found);
     else {
       const open = Object.keys(found.denied).filter((name) => found.denied[name] !== true);
@@ -132,7 +131,7 @@ async function tryChild(attempt: Attempt, settings: SpawnSettings) {
 /** Starting throws where the other user does not exist, as in most containers without root. */
 function startChild({ entry, isUnrestricted }: Attempt, settings: SpawnSettings) {
   const program = {
-    entry: modulePath(import.meta, entry),
+    entry: fileURLToPath(new URL(entry, import.meta.url)),
     args: [`${pathToFileURL(folder).href}/`],
     flags: ['--disable-proto=throw', '--max-old-space-size=64'],
     readable: [folder],

@@ -2,13 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 
-/**
- * Entry point of the probe in the sandbox. Without Node's permission model, it attempts what the kernel should deny.
- */
+// Entry point of the probe in the sandbox. Without Node's permission model, it attempts what the kernel should deny. Written
+// in JavaScript for the same reason as `probe-child.mjs`.
 const host = new Socket({ fd: 3, readable: true, writable: true });
 const bundleFolder = new URL(process.argv[2] ?? 'file:///dev/null/');
 
-function isDenied(attempt: () => unknown): boolean {
+function isDenied(attempt) {
   try {
     attempt();
     return false;
@@ -17,7 +16,7 @@ function isDenied(attempt: () => unknown): boolean {
   }
 }
 
-function codeOfDialling(): Promise<string> {
+function codeOfDialling() {
   return new Promise((resolve) => {
     connect(9, '127.0.0.1')
       .once('error', (cause) => resolve('code' in cause ? String(cause.code) : ''))
@@ -25,7 +24,7 @@ function codeOfDialling(): Promise<string> {
   });
 }
 
-const codeOfSpawning = (): unknown => {
+const codeOfSpawning = () => {
   const { error } = spawnSync(process.execPath, ['--version']);
   return error !== undefined && 'code' in error ? error.code : undefined;
 };
