@@ -9,9 +9,9 @@ import { nameInvalid } from './problems.ts';
 
 // composed: the patterns of the contract; no class has the character that follows it.
 const isBundleId = new RegExp(bundleIdPattern);
-// composed: the same.
+// composed: a pattern of the contract, as above.
 const isPackage = new RegExp(packageNamePattern);
-// composed: the same.
+// composed: a pattern of the contract, as above.
 const isVersion = new RegExp(packageVersionPattern);
 
 /** Commands call this module without the schemas of the API. */
