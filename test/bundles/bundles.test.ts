@@ -28,6 +28,7 @@ const codeThatCallsOut = new Set([
   'write_file',
   'get_message',
   'create_draft',
+  'search_messages',
 ]);
 const networked = plugins.filter(({ manifest }) => manifest.request !== undefined || codeThatCallsOut.has(manifest.id));
 
