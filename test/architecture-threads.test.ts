@@ -20,6 +20,10 @@ const packagesOf: Readonly<Record<string, readonly RegExp[]>> = {
     /^(?:@jmespath-community\/jmespath|ajv\/dist\/2020\.js|yaml|re2js)$/,
   ],
   'tools/execution/declarative/answer-thread': [/^(?:@jmespath-community\/jmespath|htmlparser2)$/],
+  'tools/installation/import-thread': [
+    /^@quartermaster\/(?:contract|plugin-kit|importers)/,
+    /^(?:@jmespath-community\/jmespath|ajv\/dist\/2020\.js|fflate|re2js|yaml|yauzl)$/,
+  ],
   'stores/search/vector-codes/vector-thread': [],
 };
 const server = resolve(import.meta.dirname, '../packages/server/src');

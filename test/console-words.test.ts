@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { errorCodes } from '@quartermaster/contract';
-import { en } from '../packages/console/src/language/en.ts';
+import { en as enOfAll } from '../packages/console/src/language/en.ts';
 import * as english from '../packages/console/src/language/en-codes.ts';
+import { imports as importsInEnglish } from '../packages/console/src/language/en-imports.ts';
 import { explainError } from '../packages/console/src/language/explain-error.ts';
 import { applications } from '../packages/console/src/language/zh-applications.ts';
 import { audit } from '../packages/console/src/language/zh-audit.ts';
 import { codes, fields } from '../packages/console/src/language/zh-codes.ts';
 import { documents } from '../packages/console/src/language/zh-documents.ts';
+import { imports } from '../packages/console/src/language/zh-imports.ts';
 import { integrations } from '../packages/console/src/language/zh-integrations.ts';
 import { people } from '../packages/console/src/language/zh-people.ts';
 import { permissions } from '../packages/console/src/language/zh-permissions.ts';
@@ -18,10 +20,13 @@ import { tools } from '../packages/console/src/language/zh-tools.ts';
 import { recordFailureCodes } from '../packages/server/src/stores/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../packages/server/src/stores/extraction/extraction.ts';
 
+/** The texts of all pages, and those that a page loads itself. */
+const en = { ...enOfAll, ...importsInEnglish };
 const chinese: Readonly<Record<string, string>> = {
   ...applications,
   ...audit,
   ...documents,
+  ...imports,
   ...integrations,
   ...people,
   ...permissions,

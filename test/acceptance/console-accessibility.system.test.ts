@@ -41,7 +41,14 @@ function pathsOf({ collectionId, recordId, runId }: Seeded): readonly string[] {
   const collection = `/collections/${collectionId}`;
   return [
     ...['/', '/files', '/collections', collection, `${collection}?tab=search&q=library`],
-    ...[`${collection}/records/${recordId}`, '/catalogue', '/catalogue/calculator/evaluate', '/runs', `/runs/${runId}`],
+    ...[
+      `${collection}/records/${recordId}`,
+      '/catalogue',
+      '/catalogue/add',
+      '/catalogue/calculator/evaluate',
+      '/runs',
+      `/runs/${runId}`,
+    ],
     ...['/credentials', '/settings', '/applications', '/people', '/audit', '/runs/no/such'],
   ];
 }

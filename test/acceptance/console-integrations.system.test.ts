@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { packFiles } from '../../packages/server/src/tools/installation/pack-files.ts';
 import { packageOf } from '../../packages/server/src/tools/installation/testing/tarball.suite.ts';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { type OpenedConsole, openConsole } from '../support/console.ts';
@@ -38,6 +39,74 @@ test('[console] an administrator plans and installs a piece, runs it with a valu
   assert.ok(received.includes(`GET /leaves ${secret} `), received.join('\n'));
   assert.equal(received.at(-1), `POST /brew ${secret} g7`);
   await remove(opened);
+  assert.deepEqual(opened.pageErrors, []);
+  assert.deepEqual([...opened.origins], [opened.service.filesUrl]);
+});
+
+/** Longer than the JSON bodies of other routes. */
+const filler = 'A long text. '.repeat(120_000);
+const api = {
+  openapi: '3.1.0',
+  info: { title: 'Leaves', version: '1.0.0', description: filler },
+  servers: [{ url: 'https://leaves.example.com' }],
+  paths: {
+    '/leaves': {
+      get: { operationId: 'listLeaves', summary: 'List leaves', responses: { 200: { description: 'Leaves.' } } },
+    },
+    '/raw': { trace: { responses: {} } },
+  },
+};
+
+test('[console] an administrator plans and installs the document of an API, and an archive after accepting its publisher', async (t) => {
+  const opened = await openConsole(t);
+  const { page, service } = opened;
+  await page.goto(`${service.filesUrl}/catalogue/add`);
+  const choose = async (kind: string, name: string, buffer: Buffer) => {
+    await page.getByLabel('What to add').selectOption(kind);
+    assert.deepEqual(await findingsInBoth(page), nothing, kind);
+    await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+    await page.getByRole('button', { name: 'Show the plan' }).click();
+  };
+  await choose('openapi', 'leaves.json', Buffer.from(JSON.stringify(api)));
+  await page.getByRole('heading', { level: 2, name: 'Install: leaves' }).waitFor();
+  for (const text of ['leaves.example.com 1.0.0', '1 of 2 actions are imported.', '1 action'])
+    await page.getByText(text, { exact: true }).waitFor();
+  await page.getByText(/^The bundle has no code/).waitFor();
+  assert.equal(await page.getByLabel('Add a host').count(), 0);
+  await page.getByRole('button', { name: 'Install', exact: true }).click();
+  await page.getByText('leaves is installed').waitFor();
+  await page.locator('[data-name=leaves]').getByRole('button', { name: 'Update: leaves' }).click();
+  await page.getByRole('heading', { level: 2, name: 'API (OpenAPI document)' }).waitFor();
+  assert.equal(await page.getByLabel('Id of the bundle').inputValue(), 'leaves');
+
+  const manifest = {
+    id: 'herbs',
+    version: '1.0.0',
+    name: 'Herbs',
+    description: 'Herbs.',
+    provider: 'a',
+    developer: 'a',
+  };
+  const plugin = { id: 'pick', name: 'Pick', description: 'Picks.', effects: 'read', idempotent: true };
+  const schemas = {
+    input_schema: { type: 'object', properties: {} },
+    output_schema: { type: 'object', properties: {} },
+  };
+  const request = { url: 'https://herbs.example.com/' };
+  const files = {
+    'bundle.yaml': { ...manifest, hosts: ['herbs.example.com'] },
+    'pick.yaml': { ...plugin, ...schemas, request },
+  };
+  const entries = Object.entries(files).map(([path, value]) => [path, Buffer.from(JSON.stringify(value))] as const);
+  await choose('archive', 'herbs.qmb', packFiles(new Map(entries)));
+  await page.getByText('This archive is not signed, so nobody vouches for it.', { exact: true }).first().waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'an unsigned archive');
+  await page.getByLabel('I know where this archive comes from').check();
+  await page.getByRole('button', { name: 'Install', exact: true }).click();
+  await page.getByText('herbs is installed').waitFor();
+  await page.getByLabel('What to add').selectOption('mcp');
+  await page.getByLabel('The server requires').selectOption('header');
+  assert.deepEqual(await findingsInBoth(page), nothing, 'an MCP server');
   assert.deepEqual(opened.pageErrors, []);
   assert.deepEqual([...opened.origins], [opened.service.filesUrl]);
 });

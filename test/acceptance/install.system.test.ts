@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFile, chmod, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { openArchive } from '../../packages/server/src/tools/packaging/archive.ts';
+import { createInstalledBundles } from '../../packages/server/src/tools/packaging/installed-bundles.ts';
 import { succeed } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
 const quartermaster = (args: readonly string[], folder?: string) =>
   succeed(folder === undefined ? {} : { folder }, 'bundle', ...args);
+
+/** Plans an archive and confirms its digest. */
+async function install(archive: string, folder: string, ...options: string[]): Promise<string> {
+  const { digest } = JSON.parse(await quartermaster(['add', archive, '--json'], folder));
+  return await quartermaster(['add', archive, '--digest', digest, ...options], folder);
+}
 
 const schemas = { input_schema: { type: 'object', properties: {} }, effects: 'read', idempotent: true };
 
@@ -75,7 +83,7 @@ test('[install] MCP clients that subscribe are notified of changed tools', async
   const stream = await listen(`${service.pluginsUrl}/mcp`);
   t.after(() => stream.end());
   assert.match(await stream.next(), /subscriptions\/acknowledged.*"toolsListChanged":true/);
-  await quartermaster(['install', archives[0] ?? ''], service.folder);
+  await install(archives[0] ?? '', service.folder);
   assert.match(await stream.next(), /notifications\/tools\/list_changed/);
   const listed = await fetch(`${service.pluginsUrl}/v1/plugins?bundle_id=held&format=mcp`);
   assert.equal(listed.status, 200);
@@ -88,15 +96,19 @@ test('[install] MCP clients that subscribe are notified of changed tools', async
 
 test('[install] a bundle without a signature of a trusted publisher is refused unless the operator allows it', async (t) => {
   const { archives } = await packBoth(t);
-  const data = await temporaryFolder(t);
-  await assert.rejects(quartermaster(['install', archives[0] ?? ''], data), /which you do not trust yet/);
-  assert.match(await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data), /^installed held@1\.0\.0/);
+  const { folder } = await startService(t);
+  await assert.rejects(install(archives[0] ?? '', folder), /which you do not trust yet/);
+  assert.match(await install(archives[0] ?? '', folder, '--allow-unknown'), /^installed held 1\.0\.0/);
+  assert.match(await quartermaster(['remove', 'held'], folder), /^$/);
+  assert.doesNotMatch(await quartermaster(['list'], folder), /held/);
 });
 
 test('[install] a bundle that was changed after its installation is not offered, and the log, the metric and the bundle list report it', async (t) => {
   const { archives } = await packBoth(t);
   const data = await temporaryFolder(t);
-  await quartermaster(['install', archives[0] ?? '', '--allow-unknown'], data);
+  // As earlier versions did, without a row: the service would restore the folder of a row.
+  const archive = await openArchive(await readFile(archives[0] ?? ''));
+  await createInstalledBundles(join(data, 'bundles')).put(archive, async () => {});
   assert.match(await quartermaster(['list'], data), / as installed$/m);
   const before = await startService(t, { folder: data });
   assert.equal((await fetch(`${before.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 200);

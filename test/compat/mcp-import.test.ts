@@ -6,6 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
 import { importFromServer, type McpArguments } from '../../packages/cli/src/mcp-import/import-from-server.ts';
 import { recordExamples, runExamples } from '../../packages/server/src/app/authoring/authoring.ts';
+import { createLogger } from '../../packages/server/src/platform/log/logger.ts';
+import { createBroker } from '../../packages/server/src/tools/egress/create-broker.ts';
+import { createReadDefinitions } from '../../packages/server/src/tools/installation/read-definitions.ts';
+import { openArchive } from '../../packages/server/src/tools/packaging/archive.ts';
 import { openWorld } from '../bundles/bundle-fixture.ts';
 import { startToolServer, token } from './mcp-server.fixture.ts';
 
@@ -188,4 +192,30 @@ test('examples of remote tools are recorded, and their tests run without the ser
   assert.ok(!(await readFile(join(folder, 'fixtures/search_notes-1.cassette.json'), 'utf8')).includes(token));
   await server.close();
   assert.deepEqual(await runExamples(folder), [{ pluginId: 'search_notes', index: 0, wrong: null }]);
+});
+
+test('the service plans a bundle from the tools of a server, and neither the bundle nor an error has the credential', async (t) => {
+  const server = await startToolServer('stateful');
+  t.after(() => server.close());
+  const overrides = new Map([['https://mcp.notes.example', server.origin]]);
+  const broker = createBroker({ overrides, allow: [], version: '1.0.0', logger: createLogger('silent') });
+  t.after(() => broker.close());
+  const read = createReadDefinitions(broker);
+  const source = { kind: 'mcp' as const, url: address, bearer: 'TOKEN', credentials: { TOKEN: token } };
+  const found = await read(source, undefined, never);
+  assert.equal(found.name, address);
+  assert.deepEqual(found.warnings.slice(0, 1), ['The server also offers prompts, which plugins do not support.']);
+  const { files } = await openArchive(found.bytes);
+  assert.deepEqual(
+    [...files.keys()],
+    ['bundle.yaml', 'delete_note.yaml', 'draw.yaml', 'import-report.json', 'search_notes.yaml'],
+  );
+  for (const [path, content] of files) assert.ok(!content.includes(token), path);
+  const chosen = await read({ ...source, operations: ['draw'] }, 'pictures', never);
+  assert.equal((await openArchive(chosen.bytes)).contents.bundleId, 'pictures');
+  const wrong = read({ ...source, credentials: { TOKEN: 'a-wrong-value' } }, undefined, never);
+  await assert.rejects(wrong, (error: Error) => {
+    assert.match(error.message, /status 401/);
+    return !error.message.includes('a-wrong-value');
+  });
 });

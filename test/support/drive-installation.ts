@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startCommand } from '../../scripts/start-command.ts';
 
@@ -116,17 +117,21 @@ async function versionInForce(): Promise<string | undefined> {
 }
 
 async function install(archive: string): Promise<void> {
-  await quartermaster('install', archive);
+  const { digest } = JSON.parse(await quartermaster('add', archive, '--json'));
+  await quartermaster('add', archive, '--digest', digest);
 }
 
-async function quartermaster(...args: string[]): Promise<void> {
+async function quartermaster(...args: string[]): Promise<string> {
   const main = resolve('packages/cli/src/main.ts');
   const child = spawn(process.execPath, [main, 'bundle', ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: environment,
   });
-  const [code] = await once(child, 'exit');
+  const exit = once(child, 'exit');
+  const output = await text(child.stdout);
+  const [code] = await exit;
   if (code !== 0) throw new Error(`bundle ${args.join(' ')} ended with ${code}`);
+  return output;
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {

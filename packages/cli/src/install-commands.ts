@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
+import { isPackage } from './bundles/bundle-source.ts';
 import { addPackageCommands } from './bundles/package-commands.ts';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
 
@@ -11,34 +12,12 @@ export function addInstallCommands(bundle: Command): void {
   addTrustCommands(bundle);
   addPackageCommands(bundle);
   bundle
-    .command('install')
-    .argument('<file>', 'archive that "bundle pack" created')
-    .option('--allow-unsigned', 'install it although it is not signed', false)
-    .option('--allow-unknown', 'install it although its publisher is not trusted', false)
-    .description('install a bundle without network access; a running service loads it within seconds')
-    .option(...jsonOption)
-    .action(
-      async (file: string, { json, ...options }: JsonOption & { allowUnsigned: boolean; allowUnknown: boolean }) => {
-        const { id, publisher, replaced } = await (await openPackages()).install({ file, ...options });
-        if (json === true) {
-          printJson({ id, publisher, replaced });
-          return;
-        }
-        console.log(`installed ${id}`);
-        console.log(publisher === null ? 'not signed' : `signed by ${publisher}`);
-        if (replaced !== null) console.log(`replaces ${replaced}`);
-      },
-    );
-  bundle
     .command('remove')
     .argument('<id>', 'id of an installed bundle')
     .description('remove an installed bundle; runs in progress finish')
     .option(...jsonOption)
     .action(async (id: string, options: JsonOption) => {
-      const packages = await openPackages();
-      const found = (await packages.list()).find(({ bundleId }) => bundleId === id);
-      const isPiece = found?.contents.files.some(({ path }) => path === 'piece.cjs') === true;
-      await (isPiece ? (await import('./bundles/package-commands.ts')).removePackage(id) : packages.remove(id));
+      await (await import('./bundles/package-commands.ts')).removePackage(id);
       printResult(options, { removed: id }, () => undefined);
     });
   bundle
@@ -89,12 +68,10 @@ function addPackCommands(bundle: Command): void {
     )
     .option('--key <file>', 'private key to sign with')
     .option('--out <folder>', 'folder for the archive', '.')
-    .description(
-      'pack a bundle into one archive, or a package with its dependencies for "bundle add --from" (with npm)',
-    )
+    .description('pack a bundle into one archive, or a package with its dependencies for "bundle add" (with npm)')
     .option(...jsonOption)
     .action(async (folder: string, { key, out, ...options }: JsonOption & { key?: string; out: string }) => {
-      if (/^@[^/]+\/[^/]+$/.test(folder)) {
+      if (isPackage(folder)) {
         const { packPackage } = await import('./bundles/pack-package.ts');
         const packed = await packPackage(folder, out);
         return printResult(options, packed, () => say(packed.file));

@@ -30,7 +30,8 @@ function groupOf(command: Command, program: Command): string {
 
 function resolvePaths(command: Command, folder: string): void {
   for (const [index, argument] of command.registeredArguments.entries()) {
-    if (/^(?:file|folders?)$/.test(argument.name())) {
+    const isFile = argument.name() === 'source' && !/^@|^https?:/.test(String(command.processedArgs[index] ?? '@'));
+    if (isFile || /^(?:file|folders?)$/.test(argument.name())) {
       command.processedArgs[index] = toAbsolute(command.processedArgs[index], folder);
     }
   }

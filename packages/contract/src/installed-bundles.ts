@@ -4,9 +4,18 @@ import { pluginEffects } from './plugins.ts';
 
 /** Plans and installed bundles of packages. Source: docs/decisions/0178-install-pieces-by-a-confirmed-plan.md. */
 
-/** What the plan, the command and the console say about every piece. */
-export const pieceWarning =
-  'A hostile piece can misuse the account that you lend to it, within the hosts above. It cannot read secrets, and it cannot reach other hosts, projects or runs.';
+/** What a bundle is made of. */
+export const bundleKinds = ['piece', 'archive', 'openapi', 'mcp'] as const;
+
+/** What the plan, the command and the console say about every bundle of a kind. */
+export const bundleRisks: Readonly<Record<(typeof bundleKinds)[number], string>> = {
+  piece:
+    'A hostile piece can misuse the account that you lend to it, within the hosts above. It cannot read secrets, and it cannot reach other hosts, projects or runs.',
+  archive:
+    'The code of a hostile bundle can misuse the account that you lend to it, within the hosts above. It cannot read the credentials, and it cannot reach other hosts, projects or runs.',
+  openapi: 'The bundle has no code. Its calls send inputs and the credentials to the hosts above and to nobody else.',
+  mcp: 'The server gets the inputs and the credentials, and its answers reach models. A tool that the server describes differently later is refused.',
+};
 
 const Hosts = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 100, description });
@@ -47,15 +56,25 @@ const Lists = (description: string) =>
 /** What an administrator decides about. */
 const facts = {
   bundle_id: Type.String(),
-  package: Type.String(),
+  kind: Type.Enum([...bundleKinds]),
+  package: Type.String({
+    description:
+      'Name of the package, URL of the MCP server, host of the API, or id of the bundle in an archive. Only the same one can update the bundle.',
+  }),
   version: Type.String(),
-  integrity: Type.String({ description: 'sha512 of the downloaded archive.' }),
+  integrity: Type.String({ description: 'sha512 of the package, the document, the list of tools or the archive.' }),
+  publisher: Type.Union([Type.String(), Type.Null()], {
+    description: 'Public key that signed the archive; null for an unsigned archive and for other kinds.',
+  }),
+  trust: Type.Union([Type.Enum(['trusted', 'unknown', 'unsigned']), Type.Null()], {
+    description: 'Whether the publisher of an archive is trusted; null for other kinds.',
+  }),
   packed_from: Type.Union([Type.String(), Type.Null()], {
     description:
       'Integrity of the package that `bundle pack` has bundled with its dependencies; null for an unmodified package.',
   }),
-  licence: Type.String({ description: 'What the package states, or `none stated`.' }),
-  bytes: Type.Integer({ description: 'Bytes of its code.' }),
+  licence: Type.String({ description: 'What the package or the document states, or `none stated`.' }),
+  bytes: Type.Integer({ description: 'Bytes of the code of a piece, otherwise of all files.' }),
   actions: Type.Array(
     Type.Object({ plugin_id: Type.String(), name: Type.String(), effects: Type.Enum([...pluginEffects]) }),
   ),
@@ -107,6 +126,13 @@ export const packageVersionPattern = '^[0-9]{1,9}\\.[0-9]{1,9}\\.[0-9]{1,9}(-[0-
 
 /** The bytes of an uploaded archive, in base64. */
 const mostBase64 = 22_400_000;
+/** The bytes of an OpenAPI document. */
+export const mostDocumentBytes = 10 * 2 ** 20;
+
+const Url = Type.String({ maxLength: 2_000, pattern: '^https?://' });
+const Operations = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500, description }));
+const CredentialName = Type.String({ maxLength: 64, pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' });
 
 export const BundlePlanRequest = Type.Object({
   source: Type.Union([
@@ -129,12 +155,51 @@ export const BundlePlanRequest = Type.Object({
       { kind: Type.Literal('installed'), bundle_id: Type.String({ minLength: 1, maxLength: 64 }) },
       { description: 'The installed version again, to change its hosts and places. Nothing is downloaded.' },
     ),
+    Type.Object({
+      kind: Type.Literal('archive'),
+      content: Type.String({ maxLength: mostBase64, description: 'A `.qmb` of `bundle pack`, in base64.' }),
+    }),
+    Type.Object({
+      kind: Type.Literal('openapi'),
+      content: Type.Optional(
+        Type.String({
+          maxLength: mostDocumentBytes,
+          description: 'OpenAPI document, version 2.0, 3.0 or 3.1, as JSON or YAML. Send this or `url`.',
+        }),
+      ),
+      url: Type.Optional(Url),
+      server: Type.Optional(
+        Type.String({ ...Url, description: 'URL of the API, if the document does not have a complete one.' }),
+      ),
+      operations: Operations('Imports only these, by `operationId`. Default: all.'),
+    }),
+    Type.Object({
+      kind: Type.Literal('mcp'),
+      url: Url,
+      bearer: Type.Optional(
+        Type.String({ ...CredentialName, description: 'Name of the credential that is sent as bearer token.' }),
+      ),
+      headers: Type.Optional(
+        Type.Record(Type.String({ minLength: 1, maxLength: 128 }), CredentialName, {
+          maxProperties: 10,
+          description: 'Names of credentials by the header that holds them.',
+        }),
+      ),
+      credentials: Type.Optional(
+        Type.Record(CredentialName, Type.String({ maxLength: 10_000 }), {
+          maxProperties: 10,
+          description: 'Values of these credentials. They are sent to the server once, and not stored.',
+        }),
+      ),
+      operations: Operations('Imports only these tools. Default: all.'),
+    }),
   ]),
   bundle_id: Type.Optional(
     Type.String({
       maxLength: 64,
       pattern: bundleIdPattern,
-      description: 'Id of the bundle. Default: that of the package, such as `piece_slack`.',
+      description:
+        'Id of the bundle. Default: from the name of the package, the document or the server, such as `piece_slack`. Archives keep theirs.',
     }),
   ),
 });
@@ -142,7 +207,10 @@ export type BundlePlanRequest = Static<typeof BundlePlanRequest>;
 
 export const BundleInstallation = Type.Object({
   digest: Type.String({ minLength: 64, maxLength: 64, description: '`digest` of the plan.' }),
-  hosts: Type.Optional(Hosts('Replaces `hosts` of the plan.')),
+  hosts: Type.Optional(Hosts('Replaces `hosts` of the plan. Only for pieces, like `credential_places`.')),
   credential_places: Type.Optional(PlacesOfCredential),
+  accept_publisher: Type.Optional(
+    Type.Boolean({ description: 'Installs an archive that is not signed, or whose publisher is not trusted.' }),
+  ),
 });
 export type BundleInstallation = Static<typeof BundleInstallation>;

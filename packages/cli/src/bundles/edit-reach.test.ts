@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BundlePlan } from '@quartermaster/contract';
+import { readPackage } from './bundle-source.ts';
 import { editReach, readPlace } from './edit-reach.ts';
-import { readPackage } from './package-commands.ts';
 
 const header = { in: 'header' as const, name: 'authorization' };
 const credential_places = { hosts: ['a.example', 'b.example'], places: [header] };

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { BundlePlan, BundlePlanRequest } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
@@ -6,30 +5,40 @@ import type { Command } from 'commander';
 import { withAdministration } from '../administration.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { type JsonOption, jsonOption, printError, printJson, printResult, say } from '../output/print.ts';
-import { readList } from '../read-arguments.ts';
+import { readList, readPairs } from '../read-arguments.ts';
+import { findSource, type SourceOptions } from './bundle-source.ts';
 import { editReach, type ReachOptions, readPlace } from './edit-reach.ts';
 
 interface PlanOptions extends JsonOption, ReachOptions {
   readonly digest?: string;
+  readonly allowUnsigned?: boolean;
+  readonly allowUnknown?: boolean;
 }
 
-/** Installs pieces from packages, without a running service. A running service loads the changes within seconds. */
+/** Installs bundles by a plan, without a running service. A running service loads the changes within seconds. */
 export function addPackageCommands(bundle: Command): void {
   const add = bundle
     .command('add')
-    .argument('[package]', 'package of a piece, such as @activepieces/piece-slack or @activepieces/piece-slack@0.17.9')
-    .option('--from <file>', 'install this .tgz file instead of downloading the package')
-    .option('--id <id>', 'id of the bundle (default: from the name of the package)')
-    .description('show what a piece may do, and install it after confirmation');
+    .argument('[source]', 'package of a piece, archive (.qmb), package file (.tgz), or OpenAPI document (file or URL)')
+    .option('--mcp <url>', 'install the tools of this MCP server (Streamable HTTP)')
+    .option('--from <file>', 'install this file, whatever its name is')
+    .option('--id <id>', 'id of the bundle (default: from the name of the source)')
+    .option('--allow-unsigned', 'install an archive that is not signed')
+    .option('--allow-unknown', 'install an archive whose publisher is not trusted')
+    .option('--server <url>', 'base URL of the API, if the document does not have a complete one')
+    .option('--operations <list>', 'install only these operations or tools: a,b', readList)
+    .option('--bearer <name>', 'send a bearer token to the MCP server; the name of its credential')
+    .option('--header <pairs>', 'send headers to the MCP server: X-Api-Key=API_KEY', readPairs)
+    .option(
+      '--credentials <file>',
+      'JSON file with these credentials, to list the tools once; "-" reads standard input',
+    )
+    .description('show what a bundle may do, and install it after confirmation');
   withPlanOptions(add).action(
-    async (name: string | undefined, { from, id, ...options }: PlanOptions & { from?: string; id?: string }) => {
-      if ((name === undefined) === (from === undefined))
-        throw new CommandError(exitCodes.usage, 'Name a package, or a file with --from. Send one of the two.');
-      const source =
-        from === undefined
-          ? ({ kind: 'piece', ...readPackage(name ?? '') } as const)
-          : ({ kind: 'piece_file', content: (await readFile(from)).toString('base64') } as const);
-      await planAndInstall({ source, ...(id === undefined ? {} : { bundle_id: id }) }, options);
+    async (name: string | undefined, options: PlanOptions & SourceOptions & { id?: string }) => {
+      const { id, from, mcp, server, operations, bearer, header, credentials, ...others } = options;
+      const source = await findSource(name, options);
+      await planAndInstall({ source, ...(id === undefined ? {} : { bundle_id: id }) }, others);
     },
   );
   const update = bundle
@@ -45,7 +54,12 @@ export function addPackageCommands(bundle: Command): void {
     if (found === undefined)
       throw new CommandError(
         exitCodes.notFound,
-        `No bundle "${bundle_id}" was installed from a package. Run "${commandName} bundle list" to see the installed bundles.`,
+        `No bundle "${bundle_id}" was installed by a plan. Run "${commandName} bundle list" to see the installed bundles.`,
+      );
+    if (found.about.kind !== 'piece')
+      throw new CommandError(
+        exitCodes.usage,
+        `${bundle_id} is not from a package. To update it, run "${commandName} bundle add" with the new version of its source.`,
       );
     const { digest: _, json: __, ...edits } = options;
     const isEdit = version === undefined && Object.keys(edits).length > 0;
@@ -56,7 +70,7 @@ export function addPackageCommands(bundle: Command): void {
   });
 }
 
-/** Removes a bundle that was installed from a package. */
+/** Removes an installed bundle. */
 export async function removePackage(bundleId: string): Promise<void> {
   const { commandSource } = await import('@quartermaster/server/administration');
   await withInstallation(({ remove }) => remove(bundleId, commandSource()));
@@ -80,12 +94,6 @@ function withPlanOptions(command: Command): Command {
 
 const readPlaces = (text: string) => readList(text).map(readPlace);
 
-/** Splits `@scope/name@version`. */
-export function readPackage(text: string): { readonly package: string; readonly version?: string } {
-  const at = text.indexOf('@', 1);
-  return at === -1 ? { package: text } : { package: text.slice(0, at), version: text.slice(at + 1) };
-}
-
 type WithInstallation = Parameters<Parameters<typeof withAdministration>[0]>[0]['withInstallation'];
 
 async function withInstallation<T>(work: (installation: Parameters<Parameters<WithInstallation>[0]>[0]) => Promise<T>) {
@@ -96,7 +104,10 @@ async function withInstallation<T>(work: (installation: Parameters<Parameters<Wi
   return (result as unknown as { readonly value: T }).value; // set, because nothing was thrown
 }
 
-async function planAndInstall(request: BundlePlanRequest, { digest, json, ...edits }: PlanOptions): Promise<void> {
+async function planAndInstall(
+  request: BundlePlanRequest,
+  { digest, json, allowUnsigned, allowUnknown, ...edits }: PlanOptions,
+): Promise<void> {
   const { commandSource, planToWire } = await import('@quartermaster/server/administration');
   await withInstallation(async (installation) => {
     const plan = planToWire(
@@ -104,6 +115,7 @@ async function planAndInstall(request: BundlePlanRequest, { digest, json, ...edi
     );
     showProgress(0, 0);
     const reach = editReach(plan, edits);
+    const isAccepted = (plan.trust === 'unsigned' && allowUnsigned) || (plan.trust === 'unknown' && allowUnknown);
     const isSame = digest === undefined && json === undefined && Object.keys(reach).length === 0;
     if (isSame && (await installation.list()).some(({ about }) => about.digest === plan.digest))
       return say(`${plan.bundle_id} ${plan.version} is already installed`);
@@ -111,14 +123,15 @@ async function planAndInstall(request: BundlePlanRequest, { digest, json, ...edi
     if (json === true && digest === undefined) return printJson(shown);
     if (digest === undefined) {
       (await import('./print-plan.ts')).printPlan(shown);
-      await confirm(plan);
+      // Without the option the installation is refused, whatever the answer is.
+      if ((plan.trust ?? 'trusted') === 'trusted' || isAccepted === true) await confirm(plan);
     } else if (digest !== plan.digest) {
       throw new CommandError(
         exitCodes.invalidData,
         `The digest of the plan is ${plan.digest}, not ${digest}. Read the plan, then confirm its digest.`,
       );
     }
-    const confirmed = { digest: plan.digest, ...reach };
+    const confirmed = { digest: plan.digest, ...reach, ...(isAccepted === true ? { accept_publisher: true } : {}) };
     const { about } = await installation.install(plan.bundle_plan_id, confirmed, commandSource());
     const { bundle_id, version } = about;
     printResult({ ...(json === true ? { json } : {}) }, { ...about, object: 'InstalledBundle' }, () =>

@@ -6,7 +6,10 @@ import { placeText } from './edit-reach.ts';
 export function printPlan(plan: BundlePlan): void {
   const { actions, credentials, credential_places: places, update } = plan;
   say(`${plan.package} ${plan.version} as bundle ${plan.bundle_id}`);
+  line('from', { piece: 'package', archive: 'archive', openapi: 'OpenAPI document', mcp: 'MCP server' }[plan.kind]);
   line('integrity', plan.integrity);
+  if (plan.trust !== null)
+    line('publisher', plan.publisher === null ? 'not signed' : `${plan.publisher} (${plan.trust})`);
   if (plan.packed_from !== null) line('packed from', plan.packed_from);
   line('licence', plan.licence);
   line('size', `${(plan.bytes / 2 ** 20).toFixed(1)} MiB`);
@@ -20,8 +23,10 @@ export function printPlan(plan: BundlePlan): void {
   say('Reach');
   line('credentials', listed(credentials.map(({ name, secret }) => (secret ? `${name} (secret)` : name))));
   line('may call', listed(plan.hosts));
-  line('sends the credential to', listed(places?.hosts ?? []));
-  line('only in', listed((places?.places ?? []).map(placeText)));
+  if (places !== null) {
+    line('sends the credential to', listed(places.hosts));
+    line('only in', listed(places.places.map(placeText)));
+  }
   if (update !== null) printUpdate(update);
   for (const warning of plan.warnings) {
     say('');

@@ -28,7 +28,7 @@ export async function removeBundle(bundleId: string): Promise<void> {
   await filesApi.json('DELETE /v1/installed_bundles/{bundle_id}', { path: { bundle_id: bundleId } });
 }
 
-const wait = { tries: 20, ms: 500 } as const;
+const wait = { tries: 60, ms: 500 } as const;
 
 /** Waits until the catalogue, which the service reads again at intervals, has the bundle in this version; null: not at all. */
 async function untilServed(bundleId: string, version: string | null): Promise<void> {

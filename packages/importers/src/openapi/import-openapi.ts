@@ -30,6 +30,8 @@ export interface ImportedBundle {
   /** The manifests by plugin id. */
   readonly plugins: ReadonlyMap<string, Json>;
   readonly report: ImportReport;
+  /** The name that the document states. */
+  readonly licence?: string | null;
 }
 
 export interface ImportReport {
@@ -76,6 +78,7 @@ export function importOpenApi(text: string, checks: SchemaChecks, options: Impor
   const bundle = buildBundle(document, { options, credentials, plugins });
   return {
     ...bundle,
+    licence: textOf(memberOf(memberOf(document.root.info, 'license'), 'name')).slice(0, 100) || null,
     report: {
       title: titleOf(document),
       openapi: document.version,

@@ -10,8 +10,14 @@ import { Loading } from '../../components/loading.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 
-/** The bundles that were installed from packages, to update and to remove. */
-export function InstalledList({ onPlan }: { onPlan: (plan: BundlePlan) => void }) {
+interface InstalledListProps {
+  readonly onPlan: (plan: BundlePlan) => void;
+  /** An administrator updates a bundle whose source must be given again. */
+  readonly onSource: (bundle: InstalledBundle) => void;
+}
+
+/** The bundles that were installed by a plan, to update and to remove. */
+export function InstalledList({ onPlan, onSource }: InstalledListProps) {
   const { t } = useLanguage();
   const list = useInstalledBundles(true);
   const [removed, setRemoved] = useState<InstalledBundle | null>(null);
@@ -25,7 +31,13 @@ export function InstalledList({ onPlan }: { onPlan: (plan: BundlePlan) => void }
       {list.isSuccess && list.items.length === 0 ? <Text size="sm">{t('integrations.none')}</Text> : null}
       <CardList>
         {list.items.map((bundle) => (
-          <InstalledCard key={bundle.bundle_id} bundle={bundle} onPlan={onPlan} onRemove={() => setRemoved(bundle)} />
+          <InstalledCard
+            key={bundle.bundle_id}
+            bundle={bundle}
+            onPlan={onPlan}
+            onSource={onSource}
+            onRemove={() => setRemoved(bundle)}
+          />
         ))}
       </CardList>
       {removed === null ? null : <RemoveBundle bundle={removed} onClose={() => setRemoved(null)} />}
@@ -33,18 +45,18 @@ export function InstalledList({ onPlan }: { onPlan: (plan: BundlePlan) => void }
   );
 }
 
-interface CardProps {
+interface CardProps extends InstalledListProps {
   readonly bundle: InstalledBundle;
-  readonly onPlan: (plan: BundlePlan) => void;
   readonly onRemove: () => void;
 }
 
-function InstalledCard({ bundle, onPlan, onRemove }: CardProps) {
+function InstalledCard({ bundle, onPlan, onSource, onRemove }: CardProps) {
   const { t, code } = useLanguage();
   const { showError } = useToasts();
   const [busy, setBusy] = useState(false);
   const { bundle_id: id, package: name, version, licence, bytes, actions, hosts } = bundle;
   const update = async () => {
+    if (bundle.kind !== 'piece') return onSource(bundle);
     setBusy(true);
     try {
       onPlan(await planBundle({ source: { kind: 'piece', package: name }, bundle_id: id }));

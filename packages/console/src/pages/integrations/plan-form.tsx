@@ -1,67 +1,59 @@
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
-import type { BundlePlan, BundlePlanRequest } from '@quartermaster/contract';
+import { Button, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core';
+import type { BundlePlan } from '@quartermaster/contract';
 import { useRef, useState } from 'react';
 import { planBundle } from '../../api/integrations.ts';
-import { toDataUrl } from '../../components/data-url.ts';
 import { useSubmit } from '../../components/forms/use-submit.ts';
-import { useLanguage } from '../../language/language.tsx';
-import { packageOf } from './places.ts';
+import { kinds, requestOf, type Wanted } from './plan-source.ts';
+import { SourceFields } from './source-fields.tsx';
+import { useTexts } from './use-texts.ts';
 
-/** Names a package of the registry, or takes its file. */
-export function PlanForm({ onPlan }: { onPlan: (plan: BundlePlan) => void }) {
-  const { t } = useLanguage();
-  const [name, setName] = useState('');
-  const [version, setVersion] = useState('');
-  const [bundleId, setBundleId] = useState('');
-  const [file, setFile] = useState<File | null>(null);
-  const { failure, busy, submit } = useSubmit(async () => {
-    const id = bundleId.trim() === '' ? {} : { bundle_id: bundleId.trim() };
-    onPlan(await planBundle({ source: await sourceOf({ name, version, file }), ...id }));
-  });
+export interface PlanFormProps {
+  readonly initial: Wanted;
+  readonly onPlan: (plan: BundlePlan) => void;
+}
+
+/** Asks for a package, an API, an MCP server or an archive. */
+export function PlanForm({ initial, onPlan }: PlanFormProps) {
+  const { t, own } = useTexts();
+  const [wanted, setWanted] = useState(initial);
+  const { kind, file, bundleId } = wanted;
+  const change = (fields: Partial<Wanted>) => setWanted({ ...wanted, ...fields });
+  const { failure, busy, submit } = useSubmit(async () => onPlan(await planBundle(await requestOf(wanted))));
   return (
     <section aria-labelledby="find">
       <Title order={2} size="h4" id="find">
-        {t('integrations.package')}
+        {own(`imports.${kind}`)}
       </Title>
       <Text c="dimmed" size="sm" mb="md">
         {t('integrations.findAbout')}
       </Text>
       <form onSubmit={submit}>
         <Stack gap="md" maw={640}>
-          <TextInput
-            label={t('profiles.name')}
-            description={file === null ? t('integrations.packageAbout') : t('integrations.file', { name: file.name })}
-            placeholder="slack"
-            value={name}
-            disabled={file !== null}
-            required={file === null}
-            error={failure}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => setName(event.currentTarget.value)}
+          <NativeSelect
+            label={own('imports.kind')}
+            data={kinds.map((value) => ({ value, label: own(`imports.${value}`) }))}
+            value={kind}
+            onChange={(event) => change({ kind: event.currentTarget.value as Wanted['kind'], file: null })} // one of `kinds`
           />
-          <Group grow align="flex-end">
-            <TextInput
-              label={t('plugin.version')}
-              value={version}
-              disabled={file !== null}
-              onChange={(event) => setVersion(event.currentTarget.value)}
-            />
+          <SourceFields wanted={wanted} failure={failure} onChange={change} />
+          {kind === 'archive' ? null : (
             <TextInput
               label={t('integrations.id')}
-              placeholder="piece_slack"
+              placeholder={kind === 'piece' ? 'piece_slack' : 'my_api'}
               value={bundleId}
-              onChange={(event) => setBundleId(event.currentTarget.value)}
+              onChange={(event) => change({ bundleId: event.currentTarget.value })}
             />
-          </Group>
+          )}
           <Group gap="xs">
             <Button type="submit" loading={busy}>
               {t('integrations.plan')}
             </Button>
-            <FileButton file={file} onChange={setFile} />
+            {kind === 'mcp' ? null : (
+              <FileButton key={kind} kind={kind} file={file} onChange={(chosen) => change({ file: chosen })} />
+            )}
           </Group>
           <Text size="sm" role="status">
-            {busy ? t('integrations.planning') : ''}
+            {busy ? (kind === 'piece' ? t('integrations.planning') : own('imports.planning')) : ''}
           </Text>
         </Stack>
       </form>
@@ -70,23 +62,27 @@ export function PlanForm({ onPlan }: { onPlan: (plan: BundlePlan) => void }) {
 }
 
 interface FileButtonProps {
+  readonly kind: Exclude<Wanted['kind'], 'mcp'>;
   readonly file: File | null;
   readonly onChange: (file: File | null) => void;
 }
 
-/** Chooses the file of a package, or drops the chosen one. */
-function FileButton({ file, onChange }: FileButtonProps) {
-  const { t } = useLanguage();
+const extensions = { piece: '.tgz,.gz', openapi: '.json,.yaml,.yml', archive: '.qmb' } as const;
+
+/** Chooses a file, or drops the chosen one. */
+function FileButton({ kind, file, onChange }: FileButtonProps) {
+  const { t, own } = useTexts();
   const input = useRef<HTMLInputElement>(null);
+  const drop = kind === 'piece' ? t('integrations.noFile') : own('imports.noFile');
   return (
     <>
       <Button variant="default" onClick={() => (file === null ? input.current?.click() : onChange(null))}>
-        {t(file === null ? 'integrations.chooseFile' : 'integrations.noFile')}
+        {file === null ? t('integrations.chooseFile') : drop}
       </Button>
       <input
         ref={input}
         type="file"
-        accept=".tgz,.gz"
+        accept={extensions[kind]}
         hidden
         onChange={({ currentTarget }) => {
           onChange(currentTarget.files?.[0] ?? null);
@@ -95,16 +91,4 @@ function FileButton({ file, onChange }: FileButtonProps) {
       />
     </>
   );
-}
-
-interface Wanted {
-  readonly name: string;
-  readonly version: string;
-  readonly file: File | null;
-}
-
-async function sourceOf({ name, version, file }: Wanted): Promise<BundlePlanRequest['source']> {
-  if (file !== null) return { kind: 'piece_file', content: (await toDataUrl(file)).replace(/^[^,]*,/, '') };
-  const known = version.trim() === '' ? {} : { version: version.trim() };
-  return { kind: 'piece', package: packageOf(name), ...known };
 }

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core';
 import type { BundlePlan, InstalledBundle, PackageUpdate } from '@quartermaster/contract';
 import { useState } from 'react';
 import { installBundle, useRefreshBundles } from '../../api/integrations.ts';
@@ -9,8 +9,9 @@ import { Icon } from '../../components/icons.tsx';
 import { effectsColors } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './integrations.module.css';
-import { changesOf, placeText, reachOf } from './places.ts';
+import { changesOf, placeText, type Reach, reachOf } from './places.ts';
 import { ReachEditor } from './reach-editor.tsx';
+import { useTexts } from './use-texts.ts';
 
 export interface PlanViewProps {
   readonly plan: BundlePlan;
@@ -22,11 +23,15 @@ export interface PlanViewProps {
 export function PlanView({ plan, onDone }: PlanViewProps) {
   const { t } = useLanguage();
   const refresh = useRefreshBundles();
+  const [isAccepted, setAccepted] = useState(false);
   const [reach, setReach] = useState(reachOf(plan));
   const action = t(plan.update === null ? 'integrations.install' : 'integrations.update');
-  const hasSecrets = plan.credentials.some(({ secret }) => secret);
   const { failure, busy, submit } = useSubmit(async () => {
-    const installed = await installBundle(plan.bundle_plan_id, { digest: plan.digest, ...changesOf(plan, reach) });
+    const installed = await installBundle(plan.bundle_plan_id, {
+      digest: plan.digest,
+      ...changesOf(plan, reach),
+      ...(isAccepted ? { accept_publisher: true } : {}),
+    });
     await refresh(installed.bundle_id, installed.version);
     onDone(installed);
   });
@@ -45,13 +50,11 @@ export function PlanView({ plan, onDone }: PlanViewProps) {
             </Alert>
           ))}
           <Actions actions={plan.actions} />
-          <div>
-            <Part>{t('plugin.hosts')}</Part>
-            <ReachEditor reach={reach} hasSecrets={hasSecrets} onChange={setReach} />
-          </div>
+          <Hosts plan={plan} reach={reach} onChange={setReach} />
           <Alert color="gray" variant="light" title={t('integrations.risk')}>
             {plan.risk}
           </Alert>
+          <Publisher plan={plan} isAccepted={isAccepted} onAccept={setAccepted} />
           {failure === null ? null : (
             <Alert color="red" variant="light" role="alert">
               {failure}
@@ -71,6 +74,51 @@ export function PlanView({ plan, onDone }: PlanViewProps) {
   );
 }
 
+interface HostsProps {
+  readonly plan: BundlePlan;
+  readonly reach: Reach;
+  readonly onChange: (reach: Reach) => void;
+}
+
+/** Only the hosts and places of a piece can be edited: the files of other bundles define theirs. */
+function Hosts({ plan, reach, onChange }: HostsProps) {
+  const { t } = useLanguage();
+  return (
+    <div>
+      <Part>{t('plugin.hosts')}</Part>
+      {plan.kind === 'piece' ? (
+        <ReachEditor reach={reach} hasSecrets={plan.credentials.some(({ secret }) => secret)} onChange={onChange} />
+      ) : (
+        <Text size="sm">{plan.hosts.join(', ') || t('plugin.noHosts')}</Text>
+      )}
+    </div>
+  );
+}
+
+interface PublisherProps {
+  readonly plan: BundlePlan;
+  readonly isAccepted: boolean;
+  readonly onAccept: (isAccepted: boolean) => void;
+}
+
+/** An archive whose publisher is not trusted is installed only after the administrator has accepted it. */
+function Publisher({ plan: { trust }, isAccepted, onAccept }: PublisherProps) {
+  const { own } = useTexts();
+  if (trust === null || trust === 'trusted') return null;
+  return (
+    <Alert color="orange" variant="light" icon={<Icon name="warning" />}>
+      {own(`imports.${trust}`)}
+      <Checkbox
+        mt="xs"
+        required
+        label={own('imports.accept')}
+        checked={isAccepted}
+        onChange={(event) => onAccept(event.currentTarget.checked)}
+      />
+    </Alert>
+  );
+}
+
 function Part({ children }: { children: string }) {
   return (
     <Text size="sm" fw={600} mb="xs">
@@ -80,30 +128,33 @@ function Part({ children }: { children: string }) {
 }
 
 const factLabels = {
-  package: 'integrations.package',
   licence: 'integrations.licence',
-  size: 'integrations.size',
   credentials: 'nav.credentials',
   integrity: 'integrations.integrity',
   packedFrom: 'integrations.packedFrom',
 } as const;
 
 function useFacts(plan: BundlePlan) {
-  const { t } = useLanguage();
+  const { t, own } = useTexts();
   const secrets = plan.credentials.map(({ name, secret }) => (secret ? `${name} (${t('integrations.secret')})` : name));
   const facts = {
-    package: `${plan.package} ${plan.version}`,
     licence: plan.licence,
-    size: formatBytes(plan.bytes),
     credentials: secrets.join(', ') || t('plugin.noHosts'),
     integrity: plan.integrity,
     ...(plan.packed_from === null ? {} : { packedFrom: plan.packed_from }),
   };
-  return Object.entries(facts).map(([name, text]) => ({
-    name,
-    text,
-    label: t(factLabels[name as keyof typeof facts]), // its own keys
-  }));
+  const size = { name: 'size', text: formatBytes(plan.bytes) };
+  const publisher = plan.publisher ?? own('imports.unsigned');
+  return [
+    { name: 'package', text: `${plan.package} ${plan.version}`, label: own(`imports.${plan.kind}`) },
+    { ...size, label: plan.kind === 'piece' ? t('integrations.size') : own('imports.files') },
+    ...(plan.trust === null ? [] : [{ name: 'publisher', text: publisher, label: own('imports.publisher') }]),
+    ...Object.entries(facts).map(([name, text]) => ({
+      name,
+      text,
+      label: t(factLabels[name as keyof typeof facts]), // its own keys
+    })),
+  ];
 }
 
 function Actions({ actions }: Pick<BundlePlan, 'actions'>) {

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { type DefinitionFormat, type DefinitionLoss, definitionFormats } from '@quartermaster/contract';
-import type { McpSnapshot } from '@quartermaster/importers/mcp';
+import type { McpSnapshot } from '@quartermaster/importers/mcp-server';
 import { createLogger } from '../../platform/log/logger.ts';
 import { version } from '../../platform/version.ts';
 import type { BundleFailure, CompiledBundle } from '../../tools/catalogue/catalogue.ts';

@@ -1,12 +1,9 @@
 import { realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exists } from '../../platform/disk/exists.ts';
-import { ownBundles } from '../../tools/catalogue/load/own-bundles.ts';
 import { findChangedFiles } from '../../tools/packaging/changed-files.ts';
-import { type Installation, type InstallOptions, installBundle } from '../../tools/packaging/install-bundle.ts';
 import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
 import { type PackedBundle, packBundle } from '../../tools/packaging/pack-bundle.ts';
-import { bundleInvalid, idTaken } from '../../tools/packaging/problems.ts';
+import { bundleInvalid } from '../../tools/packaging/problems.ts';
 import { newKeyPair, type PublicKeyText, readPublicKey } from '../../tools/packaging/signatures.ts';
 import { createTrustedPublishers, type Publisher } from '../../tools/packaging/trusted-publishers.ts';
 import type { InstalledBundle } from '../../tools/packaging/version-folder.ts';
@@ -14,19 +11,17 @@ import { type BundleCheck, checkBundle, formatBundleFailure } from '../authoring
 import { type Environment, parseConfig } from '../settings/config.ts';
 
 export { replaceFile } from '../../platform/disk/replace-file.ts';
-export type { Installation, InstalledBundle, Publisher };
+export type { InstalledBundle, Publisher };
 
 export interface ListedBundle extends InstalledBundle {
   /** The paths of files that differ from the archive. The service does not serve a bundle with changed files. */
   readonly changed: readonly string[];
 }
 
-/** Manages the installed bundles of the settings, with or without a running service. A running service loads the changes. */
+/** Lists the installed bundles of the settings and manages the trusted publishers, with or without a running service. */
 export interface PackageManager {
   readonly folder: string;
-  install(request: InstallOptions): Promise<Installation>;
   list(): Promise<readonly ListedBundle[]>;
-  remove(bundleId: string): Promise<void>;
   publishers(): Promise<readonly Publisher[]>;
   trust(key: string, name: string): Promise<void>;
   /** @returns whether the publisher had been trusted with `trust` */
@@ -35,26 +30,13 @@ export interface PackageManager {
 
 /** @throws ConfigError */
 export function createPackageManager(environment: Environment): PackageManager {
-  const { installedBundles: folder, bundleFolders } = parseConfig(environment);
+  const { installedBundles: folder } = parseConfig(environment);
   const installed = createInstalledBundles(folder);
   const trusted = createTrustedPublishers(folder);
-
-  async function check(path: string): Promise<void> {
-    const found = await checkBundle(path);
-    refuseErrors(found, 'installed');
-    const id = found.bundle?.id ?? '';
-    for (const root of [ownBundles, ...bundleFolders]) {
-      if (await exists(join(root, id, 'bundle.yaml'))) throw idTaken(id, root);
-    }
-  }
 
   return {
     folder,
     publishers: trusted.list,
-    install: async (request) => {
-      const keys = new Set<PublicKeyText>((await trusted.list()).map(({ key }) => key));
-      return await installBundle(request, { installed, trusted: keys, check });
-    },
     list: async () => {
       const listed: ListedBundle[] = [];
       for (const bundle of await installed.list()) {
@@ -63,7 +45,6 @@ export function createPackageManager(environment: Environment): PackageManager {
       }
       return listed;
     },
-    remove: (bundleId) => installed.remove(bundleId),
     trust: async (key, name) => await trusted.add({ key: readPublicKey(key), name }),
     distrust: async (key) => await trusted.remove(readPublicKey(key)),
   };
@@ -90,7 +71,7 @@ export async function writeNewKey(file: string): Promise<PublicKeyText> {
   return publicKey;
 }
 
-function refuseErrors({ failures }: BundleCheck, undone: 'packed' | 'installed'): void {
+function refuseErrors({ failures }: BundleCheck, undone: 'packed'): void {
   if (failures.length === 0) return;
   throw bundleInvalid(failures.map(formatBundleFailure), undone);
 }

@@ -11,10 +11,12 @@ import { createArchiveStore } from '../../tools/installation/archive-store.ts';
 import { fetchLogo } from '../../tools/installation/fetch-logo.ts';
 import { createInstallation, type Installation } from '../../tools/installation/installation.ts';
 import { loadBundle } from '../../tools/installation/load-bundle.ts';
+import { createReadDefinitions } from '../../tools/installation/read-definitions.ts';
 import { createReadPiece } from '../../tools/installation/read-piece.ts';
 import { createRegistry } from '../../tools/installation/registry.ts';
 import { installationRoutes } from '../../tools/installation/routes.ts';
 import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
+import { createTrustedPublishers } from '../../tools/packaging/trusted-publishers.ts';
 import type { ServiceContext } from './context.ts';
 import type { StoredFiles } from './wire-blobs.ts';
 
@@ -40,6 +42,8 @@ export function openInstallation(context: InstallationContext, stored: Stored): 
     registry: createRegistry(broker, packageRegistry),
     readPiece: createReadPiece({ sandbox: context.sandbox }),
     fetchLogo: (url, signal) => fetchLogo(broker, url, signal),
+    readDefinitions: createReadDefinitions(broker),
+    publishers: createTrustedPublishers(config.installedBundles),
     load: (folder) => loadBundle(folder, [ownBundles, ...config.bundleFolders]),
     queue: admission.queue('bundle_plans'),
     metrics: context.registry,

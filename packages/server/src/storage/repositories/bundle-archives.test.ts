@@ -16,7 +16,11 @@ import type { Registry } from '../../tools/installation/registry.ts';
 import type { Tea } from '../../tools/installation/testing/read-tea.suite.ts';
 import { readTea } from '../../tools/installation/testing/read-tea.suite.ts';
 import { packageOf } from '../../tools/installation/testing/tarball.suite.ts';
+import { openArchive, writeArchive } from '../../tools/packaging/archive.ts';
+import { listFile, writeContents } from '../../tools/packaging/contents.ts';
 import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
+import { newKeyPair, readPrivateKey, sign } from '../../tools/packaging/signatures.ts';
+import { createTrustedPublishers } from '../../tools/packaging/trusted-publishers.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
 import { createArchiveRepository } from './archive-repository.ts';
@@ -71,6 +75,8 @@ async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLi
       registry: noRegistry,
       readPiece: readTea,
       fetchLogo: async () => logo,
+      readDefinitions: () => assert.fail('nothing is converted'),
+      publishers: createTrustedPublishers(installedFolder),
       load: (path) => loadBundle(path, []),
       queue: createAdmission().queue('bundle_plans'),
       audit: { record: async (_by, { action }) => void actions.push(action), recordRefusal: () => {} },
@@ -339,4 +345,85 @@ test('plans are bounded: the oldest one is deleted, and one that has expired can
   const last = await installation.plan(request(tea('2.0.0')), by, signal);
   store.pass(3_600_001);
   await assert.rejects(installation.install(last.id, { digest: last.about.digest }, by), { code: 'OBJECT_NOT_FOUND' });
+});
+
+const alice = newKeyPair();
+const eve = newKeyPair();
+
+/** Packs a bundle as its publisher does. */
+async function packed(version: string, privatePem: string | null, code: Tea = {}): Promise<Buffer> {
+  const about = { name: 'tea', version, integrity: '', licence: null, packedFrom: null };
+  const { files } = await readTea({ ...about, file: Buffer.from(`//${JSON.stringify(code)}`) }, 'piece_tea', signal);
+  const listed = [...files].map(([path, content]) => listFile(path, content));
+  const contentsBytes = writeContents({ bundleId: 'piece_tea', version, files: listed });
+  const key = privatePem === null ? undefined : readPrivateKey(privatePem);
+  return writeArchive({ contentsBytes, signature: key === undefined ? null : sign(contentsBytes, key), files });
+}
+
+const archive = async (version: string, pem: string | null) => ({
+  source: { kind: 'archive' as const, content: (await packed(version, pem)).toString('base64') },
+});
+
+test('an archive is installed when its publisher is trusted or the operator accepts it, and no publisher replaces another', async (t) => {
+  const store = await openStore(t);
+  const installation = store.start();
+  const publishers = createTrustedPublishers(store.installedFolder);
+  await publishers.add({ key: alice.publicKey, name: 'Alice' });
+  const install = async (version: string, pem: string | null, accept_publisher = false) => {
+    const { id, about } = await installation.plan(await archive(version, pem), by, signal);
+    assert.equal(about.kind, 'archive');
+    await installation.install(id, { digest: about.digest, ...(accept_publisher ? { accept_publisher } : {}) }, by);
+    return about.trust;
+  };
+  await assert.rejects(install('1.0.0', null), { code: 'REQUEST_VALIDATION_ERROR', message: /is not signed/ });
+  await assert.rejects(install('1.0.0', eve.privatePem), /which you do not trust yet/);
+  assert.equal(await store.served(), undefined);
+  assert.equal(await install('1.0.0', null, true), 'unsigned');
+  assert.equal(await install('1.1.0', eve.privatePem, true), 'unknown');
+  const changed = (await packed('1.1.1', eve.privatePem, { effects: 'read' })).toString('base64');
+  const update = await installation.plan({ source: { kind: 'archive', content: changed } }, by, signal);
+  assert.deepEqual(update.about.warnings, ['These actions differ from those of the installed version: brew.']);
+  await assert.rejects(install('1.2.0', alice.privatePem), /installed from another publisher \(ed25519:/);
+  await assert.rejects(install('1.2.0', null, true), /installed from another publisher/);
+  await assert.rejects(installation.plan(request(tea('2.0.0')), by, signal), {
+    code: 'DUPLICATE_OBJECT',
+    message: /is from piece_tea, not from @activepieces\/piece-tea/,
+  });
+  await installation.remove('piece_tea', by);
+  assert.equal(await install('1.2.0', alice.privatePem), 'trusted');
+  const [row] = await installation.list();
+  assert.equal(row?.about.publisher, alice.publicKey);
+  await rm(store.installedFolder, { recursive: true });
+  await store.start().reconcile();
+  const restored = createInstalledBundles(store.installedFolder);
+  assert.equal((await restored.find('piece_tea'))?.publisher, alice.publicKey, 'its signature is restored too');
+});
+
+test('the hosts of an archive are not edited, and it keeps its id', async (t) => {
+  const store = await openStore(t);
+  const installation = store.start();
+  const wanted = await archive('1.0.0', null);
+  const { id, about } = await installation.plan(wanted, by, signal);
+  const edited = { digest: about.digest, accept_publisher: true, hosts: ['evil.example.com'] };
+  await assert.rejects(installation.install(id, edited, by), /cannot be edited/);
+  await assert.rejects(installation.plan({ ...wanted, bundle_id: 'other' }, by, signal), /keeps the id/);
+  const broken = { source: { kind: 'archive' as const, content: 'eA==' } };
+  await assert.rejects(installation.plan(broken, by, signal), { code: 'REQUEST_VALIDATION_ERROR', message: /ZIP/ });
+});
+
+test('a bundle that was installed without a row is updated by its publisher only, and removed', async (t) => {
+  const store = await openStore(t);
+  const installation = store.start();
+  const folders = createInstalledBundles(store.installedFolder);
+  await folders.put(await openArchive(await packed('1.0.0', alice.privatePem)), async () => {});
+  assert.deepEqual(await installation.list(), []);
+  await assert.rejects(installation.plan(request(tea('2.0.0')), by, signal), { code: 'DUPLICATE_OBJECT' });
+  await assert.rejects(installation.plan(await archive('2.0.0', eve.privatePem), by, signal), /another publisher/);
+  const plan = await installation.plan(await archive('2.0.0', alice.privatePem), by, signal);
+  await installation.install(plan.id, { digest: plan.about.digest, accept_publisher: true }, by);
+  assert.equal(await store.served(), '2.0.0');
+  await installation.remove('piece_tea', by);
+  await folders.put(await openArchive(await packed('1.0.0', null)), async () => {});
+  await installation.remove('piece_tea', by);
+  assert.equal(await store.served(), undefined);
 });

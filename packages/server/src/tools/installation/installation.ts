@@ -8,14 +8,17 @@ import { Counter, type Registry as Metrics } from '../../platform/metrics.ts';
 import { objectNotFound, Problem } from '../../platform/problem.ts';
 import type { StoredArchive } from '../../stores/files/file-repository.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
+import { type OpenedArchive, writeArchive } from '../packaging/archive.ts';
 import type { InstalledBundles } from '../packaging/installed-bundles.ts';
 import { PackagingError } from '../packaging/problems.ts';
 import type { OnProgress } from '../pieces/dry-run.ts';
 import type { ArchiveStore } from './archive-store.ts';
+import { checkOrigin, checkTrust } from './check-origin.ts';
 import { checkHosts, checkNames } from './check-request.ts';
 import type { Logo } from './fetch-logo.ts';
+import { archiveOf, type PackedBundle } from './pack-files.ts';
 import {
-  archiveOf,
+  changedActions,
   compareFacts,
   editsOf,
   factsOf,
@@ -25,16 +28,12 @@ import {
   withoutLogo,
   withReach,
 } from './package-facts.ts';
-import { type PiecePackage, readPiecePackage } from './piece-package.ts';
-import { otherPackage, packageRefused, planChanged, tooManyInstalled } from './problems.ts';
-import type { Registry } from './registry.ts';
+import { planChanged, reachFixed, tooManyInstalled } from './problems.ts';
+import { readSource, type SourceDeps } from './read-source.ts';
 
-export interface InstallationDeps {
+export interface InstallationDeps extends SourceDeps {
   readonly store: ArchiveStore;
   readonly folders: InstalledBundles;
-  readonly registry: Registry;
-  /** Reads a piece in the sandbox. Returns the files of its bundle, and what its operator should know. */
-  readonly readPiece: ReadPiece;
   /** null when the URL gives no logo. */
   readonly fetchLogo: (url: string, signal: AbortSignal) => Promise<Logo | null>;
   /** Loads a bundle as the catalogue does. @throws PackagingError for errors, and for an id that another bundle has */
@@ -45,13 +44,6 @@ export interface InstallationDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
-
-export type ReadPiece = (
-  piece: PiecePackage,
-  bundleId: string | undefined,
-  signal: AbortSignal,
-  onProgress?: OnProgress,
-) => Promise<{ readonly files: ReadonlyMap<string, Buffer>; readonly warnings: string[]; readonly logoUrl: string }>;
 
 /** A stored plan or an installed bundle, with its facts. */
 export interface InstallationRow extends StoredArchive {
@@ -119,17 +111,20 @@ export function createInstallation(deps: InstallationDeps) {
     const { plans, installed, all } = await readRows(deps);
     const planned = plans.find(({ id }) => id === planId);
     if (planned === undefined) throw objectNotFound('bundle plan', planId);
-    const { digest, ...reach } = wanted;
-    if (planned.about.digest !== digest) throw planChanged(planned.about.digest);
-    checkPackage(installed.get(planned.bundleId), planned.about.package);
-    const { files } = await store.read(planned);
-    const plain = await archiveOf(Object.keys(reach).length === 0 ? files : withReach(files, reach));
+    const { bundleId, about: shown } = planned;
+    const { digest, accept_publisher: isAccepted = false, ...reach } = wanted;
+    if (shown.digest !== digest) throw planChanged(shown.digest);
+    await checkOrigin(folders, installed.get(bundleId)?.about, shown);
+    const trust = await checkTrust(deps, shown, isAccepted);
+    const isEdited = Object.keys(reach).length > 0;
+    if (isEdited && shown.kind !== 'piece') throw reachFixed();
+    const opened = await store.read(planned);
+    const plain = isEdited ? await archiveOf(withReach(opened.files, reach)) : unchanged(opened);
     await folders.check(plain.archive, deps.load);
     const { bytes, archive, warnings } = await addLogo(deps, plain, planned.logoUrl, signal);
-    const { digest: shown } = (await archiveOf(withoutLogo(plain.archive.files))).archive;
-    const edited = { ...planned.about, ...reach, digest: shown, warnings: [...planned.about.warnings, ...warnings] };
-    const about = { ...edited, ...editsOf(planned.about, edited) };
-    const { bundleId } = planned;
+    const { archive: bare } = shown.kind === 'piece' ? await archiveOf(withoutLogo(plain.archive.files)) : plain;
+    const edited = { ...shown, ...reach, trust, digest: bare.digest, warnings: [...shown.warnings, ...warnings] };
+    const about = { ...edited, ...editsOf(shown, edited) };
     const kept = { about, logoUrl: '', archiveDigest: archive.digest };
     const stored = await store.add(bytes, { bundleId, facts: factsText(kept), expiresAt: null });
     // From here on the row decides: `reconcile` finishes what is interrupted.
@@ -146,8 +141,10 @@ export function createInstallation(deps: InstallationDeps) {
   /** Removes the folder first. Interrupted before the row is removed, the bundle comes back, and can be removed again. */
   async function remove(bundleId: string, by: AuditBy): Promise<void> {
     const rows = (await store.list()).filter((row) => row.bundleId === bundleId && row.expiresAt === null);
-    if (rows.length === 0) throw objectNotFound('installed bundle', bundleId);
-    if ((await folders.find(bundleId).catch(() => null)) !== undefined) await folders.remove(bundleId);
+    // A damaged folder is removed too, and one that an earlier version has installed without a row.
+    const folder = await folders.find(bundleId).catch(() => null);
+    if (rows.length === 0 && folder === undefined) throw objectNotFound('installed bundle', bundleId);
+    if (folder !== undefined) await folders.remove(bundleId);
     for (const row of rows) await store.remove(row);
     await audit.record(by, { action: 'bundle.removed', id: bundleId });
     changes.inc({ result: 'removed' });
@@ -173,23 +170,27 @@ async function propose(
   signal: AbortSignal,
   onProgress?: OnProgress,
 ): Promise<Proposal> {
+  const { folders } = deps;
   if (source.kind === 'installed') return await proposeInstalled(deps, source.bundle_id);
-  const packed =
-    source.kind === 'piece'
-      ? await deps.registry.download(source.package, source.version ?? null, signal)
-      : Buffer.from(source.content, 'base64');
-  const read = await readPiecePackage(packed);
-  if (source.kind === 'piece' && read.name !== source.package)
-    throw packageRefused(`the registry sent ${read.name} for ${source.package}`, 'Ask its operator.');
-  const { files, warnings, logoUrl } = await deps.readPiece(read, id, signal, onProgress);
+  const { origin, warnings, logoUrl, packed } = await readSource(deps, { source, bundleId: id }, signal, onProgress);
   const { installed } = await readRows(deps);
-  const proposed = await archiveOf(files);
-  const before = installed.get(proposed.archive.contents.bundleId);
-  checkPackage(before, read.name);
+  const { bundleId } = packed.archive.contents;
+  const before = installed.get(bundleId);
+  await checkOrigin(folders, before?.about, { ...origin, bundle_id: bundleId });
   const { added, removed } = before?.about ?? noEdits;
-  const { bytes, archive } = await archiveOf(withEdits(files, { added, removed }));
-  const bundle = await deps.folders.check(archive, deps.load);
-  const about = factsOf(bundle, { package: read, warnings, digest: archive.digest, added, removed });
+  const edited = withEdits(packed.archive.files, { added, removed });
+  const { bytes, archive } = edited === packed.archive.files ? packed : await archiveOf(edited);
+  const bundle = await folders.check(archive, deps.load);
+  // A server or an API may describe the same action differently, which the facts do not show.
+  const known = origin.kind === 'piece' ? undefined : await folders.find(bundleId).catch(() => undefined);
+  const changed = known === undefined ? [] : changedActions(known.contents, archive.contents);
+  const about = factsOf(bundle, {
+    origin,
+    warnings: [...warnings, ...changed],
+    digest: archive.digest,
+    added,
+    removed,
+  });
   if (before === undefined && installed.size >= mostInstalled) throw tooManyInstalled(mostInstalled);
   return { about, bytes, logoUrl, archiveDigest: archive.digest, before };
 }
@@ -198,15 +199,14 @@ async function propose(
 async function proposeInstalled(deps: InstallationDeps, bundleId: string): Promise<Proposal> {
   const before = (await readRows(deps)).installed.get(bundleId);
   if (before === undefined) throw objectNotFound('installed bundle', bundleId);
-  const { bytes } = await archiveOf((await deps.store.read(before)).files);
+  const { bytes } = unchanged(await deps.store.read(before));
   const { about, archiveDigest } = before;
   return { about, archiveDigest, logoUrl: '', bytes, before };
 }
 
-/** The credential profiles of a bundle are for the package that it is from. */
-function checkPackage(before: InstallationRow | undefined, name: string): void {
-  if (before !== undefined && before.about.package !== name)
-    throw otherPackage(before.bundleId, before.about.package, name);
+/** The same bytes, so that a signature stays valid. */
+function unchanged(archive: OpenedArchive): PackedBundle {
+  return { bytes: writeArchive(archive), archive };
 }
 
 async function readRows({ store, clock }: Pick<InstallationDeps, 'store' | 'clock'>) {
@@ -218,7 +218,6 @@ async function readRows({ store, clock }: Pick<InstallationDeps, 'store' | 'cloc
 }
 
 type RowFacts = Pick<InstallationRow, 'about' | 'archiveDigest' | 'logoUrl'>;
-type Archive = Awaited<ReturnType<typeof archiveOf>>;
 
 function factsText({ about, archiveDigest, logoUrl }: RowFacts): string {
   return JSON.stringify({ ...about, archive_digest: archiveDigest, logo_url: logoUrl });
@@ -227,16 +226,20 @@ function factsText({ about, archiveDigest, logoUrl }: RowFacts): string {
 /** Reads what this module has written. Earlier versions wrote fewer members. */
 function readFacts(text: string): RowFacts {
   const { archive_digest: archiveDigest, logo_url: logoUrl = '', ...about } = JSON.parse(text);
-  return { about: { ...noEdits, ...about }, archiveDigest: archiveDigest ?? about.digest, logoUrl };
+  return {
+    about: { ...noEdits, kind: 'piece', publisher: null, trust: null, ...about },
+    archiveDigest: archiveDigest ?? about.digest,
+    logoUrl,
+  };
 }
 
 /** A logo that cannot be fetched or shown is left out with a warning. */
 async function addLogo(
   { folders, load, fetchLogo }: InstallationDeps,
-  plain: Archive,
+  plain: PackedBundle,
   url: string,
   signal: AbortSignal,
-): Promise<Archive & { warnings: string[] }> {
+): Promise<PackedBundle & { warnings: string[] }> {
   if (url === '') return { ...plain, warnings: [] };
   try {
     const logo = await fetchLogo(url, signal);

@@ -2,27 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PackageFacts, PackageUpdate, PlacesOfCredential } from '@quartermaster/contract';
 import { parse } from 'yaml';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
-import { type OpenedArchive, openArchive, writeArchive } from '../packaging/archive.ts';
-import { listFile, writeContents } from '../packaging/contents.ts';
+import type { Contents } from '../packaging/contents.ts';
 import { yamlOf } from '../pieces/piece-bundle.ts';
 import type { Logo } from './fetch-logo.ts';
-import { type PiecePackage, pieceLimits } from './piece-package.ts';
+import { manifestName } from './pack-files.ts';
+import type { Origin } from './read-source.ts';
 
 type Files = ReadonlyMap<string, Buffer>;
-
-/** Creates the archive of a bundle's files. The same files give the same digest. */
-export async function archiveOf(files: Files): Promise<{ readonly bytes: Buffer; readonly archive: OpenedArchive }> {
-  const { id: bundleId, version } = parse(files.get(manifestName)?.toString() ?? '');
-  const listed = [...files].map(([path, content]) => listFile(path, content));
-  const bytes = writeArchive({
-    contentsBytes: writeContents({ bundleId, version, files: listed }),
-    signature: null,
-    files,
-  });
-  return { bytes, archive: await openArchive(bytes) };
-}
-
-const manifestName = 'bundle.yaml';
 
 /** Replaces the lists of the manifest that the operator has edited. */
 export function withReach(
@@ -90,22 +76,16 @@ const isIn = (items: readonly unknown[], item: unknown) => items.some((each) => 
 export function factsOf(
   bundle: CompiledBundle,
   {
-    package: read,
+    origin,
     warnings,
     digest,
     ...edits
-  }: Pick<PackageFacts, 'warnings' | 'digest' | keyof Edits> & { package: PiecePackage },
+  }: Pick<PackageFacts, 'warnings' | 'digest' | keyof Edits> & { readonly origin: Origin },
 ): PackageFacts {
   const { manifest, credentialNames, secretNames, plugins } = bundle;
-  const large = `Its code has ${read.file.length} bytes, so the first run of an action takes longer and needs more memory.`;
   return {
     bundle_id: bundle.id,
-    package: read.name,
-    version: read.version,
-    integrity: read.integrity,
-    packed_from: read.packedFrom,
-    licence: read.licence ?? 'none stated',
-    bytes: read.file.length,
+    ...origin,
     actions: [...plugins.values()].map(({ id, manifest: { name, effects } }) => {
       return { plugin_id: id, name: typeof name === 'string' ? name : name.en, effects };
     }),
@@ -113,9 +93,19 @@ export function factsOf(
     hosts: [...bundle.hosts],
     credential_places: manifest.credential_places ?? null,
     ...edits,
-    warnings: [...warnings, ...(read.file.length > pieceLimits.warnBytes ? [large] : [])],
+    warnings,
     digest,
   };
+}
+
+/** Says which actions are defined differently than in the installed version, because a third party may describe them anew. */
+export function changedActions(before: Contents, now: Contents): string[] {
+  const known = new Map(before.files.map(({ path, sha256 }) => [path, sha256]));
+  const changed = now.files
+    .filter(({ path, sha256 }) => path !== manifestName && (known.get(path) ?? sha256) !== sha256)
+    .flatMap(({ path }) => (path.endsWith('.yaml') ? [path.slice(0, -5)] : []));
+  const names = `${changed.slice(0, 20).join(', ')}${changed.length > 20 ? ', …' : ''}`;
+  return changed.length === 0 ? [] : [`These actions differ from those of the installed version: ${names}.`];
 }
 
 export function compareFacts(before: PackageFacts, now: PackageFacts): PackageUpdate {

@@ -40,7 +40,7 @@ export async function readPiecePackage(archive: Buffer): Promise<PiecePackage> {
   if (needed.length > 0)
     throw packageRefused(
       `${name}@${version} needs ${needed.length} other packages, such as ${quoteText(needed[0] ?? '')}`,
-      `Run "${commandName} bundle pack ${name}@${version}" on a workstation, then "${commandName} bundle add --from FILE.tgz".`,
+      `Run "${commandName} bundle pack ${name}@${version}" on a workstation, then "${commandName} bundle add FILE.tgz".`,
     );
   const file = findMain(files, main);
   if (file === undefined || type === 'module')

@@ -45,6 +45,32 @@ export function tooManyInstalled(most: number): Problem {
   );
 }
 
+/** An OpenAPI document or a list of tools cannot be converted. @param reason a clause without a full stop */
+export function importRefused(reason: string): Problem {
+  const remedy = 'Correct the source, or choose fewer operations.';
+  return new Problem('REQUEST_VALIDATION_ERROR', `The import failed: ${reason.replace(/\.$/, '')}. ${remedy}`);
+}
+
+/** An OpenAPI document or a list of tools cannot be fetched. */
+export function definitionsFailed(cause: unknown): Problem {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Problem('PROVIDER_ERROR', `The import failed: ${reason.replace(/\.$/, '')}. Check the URL.`, { cause });
+}
+
+export function idOfArchive(bundleId: string): Problem {
+  return new Problem(
+    'REQUEST_VALIDATION_ERROR',
+    `An archive keeps the id of its bundle, ${bundleId}. Leave out the id.`,
+  );
+}
+
+export function reachFixed(): Problem {
+  return new Problem(
+    'REQUEST_VALIDATION_ERROR',
+    'The hosts and places of this bundle cannot be edited, because its files define them. Leave out both lists.',
+  );
+}
+
 /** Another package would get the credential profiles of the bundle. */
 export function otherPackage(bundleId: string, installed: string, wanted: string): Problem {
   return new Problem(

@@ -6,7 +6,7 @@ import { describePiece } from '../pieces/describe-piece.ts';
 import { type DryRun, dryRunPiece } from '../pieces/dry-run.ts';
 import { literalHosts } from '../pieces/literal-hosts.ts';
 import { pieceBundle } from '../pieces/piece-bundle.ts';
-import type { ReadPiece } from './installation.ts';
+import type { ReadPiece } from './read-source.ts';
 
 /** The bounds of a manifest. */
 const most = { hosts: 100, places: 32 } as const;

@@ -3,10 +3,10 @@ import {
   BundleInstallation,
   BundlePlan,
   BundlePlanRequest,
+  bundleRisks,
   CountedList,
   InstalledBundle,
   ListQuery,
-  pieceWarning,
   Success,
 } from '@quartermaster/contract';
 import { installedBundleOperations as operations } from '@quartermaster/contract/operations';
@@ -100,7 +100,7 @@ export function planToWire({ id, expiresAt, about, update }: Plan): BundlePlan {
     expires_timestamp: expiresAt ?? 0,
     ...about,
     update,
-    risk: pieceWarning,
+    risk: bundleRisks[about.kind],
   };
 }
 

@@ -6,7 +6,6 @@ import { strToU8, type Zippable, zipSync } from 'fflate';
 import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { openArchive, writeArchive } from './archive.ts';
 import { bundleLimits, listFile, writeContents } from './contents.ts';
-import { installBundle } from './install-bundle.ts';
 import { createInstalledBundles } from './installed-bundles.ts';
 import { packBundle } from './pack-bundle.ts';
 import { newKeyPair, readPrivateKey, sign } from './signatures.ts';
@@ -149,31 +148,6 @@ test('a signature of other contents or by another key is refused, whatever optio
       /its signature does not match its content/,
     );
   }
-});
-
-test('only bundles of trusted publishers are installed unless the operator allows others; no publisher replaces another', async (t) => {
-  const [alice, eve] = [await createKey(t), await createKey(t)];
-  const folder = await createBundle(t);
-  const place = await temporaryFolder(t);
-  const installed = createInstalledBundles(place);
-  const pack = async (keyFile: string | null, version = '1.0.0') => {
-    const { bytes, archive } = await packBundle({ ...about, version, folder, keyFile });
-    const file = join(place, `${archive.digest}-${keyFile === null}.qmb`);
-    await writeFile(file, bytes);
-    return file;
-  };
-  const cautious = { allowUnsigned: false, allowUnknown: false };
-  const deps = { installed, trusted: new Set([alice.publicKey]), check };
-  await assert.rejects(installBundle({ file: await pack(null), ...cautious }, deps), /is not signed/);
-  await assert.rejects(installBundle({ file: await pack(eve.keyFile), ...cautious }, deps), /which you do not trust/);
-  assert.deepEqual(await installed.list(), []);
-  const done = await installBundle({ file: await pack(alice.keyFile), ...cautious }, deps);
-  assert.deepEqual([done.publisher, done.replaced], [alice.publicKey, null]);
-  const both = { installed, trusted: new Set([alice.publicKey, eve.publicKey]), check };
-  const takeover = { file: await pack(eve.keyFile, '2.0.0'), allowUnsigned: true, allowUnknown: true };
-  await assert.rejects(installBundle(takeover, both), /from another publisher/);
-  await assert.rejects(installBundle({ ...takeover, file: await pack(null, '2.0.0') }, both), /from another publisher/);
-  assert.equal((await installed.find('weather'))?.contents.version, '1.0.0');
 });
 
 test('a version that the service would refuse changes nothing and leaves no file', async (t) => {

@@ -1,4 +1,4 @@
-import type { McpServerFacts, ToolDefinition } from '@quartermaster/importers/mcp';
+import type { McpServerFacts, ToolDefinition } from '@quartermaster/importers/mcp-server';
 import type { EgressRequest, EgressResult } from '../../../platform/outbound.ts';
 import type { RunProgress } from '../run.ts';
 import { type Answer, excerptOf } from '../upstream-answers/answer.ts';

@@ -1,4 +1,4 @@
-import type { McpSnapshot } from '@quartermaster/importers/mcp';
+import type { McpSnapshot } from '@quartermaster/importers/mcp-server';
 import type { Injection } from '@quartermaster/plugin-kit';
 import type { Outbound, OutboundPolicy } from '../../../platform/outbound.ts';
 import { Secret } from '../../../platform/secret.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ToolDefinition } from '@quartermaster/importers/mcp';
+import type { ToolDefinition } from '@quartermaster/importers/mcp-server';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
 
 /** Reads a definition and keeps only the members that identify and describe a tool. null when the value is not a definition. */

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { ReadPiece } from '../installation.ts';
+import type { ReadPiece } from '../read-source.ts';
 
 /** What the code of a package for tests says: the JSON after its first `//`. */
 export interface Tea {
