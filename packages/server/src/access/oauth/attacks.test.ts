@@ -501,6 +501,32 @@ test('a host is asked at most ten times a minute, whatever applications a strang
   assert.equal(opened.asked.length, 60, 'and all hosts together sixty times');
 });
 
+test('requests for tokens are limited by address', async (t) => {
+  const opened = await openOauthApp(t);
+  opened.clock.offset = 60_000 - (Date.now() % 60_000);
+  const ask = (remoteAddress: string, url = '/oauth/token') =>
+    opened.app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: `grant_type=authorization_code&code=x&client_id=${encodeURIComponent(clientId)}`,
+      remoteAddress,
+    });
+  const statuses = new Map<number, number>();
+  for (let i = 0; i < 302; i += 1) {
+    const { statusCode } = await ask('10.1.1.1');
+    statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
+  }
+  assert.deepEqual(Object.fromEntries(statuses), { 400: 300, 429: 2 });
+  const refused = await ask('10.1.1.1');
+  assert.deepEqual([errorOf(refused), Number(refused.headers['retry-after']) > 0], ['temporarily_unavailable', true]);
+  assert.equal(refused.headers['access-control-allow-origin'], '*', 'a page can read the answer');
+  assert.notEqual((await ask('10.1.1.2')).statusCode, 429);
+  assert.notEqual((await ask('10.1.1.1', '/oauth/revoke')).statusCode, 429, 'a person can always revoke');
+  opened.clock.offset += 60_000;
+  assert.equal((await ask('10.1.1.1')).statusCode, 400);
+});
+
 test('registrations are limited by address and by number, and unused ones are removed after a day', async (t) => {
   const opened = await openOauthApp(t);
   const register = (remoteAddress: string) =>

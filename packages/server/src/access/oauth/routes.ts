@@ -29,7 +29,10 @@ const hidden = { schema: { hide: true } } as const;
 const longestBody = 16 * 1024;
 /** Registrations of one address and of this machine in an hour, and applications that nobody has allowed anything yet. */
 export const registrations = { ofAddress: 20, ofThisMachine: 200, waiting: 5000 } as const;
+/** Requests of one address and of this machine to `/oauth/token` in a minute. One address may serve many people. */
+export const exchanges = { ofAddress: 300, ofThisMachine: 3000 } as const;
 const hour = 3_600_000;
+const minute = 60_000;
 
 /** Serves the endpoints of the authorization server. The library answers requests that were checked and normalised here. */
 export function oauthRoutes(app: App, deps: OauthRoutesDeps): void {
@@ -117,6 +120,8 @@ function errorOf(body: Buffer): string {
 function formRoutes(app: App, deps: OauthRoutesDeps): void {
   for (const name of ['token', 'revoke'] as const) {
     app.post(`/oauth/${name}`, { ...hidden, bodyLimit: longestBody }, async (request, reply) => {
+      const wait = name === 'token' ? await waitOf(deps, request, { ...exchanges, kind: 'token', period: minute }) : 0;
+      if (wait > 0) return tooMany(openToPages(reply), 'token requests', wait);
       const sent = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
       const form = name === 'token' ? normaliseToken(sent, deps.resources) : sent;
       if (await isForAnotherServer(deps, form)) return openToPages(reply).code(400).send({ error: 'invalid_target' });
@@ -141,10 +146,8 @@ function noteExchange({ countEvent }: OauthRoutesDeps, request: FastifyRequest, 
 }
 
 /** Registers an application (RFC 7591). It is a fallback for applications without a metadata document, and therefore limited. */
-function registrationRoute(
-  app: App,
-  { repository, clock, newId, resources, addressOf, countEvent }: OauthRoutesDeps,
-): void {
+function registrationRoute(app: App, deps: OauthRoutesDeps): void {
+  const { repository, clock, newId, resources, countEvent } = deps;
   app.post('/oauth/register', { ...hidden, bodyLimit: longestBody }, async (request, reply) => {
     if (resources.issuer() === null) throw pathNotFound();
     openToPages(reply);
@@ -155,16 +158,13 @@ function registrationRoute(
       if (!(error instanceof MetadataError)) throw error;
       return reply.code(400).send({ error: error.code, error_description: error.message });
     }
+    const kind = `register ${siteOf(request.headers.origin)}`;
+    const wait = await waitOf(deps, request, { ...registrations, kind, period: hour });
+    if (wait > 0) return tooMany(reply, 'registrations', wait);
     const now = clock.now();
-    const window = Math.floor(now / hour);
-    const address = addressOf(request);
-    const sender = hashSecret(`register ${address} ${siteOf(request.headers.origin)} ${window}`);
-    const most = isLoopback(address) ? registrations.ofThisMachine : registrations.ofAddress;
-    const limit = { expiresAt: (window + 1) * hour, most };
-    if (!(await repository.countEvent(sender, limit))) return tooMany(reply, Math.ceil((limit.expiresAt - now) / 1000));
     const id = newId('client');
     const client = { id, kind: 'registered', metadata: { ...metadata }, createdAt: now, freshUntil: 0 } as const;
-    if (!(await repository.addClient(client, registrations.waiting))) return tooMany(reply, 3600);
+    if (!(await repository.addClient(client, registrations.waiting))) return tooMany(reply, 'registrations', 3600);
     countEvent('registered');
     request.log.info({ ...accessEvent('client_registered', request), application: id }, 'application registered');
     return reply.code(201).send({ client_id: id, client_id_issued_at: Math.floor(now / 1000), ...metadata });
@@ -177,8 +177,30 @@ function siteOf(origin: string | undefined): string {
   return isLoopback(URL.parse(origin)?.hostname ?? '') ? 'local page' : 'page';
 }
 
-function tooMany(reply: FastifyReply, seconds: number) {
-  const error_description = `There were too many registrations. Retry in ${seconds} seconds.`;
+interface AddressLimit {
+  readonly kind: string;
+  readonly period: number;
+  readonly ofAddress: number;
+  readonly ofThisMachine: number;
+}
+
+/** Counts a request of an address. @returns 0, or the seconds until the address may send another one */
+async function waitOf(
+  { repository, clock, addressOf }: OauthRoutesDeps,
+  request: FastifyRequest,
+  { kind, period, ofAddress, ofThisMachine }: AddressLimit,
+): Promise<number> {
+  const now = clock.now();
+  const window = Math.floor(now / period);
+  const address = addressOf(request);
+  const expiresAt = (window + 1) * period;
+  const most = isLoopback(address) ? ofThisMachine : ofAddress;
+  const isWithin = await repository.countEvent(hashSecret(`${kind} ${address} ${window}`), { expiresAt, most });
+  return isWithin ? 0 : Math.ceil((expiresAt - now) / 1000);
+}
+
+function tooMany(reply: FastifyReply, what: string, seconds: number) {
+  const error_description = `There were too many ${what}. Retry in ${seconds} seconds.`;
   return reply
     .code(429)
     .header('retry-after', String(seconds))
