@@ -153,8 +153,8 @@ export function createInstallation(deps: InstallationDeps) {
   return {
     plan: (request: BundlePlanRequest, by: AuditBy, signal: AbortSignal, onProgress?: OnProgress) =>
       inTurn(() => plan(request, by, signal, onProgress), signal),
-    install: (planId: string, wanted: BundleInstallation, by: AuditBy, signal = new AbortController().signal) =>
-      inTurn(() => install(planId, wanted, by, signal)),
+    install: (planId: string, wanted: BundleInstallation, by: AuditBy, signal?: AbortSignal) =>
+      inTurn(() => install(planId, wanted, by, signal ?? new AbortController().signal)),
     remove: (bundleId: string, by: AuditBy) => inTurn(() => remove(bundleId, by)),
     /** Writes missing or changed folders from their archives, and deletes archives that are not needed. */
     reconcile: (signal?: AbortSignal) => inTurn(() => reconcile(deps, signal), signal),
