@@ -137,6 +137,7 @@ async function brew({ page, service }: OpenedConsole): Promise<void> {
   await page.goto(`${service.filesUrl}/catalogue?q=piece_tea`);
   await page.getByRole('link', { name: /^Brew/ }).click();
   await page.getByText('Package: @activepieces/piece-tea 1.0.0 · Places of the credential: header:x-key').waitFor();
+  await page.getByText('The service sends them only to: tea.example.com', { exact: true }).waitFor();
   await page.getByText('Enter credentials to load the values of the third party.').waitFor();
   await page.getByLabel(/^token/).fill(secret);
   await page.getByText('1 value from the third party').waitFor();

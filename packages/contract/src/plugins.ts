@@ -48,6 +48,7 @@ export const Bundle = Type.Object({
       {
         package: Type.String(),
         version: Type.String(),
+        credential_hosts: Type.Array(Type.String(), { description: 'The only hosts that get the credential.' }),
         credential_places: Type.Array(Type.String(), {
           description: 'The only places of requests that get the credential, such as `header:authorization`.',
         }),

@@ -23,6 +23,7 @@ export const tools = {
   'guide.noKey': 'This service cannot store credentials yet',
   'guide.noKeyAbout':
     'It has no encryption key. The operator runs “quartermaster profile new-key”, sets QUARTERMASTER_SEALING_KEY to the printed key and restarts the service. Until then, send credentials with each call.',
+  'guide.oneOf': 'Required, one of: {names}',
   'guide.optional': 'Optional: {names}',
   'guide.provider': '{provider} issues these credentials. You need an account there.',
   'guide.required': 'Required {count|field|fields}: {names}',

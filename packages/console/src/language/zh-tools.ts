@@ -21,6 +21,7 @@ export const tools = {
   'guide.noKey': '此服务尚不能存储凭据',
   'guide.noKeyAbout':
     '它没有加密密钥。运维人员运行“quartermaster profile new-key”，将 QUARTERMASTER_SEALING_KEY 设为输出的密钥并重启服务。在此之前，请在每次调用时发送凭据。',
+  'guide.oneOf': '必填其中之一：{names}',
   'guide.optional': '选填：{names}',
   'guide.provider': '这些凭据由 {provider} 签发。您需要那里的账户。',
   'guide.required': '必填字段（{count}）：{names}',

@@ -11,7 +11,10 @@ export function CredentialGuide({ bundle }: { bundle: Bundle }) {
   const schema: JsonSchema = bundle.credentials_schema;
   const names = Object.keys(schema.properties ?? {});
   const required = names.filter((name) => schema.required?.includes(name) === true);
-  const optional = names.filter((name) => !required.includes(name));
+  // A choice between several sets of credentials, such as a token, or a name and a password.
+  const alternatives = (schema.anyOf ?? []).map((one) => one.required ?? []);
+  const optional = names.filter((name) => ![required, ...alternatives].flat().includes(name));
+  const hosts = bundle.piece?.credential_hosts ?? bundle.hosts;
   const links = linksIn(names.map((name) => schema.properties?.[name]?.description ?? '').join('\n'));
   return (
     <Alert
@@ -35,8 +38,11 @@ export function CredentialGuide({ bundle }: { bundle: Bundle }) {
       {required.length === 0 ? null : (
         <Text size="sm">{t('guide.required', { count: required.length, names: required.join(', ') })}</Text>
       )}
+      {alternatives.length === 0 ? null : (
+        <Text size="sm">{t('guide.oneOf', { names: alternatives.map((one) => one.join(' + ')).join(' / ') })}</Text>
+      )}
       {optional.length === 0 ? null : <Text size="sm">{t('guide.optional', { names: optional.join(', ') })}</Text>}
-      {bundle.hosts.length === 0 ? null : <Text size="sm">{t('guide.hosts', { hosts: bundle.hosts.join(', ') })}</Text>}
+      {hosts.length === 0 ? null : <Text size="sm">{t('guide.hosts', { hosts: hosts.join(', ') })}</Text>}
     </Alert>
   );
 }

@@ -9,7 +9,7 @@ import { type AnswerCallDeps, answerCall } from '../execution/answer-call.ts';
 import type { RunCaller } from '../execution/run.ts';
 import type { SvgConverter } from '../pictures/svg-converter.ts';
 import { resultOfProblem, resultOfRun } from './call-result.ts';
-import { type ReadHeader, readCredentials } from './credentials.ts';
+import { nameCredentials, type ReadHeader, readCredentials } from './credentials.ts';
 import { metaKeys } from './meta-keys.ts';
 
 export interface CallToolDeps extends AnswerCallDeps {
@@ -85,10 +85,9 @@ function hintFor(problem: Problem, bundle: CompiledBundle): string | null {
   const isAboutCredentials =
     problem.code === 'CREDENTIALS_VALIDATION_ERROR' || problem.message.startsWith('body/credentials');
   if (!isAboutCredentials) return null;
-  const names = Object.keys(Object(Reflect.get(bundle.manifest.credentials_schema ?? {}, 'properties')));
-  if (names.length === 0) return null;
+  if (bundle.credentialNames.size === 0) return null;
   return (
-    `This tool needs the credentials ${names.join(', ')} of ${bundle.manifest.provider}, which are never arguments: ` +
+    `This tool needs the credentials ${nameCredentials(bundle)} of ${bundle.manifest.provider}, which are never arguments: ` +
     `the person who configures this client sends each as the HTTP header X-Credential-<NAME>.`
   );
 }

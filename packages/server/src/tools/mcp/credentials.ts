@@ -51,6 +51,15 @@ export function pickCredentials(
   );
 }
 
+/** Names the credentials of a bundle: those of each alternative, such as "token, or username and password", or all of them. */
+export function nameCredentials({ manifest, credentialNames }: CompiledBundle): string {
+  const schema: Named = manifest.credentials_schema ?? {};
+  const requiredIn = (one: unknown) => membersOf(one).required;
+  const alternatives = (Array.isArray(schema.anyOf) ? schema.anyOf : []).map(requiredIn).filter(Array.isArray);
+  if (alternatives.length === 0) return [...credentialNames].join(', ');
+  return alternatives.map((names) => [schema.required ?? [], names].flat().join(' and ')).join(', or ');
+}
+
 function checkSent(bundleId: string, source: Named): void {
   const own = Object.hasOwn(source, bundleId) ? source[bundleId] : undefined;
   checkCredentialBounds(source, isJsonObject(own) ? bundleId : undefined);

@@ -132,7 +132,11 @@ function bundleIn(bundle: CompiledBundle, view: { language: string; icon: string
 function pieceIn({ piece, credential_places: places }: CompiledBundle['manifest']): Pick<Bundle, 'piece'> {
   if (piece === undefined) return {};
   const { package: name, version } = piece;
-  return { piece: { package: name, version, credential_places: (places?.places ?? []).map(textOfPlace) } };
+  const reach = {
+    credential_hosts: [...(places?.hosts ?? [])],
+    credential_places: (places?.places ?? []).map(textOfPlace),
+  };
+  return { piece: { package: name, version, ...reach } };
 }
 
 type Place = NonNullable<CompiledBundle['manifest']['credential_places']>['places'][number];

@@ -4,7 +4,7 @@ import { Problem } from '../../../platform/problem.ts';
 import type { CompiledBundle } from '../../catalogue/catalogue.ts';
 import { declaredCredentials } from '../../catalogue/credential-bounds.ts';
 import { readCredentialsHeaders } from '../../execution/credentials-header.ts';
-import { pickCredentials, type ReadHeader } from '../credentials.ts';
+import { nameCredentials, pickCredentials, type ReadHeader } from '../credentials.ts';
 
 /** Returns the bundle ids of those credential profiles of a project that exist, by name, with one query. */
 export type FindProfiles = (projectId: string, names: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -39,7 +39,7 @@ export async function openAvailability(
       return profiles.get(profile) === bundle.id ? null : 'The credential profile of this request is not one for it.';
     }
     if (bundle.checkCredentials(declaredCredentials(bundle, credentials)).length === 0) return null;
-    return `It needs the credentials ${[...bundle.credentialNames].join(', ')}. The person who configures this client must send them as headers.`;
+    return `It needs the credentials ${nameCredentials(bundle)}. The person who configures this client must send them as headers.`;
   };
   const known = new Map<CompiledBundle, string | null>();
   return (bundle) => {

@@ -131,6 +131,16 @@ test('plugins that this machine refuses to run are listed only by a choice, and 
   assert.match(hostless ?? '', /leaves its hosts to the operator.*QUARTERMASTER_BUNDLE_HOSTS/);
 });
 
+test('the reason names the credentials of a bundle, and each alternative where there are several', async () => {
+  const slack = toolboxes.all.findPlugin('slack__post_message')?.bundle;
+  assert.ok(slack);
+  const findObstacle = await openAvailability({ headerOf: () => undefined, projectId: null }, async () => new Map());
+  assert.match(findObstacle(slack) ?? '', /^It needs the credentials SLACK_BOT_TOKEN\. /);
+  const anyOf = [{ required: ['token'] }, { required: ['username', 'password'] }];
+  const either = { ...slack, manifest: { ...slack.manifest, credentials_schema: { type: 'object' as const, anyOf } } };
+  assert.match(findObstacle(either) ?? '', /^It needs the credentials token, or username and password\. /);
+});
+
 /** A profile that does not exist is wrong for every bundle with credentials, even if they are optional. */
 function listedWithoutProfile(name: string): boolean {
   const bundle = toolboxes.all.findPlugin(name)?.bundle;
