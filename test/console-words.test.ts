@@ -10,7 +10,7 @@ import { applications } from '../packages/console/src/language/zh-applications.t
 import { audit } from '../packages/console/src/language/zh-audit.ts';
 import { codes, fields } from '../packages/console/src/language/zh-codes.ts';
 import { documents } from '../packages/console/src/language/zh-documents.ts';
-import { imports } from '../packages/console/src/language/zh-imports.ts';
+import { imports, risks } from '../packages/console/src/language/zh-imports.ts';
 import { integrations } from '../packages/console/src/language/zh-integrations.ts';
 import { people } from '../packages/console/src/language/zh-people.ts';
 import { permissions } from '../packages/console/src/language/zh-permissions.ts';
@@ -46,7 +46,7 @@ test('a Chinese text has no English sentence, and quotes the message of a docume
   for (const table of [rowCodes, extractionFailureCodes, recordFailureCodes]) {
     for (const code of Object.keys(table)) assert.equal(codes[code]?.includes('{message}'), quoting.has(code), code);
   }
-  for (const [key, text] of Object.entries({ ...chinese, ...codes, ...fields })) {
+  for (const [key, text] of Object.entries({ ...chinese, ...codes, ...fields, ...risks })) {
     assert.doesNotMatch(text.replaceAll(/“[^”]*”/g, ''), /[a-z]+ [a-z]+ [a-z]+/i, key);
   }
 });

@@ -124,6 +124,9 @@ async function install({ page, service }: OpenedConsole): Promise<void> {
   }
   await page.getByText(/^A hostile piece can misuse the account/).waitFor();
   assert.equal(await page.getByLabel('Gets the credential: tea.example.com').isChecked(), true);
+  await page.getByRole('textbox', { name: 'Add a host' }).fill('https://leaf.example.com/v1');
+  await page.getByRole('button', { name: 'Add: Add a host' }).click();
+  await page.getByText('Enter a new host by its name, such as api.example.com, without https:// and').waitFor();
   await page.getByRole('textbox', { name: 'Add a host' }).fill('leaf.example.com');
   await page.getByRole('button', { name: 'Add: Add a host' }).click();
   assert.equal(await page.getByLabel('Gets the credential: leaf.example.com').isChecked(), false);
@@ -150,6 +153,12 @@ async function brew({ page, service }: OpenedConsole): Promise<void> {
 async function remove({ page, service }: OpenedConsole): Promise<void> {
   await page.goto(`${service.filesUrl}/catalogue/add`);
   const card = page.locator('[data-name=piece_tea]');
+  await card.getByText('none stated', { exact: true }).waitFor();
+  await page.evaluate("localStorage.setItem('quartermaster-language', 'zh')");
+  await page.reload();
+  await card.getByText('未说明', { exact: true }).waitFor();
+  await page.evaluate("localStorage.setItem('quartermaster-language', 'en')");
+  await page.reload();
   await card.getByRole('button', { name: 'Remove: piece_tea' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await card.waitFor({ state: 'detached' });

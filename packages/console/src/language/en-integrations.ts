@@ -7,7 +7,7 @@ export const integrations = {
   'integrations.addHost': 'Add a host',
   'integrations.addPlace': 'Add a place',
   'integrations.added': 'Added',
-  'integrations.badText': 'Enter a new host, or a place such as header:x-api-key.',
+  'integrations.badText': 'Enter a place such as header:x-api-key.',
   'integrations.chooseFile': 'Choose a file',
   'integrations.done': '{name} is installed',
   'integrations.dropped': 'Removed',

@@ -24,5 +24,15 @@ export const imports = {
   'imports.publisher': '发布者',
   'imports.unknown': '此归档的发布者不受信任。请将密钥与发布者公布的密钥进行比较。',
   'imports.unsigned': '此归档未签名，无人为其担保。',
+  'imports.badHost': '请输入新主机的名称，例如 api.example.com，不含 https:// 和路径。',
+  'imports.noLicence': '未说明',
   'imports.accept': '我知道此归档的来源',
+} as const;
+
+/** `risk` 的译文，按计划的 `kind`。 */
+export const risks = {
+  piece: '恶意集成可能在上述主机范围内滥用您借给它的账户。它无法读取机密，也无法访问其他主机、项目或运行。',
+  archive: '恶意插件包的代码可能在上述主机范围内滥用您借给它的账户。它无法读取凭据，也无法访问其他主机、项目或运行。',
+  openapi: '此插件包没有代码。其调用仅将输入和凭据发送到上述主机。',
+  mcp: '服务器会得到输入和凭据，其回答会到达模型。如果服务器以后更改某个工具的描述，该工具会被拒绝。',
 } as const;

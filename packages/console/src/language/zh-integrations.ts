@@ -6,7 +6,7 @@ export const integrations = {
   'integrations.addHost': '添加主机',
   'integrations.addPlace': '添加位置',
   'integrations.added': '新增',
-  'integrations.badText': '请输入新的主机，或 header:x-api-key 这样的位置。',
+  'integrations.badText': '请输入 header:x-api-key 这样的位置。',
   'integrations.chooseFile': '选择文件',
   'integrations.done': '{name} 已安装',
   'integrations.dropped': '已移除',

@@ -9,6 +9,7 @@ import { Confirm } from '../../components/forms/confirm.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { useTexts } from './use-texts.ts';
 
 interface InstalledListProps {
   readonly onPlan: (plan: BundlePlan) => void;
@@ -51,10 +52,10 @@ interface CardProps extends InstalledListProps {
 }
 
 function InstalledCard({ bundle, onPlan, onSource, onRemove }: CardProps) {
-  const { t, code } = useLanguage();
+  const { t, code, licenceOf } = useTexts();
   const { showError } = useToasts();
   const [busy, setBusy] = useState(false);
-  const { bundle_id: id, package: name, version, licence, bytes, actions, hosts } = bundle;
+  const { bundle_id: id, package: name, version, bytes, actions, hosts } = bundle;
   const update = async () => {
     if (bundle.kind !== 'piece') return onSource(bundle);
     setBusy(true);
@@ -73,7 +74,7 @@ function InstalledCard({ bundle, onPlan, onSource, onRemove }: CardProps) {
           <Text fw={600}>{id}</Text>
           <Text size="sm">
             <code>{name}</code> {version} · {t('catalogue.plugins', { count: actions.length })} · {formatBytes(bytes)} ·{' '}
-            {t('integrations.licence')}: {licence}
+            {t('integrations.licence')}: <bdi>{licenceOf(bundle)}</bdi>
           </Text>
           <Text size="xs" c="dimmed">
             {t('plugin.hosts')}: {hosts.join(', ') || t('plugin.noHosts')} ·{' '}

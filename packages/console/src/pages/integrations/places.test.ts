@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changesOf, packageOf, placeText, reachOf, readPlace } from './places.ts';
+import { changesOf, packageOf, placeText, reachOf, readHost, readPlace } from './places.ts';
 
 test('a place is written as commands write it, and other texts are no place', () => {
   for (const text of ['header:x-api-key', 'query:api_key', 'form:Token', 'path:/bot']) {
@@ -10,6 +10,13 @@ test('a place is written as commands write it, and other texts are no place', ()
   }
   assert.deepEqual(readPlace(' Header: X-Key '), { in: 'header', name: 'x-key' });
   for (const text of ['', 'header', 'header:', 'cookie:a', 'path:bot']) assert.equal(readPlace(text), undefined);
+});
+
+test('a host is a name with an optional port, and a URL is no host', () => {
+  assert.equal(readHost(' API.example.com '), 'api.example.com');
+  for (const host of ['localhost:8443', '{region}.example.com']) assert.equal(readHost(host), host);
+  const others = ['', 'https://api.example.com', 'api.example.com/v1', 'me@api.example.com', 'a b', 'a?b', 'a#b'];
+  for (const text of others) assert.equal(readHost(text), undefined, text);
 });
 
 test('an installation sends only the lists that the administrator has changed', () => {

@@ -19,6 +19,12 @@ export function readPlace(text: string): Place | undefined {
   return { in: kind, name: kind === 'header' ? rest.toLowerCase() : rest };
 }
 
+/** Reads a host that the API accepts, which is a name only; undefined for a URL or another text. */
+export function readHost(text: string): string | undefined {
+  const host = text.trim().toLowerCase();
+  return /^[^\s/@?#]{1,253}$/.test(host) ? host : undefined;
+}
+
 /** What the administrator decides about the hosts and places of a plan. */
 export interface Reach {
   readonly hosts: readonly string[];

@@ -21,7 +21,7 @@ export interface PlanViewProps {
 
 /** What would be installed. The administrator decides about hosts and places, and confirms. */
 export function PlanView({ plan, onDone }: PlanViewProps) {
-  const { t } = useLanguage();
+  const { t, riskOf } = useTexts();
   const refresh = useRefreshBundles();
   const [isAccepted, setAccepted] = useState(false);
   const [reach, setReach] = useState(reachOf(plan));
@@ -52,7 +52,7 @@ export function PlanView({ plan, onDone }: PlanViewProps) {
           <Actions actions={plan.actions} />
           <Hosts plan={plan} reach={reach} onChange={setReach} />
           <Alert color="gray" variant="light" title={t('integrations.risk')}>
-            {plan.risk}
+            {riskOf(plan)}
           </Alert>
           <Publisher plan={plan} isAccepted={isAccepted} onAccept={setAccepted} />
           {failure === null ? null : (
@@ -135,10 +135,10 @@ const factLabels = {
 } as const;
 
 function useFacts(plan: BundlePlan) {
-  const { t, own } = useTexts();
+  const { t, own, licenceOf } = useTexts();
   const secrets = plan.credentials.map(({ name, secret }) => (secret ? `${name} (${t('integrations.secret')})` : name));
   const facts = {
-    licence: plan.licence,
+    licence: licenceOf(plan),
     credentials: secrets.join(', ') || t('plugin.noHosts'),
     integrity: plan.integrity,
     ...(plan.packed_from === null ? {} : { packedFrom: plan.packed_from }),

@@ -1,7 +1,8 @@
 import { Button, Checkbox, Group, Table, Text, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { useLanguage } from '../../language/language.tsx';
-import { placeText, type Reach, readPlace } from './places.ts';
+import { placeText, type Reach, readHost, readPlace } from './places.ts';
+import { useTexts } from './use-texts.ts';
 
 export interface ReachEditorProps {
   readonly reach: Reach;
@@ -21,7 +22,7 @@ export function ReachEditor(props: ReachEditorProps) {
 }
 
 function Hosts({ reach, hasSecrets, onChange }: ReachEditorProps) {
-  const { t } = useLanguage();
+  const { t, own } = useTexts();
   const { hosts, credentialHosts } = reach;
   // A host that is no longer allowed stays in the table, so that the choice can be taken back.
   const [rows, setRows] = useState(hosts);
@@ -34,8 +35,8 @@ function Hosts({ reach, hasSecrets, onChange }: ReachEditorProps) {
   const trust = (host: string, isTrusted: boolean) =>
     onChange({ ...reach, credentialHosts: change(credentialHosts, host, isTrusted) });
   const add = (text: string) => {
-    const host = text.trim().toLowerCase();
-    if (host === '' || rows.includes(host)) return false;
+    const host = readHost(text);
+    if (host === undefined || rows.includes(host)) return false;
     setRows([...rows, host]);
     allow(host, true);
     return true;
@@ -75,7 +76,12 @@ function Hosts({ reach, hasSecrets, onChange }: ReachEditorProps) {
           ))}
         </Table.Tbody>
       </Table>
-      <AddField label={t('integrations.addHost')} placeholder="api.example.com" onAdd={add} />
+      <AddField
+        label={t('integrations.addHost')}
+        placeholder="api.example.com"
+        badText={own('imports.badHost')}
+        onAdd={add}
+      />
     </>
   );
 }
@@ -108,7 +114,12 @@ function Places({ reach, onChange }: ReachEditorProps) {
           </Button>
         </Group>
       ))}
-      <AddField label={t('integrations.addPlace')} placeholder="header:x-api-key" onAdd={add} />
+      <AddField
+        label={t('integrations.addPlace')}
+        placeholder="header:x-api-key"
+        badText={t('integrations.badText')}
+        onAdd={add}
+      />
     </>
   );
 }
@@ -116,11 +127,12 @@ function Places({ reach, onChange }: ReachEditorProps) {
 interface AddFieldProps {
   readonly label: string;
   readonly placeholder: string;
+  readonly badText: string;
   /** Returns false for a text that cannot be added. */
   readonly onAdd: (text: string) => boolean;
 }
 
-function AddField({ label, placeholder, onAdd }: AddFieldProps) {
+function AddField({ label, placeholder, badText, onAdd }: AddFieldProps) {
   const { t } = useLanguage();
   const [text, setText] = useState('');
   const [isBad, setBad] = useState(false);
@@ -136,7 +148,7 @@ function AddField({ label, placeholder, onAdd }: AddFieldProps) {
         label={label}
         placeholder={placeholder}
         value={text}
-        error={isBad ? t('integrations.badText') : null}
+        error={isBad ? badText : null}
         onChange={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event: KeyboardEvent) => {
           if (event.key !== 'Enter') return;

@@ -1,6 +1,7 @@
+import type { BundlePlan } from '@quartermaster/contract';
 import { imports as english } from '../../language/en-imports.ts';
 import { useLanguage } from '../../language/language.tsx';
-import { imports as chinese } from '../../language/zh-imports.ts';
+import { imports as chinese, risks } from '../../language/zh-imports.ts';
 
 export type TextKey = keyof typeof english;
 
@@ -8,5 +9,13 @@ export type TextKey = keyof typeof english;
 export function useTexts() {
   const { t, code } = useLanguage();
   const texts = code === 'zh' ? chinese : english;
-  return { t, code, own: (key: TextKey): string => texts[key] };
+  return {
+    t,
+    code,
+    own: (key: TextKey): string => texts[key],
+    riskOf: ({ kind, risk }: Pick<BundlePlan, 'kind' | 'risk'>) => (code === 'zh' ? risks[kind] : risk),
+    /** The service has an English text where no licence is stated. */
+    licenceOf: ({ licence }: Pick<BundlePlan, 'licence'>) =>
+      licence === english['imports.noLicence'] ? texts['imports.noLicence'] : licence,
+  };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { packageNamePattern, packageVersionPattern } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
+import { plainName, withoutHiddenCharacters } from '../../platform/plain-name.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { packageRefused } from './problems.ts';
 import { readTarball } from './read-tarball.ts';
@@ -56,7 +57,7 @@ export async function readPiecePackage(archive: Buffer): Promise<PiecePackage> {
     version,
     integrity: integrityOf(archive),
     licence: findLicence(facts.license, files),
-    packedFrom: typeof packed === 'string' ? packed.slice(0, 200) : null,
+    packedFrom: typeof packed === 'string' ? shownText(packed.slice(0, 200)) : null,
     file,
   };
 }
@@ -83,5 +84,10 @@ function findLicence(stated: unknown, files: ReadonlyMap<string, Buffer>): strin
   const path = [...files.keys()].find((name) => /^licen[cs]e(\.(md|txt))?$/i.test(name));
   const text = path === undefined ? '' : (files.get(path)?.toString('utf8', 0, 1024) ?? '');
   const licence = typeof stated === 'string' ? stated : (text.split('\n').find((line) => line.trim() !== '') ?? '');
-  return licence.trim() === '' ? null : licence.trim().slice(0, 100);
+  return licence.trim() === '' ? null : shownText(licence.trim().slice(0, 100));
+}
+
+/** Returns a text of others on one line, without characters that hide words or change the order of those around it. */
+export function shownText(text: string): string {
+  return plainName(withoutHiddenCharacters(text));
 }

@@ -3,7 +3,7 @@ import { type OpenedArchive, openArchive } from '../packaging/archive.ts';
 import type { TrustedPublishers } from '../packaging/trusted-publishers.ts';
 import type { OnProgress } from '../pieces/dry-run.ts';
 import { archiveOf, type PackedBundle } from './pack-files.ts';
-import { integrityOf, type PiecePackage, pieceLimits, readPiecePackage } from './piece-package.ts';
+import { integrityOf, type PiecePackage, pieceLimits, readPiecePackage, shownText } from './piece-package.ts';
 import { idOfArchive, packageRefused } from './problems.ts';
 import type { ReadDefinitions } from './read-definitions.ts';
 import type { Registry } from './registry.ts';
@@ -135,7 +135,12 @@ async function readImport(
   const { bytes, integrity, name, licence, warnings } = await readDefinitions(source, bundleId, signal);
   const archive = await openArchive(bytes);
   const origin = originOf(source.kind, archive, name, integrity);
-  return { origin: { ...origin, licence: licence ?? noLicence }, warnings, logoUrl: '', packed: { bytes, archive } };
+  return {
+    origin: { ...origin, licence: licence === null ? noLicence : shownText(licence) },
+    warnings,
+    logoUrl: '',
+    packed: { bytes, archive },
+  };
 }
 
 function originOf(kind: Origin['kind'], { contents }: OpenedArchive, name: string, integrity: string): Origin {

@@ -122,12 +122,12 @@ test('a package is read with its licence, its code and its integrity', async () 
     },
     { name: 'package/PaxHeader', type: 'x', content: pax.replace(/^\d+/, String(Buffer.byteLength(pax))) },
     { name: 'package/short', content: 'long' },
-    { name: 'package/LICENSE.md', content: '\n# The licence of tea\nmore' },
+    { name: 'package/LICENSE.md', content: '\n# The licence\u202e of tea\nmore' },
   ];
   const packed = await readPiecePackage(tarball(entries));
   assert.deepEqual(
     [packed.file.toString(), packed.licence, packed.packedFrom],
-    ['long', '# The licence of tea', 'sha512-x'],
+    ['long', '# The licence\ufffd of tea', 'sha512-x'],
   );
 });
 
