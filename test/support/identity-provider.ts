@@ -9,6 +9,8 @@ export const providerClient = { id: 'quartermaster', secret: `${randomBytes(16).
 /** The person who is signed in at the provider. */
 export interface Person {
   sub: string;
+  /** Whether they refuse what an application asks for. */
+  denies?: boolean;
   claims: Record<string, unknown>;
 }
 
@@ -22,6 +24,8 @@ export interface ProviderOptions {
   readonly hasThinTokens?: boolean;
   /** How the client proves itself. Default: `client_secret_post`. */
   readonly authentication?: 'client_secret_post' | 'client_secret_basic' | 'none';
+  /** Gives refresh tokens, which work once, and access tokens that live for this many seconds. */
+  readonly accessSeconds?: number;
 }
 
 /** Starts a provider of OpenID Connect by other authors, on this machine, with a new P-256 key. */
@@ -49,7 +53,8 @@ export async function startIdentityProvider(t: Ending, options: ProviderOptions)
   /** A page on which the person continues without a password. */
   const interact: Handler = (request, response) => {
     if (request.method === 'POST') {
-      void provider.interactionFinished(request, response, { login: { accountId: person.sub } });
+      const decision = person.denies ? { error: 'access_denied' } : { login: { accountId: person.sub }, consent: {} };
+      void provider.interactionFinished(request, response, decision);
       return;
     }
     response.setHeader('content-type', 'text/html');
@@ -77,15 +82,17 @@ interface GrantContext {
 }
 
 function configurationOf(options: ProviderOptions, person: Person, privateKey: KeyObject) {
-  const { redirectUris, hasThinTokens, authentication = 'client_secret_post' } = options;
+  const { redirectUris, hasThinTokens, accessSeconds, authentication = 'client_secret_post' } = options;
+  const isOffline = accessSeconds !== undefined;
   const secret = authentication === 'none' ? {} : { client_secret: providerClient.secret };
-  const scopes = ['openid', 'email', 'profile', 'groups'];
+  const scopes = ['openid', 'email', 'profile', 'groups', ...(isOffline ? ['offline_access'] : [])];
   const lives = ['Interaction', 'Grant', 'Session', 'AccessToken', 'IdToken'].map((name) => [name, 600]);
   return {
     clients: [
       {
         ...{ client_id: providerClient.id, redirect_uris: redirectUris, token_endpoint_auth_method: authentication },
         ...{ id_token_signed_response_alg: 'ES256', ...secret },
+        ...(isOffline ? { grant_types: ['authorization_code', 'refresh_token'] } : {}),
       },
     ],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'first', alg: 'ES256', use: 'sig' }] },
@@ -94,8 +101,9 @@ function configurationOf(options: ProviderOptions, person: Person, privateKey: K
     scopes,
     clientAuthMethods: [authentication],
     conformIdTokenClaims: hasThinTokens === true,
-    ttl: Object.fromEntries(lives),
-    features: { devInteractions: { enabled: false } },
+    ttl: { ...Object.fromEntries(lives), RefreshToken: 600, ...(isOffline ? { AccessToken: accessSeconds } : {}) },
+    rotateRefreshToken: true,
+    features: { devInteractions: { enabled: false }, revocation: { enabled: isOffline } },
     findAccount: (_context: unknown, sub: string) => ({
       accountId: sub,
       claims: async () => ({ sub, ...person.claims }),

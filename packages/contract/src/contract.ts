@@ -7,6 +7,7 @@ export * from './chunking.ts';
 export * from './citations.ts';
 export * from './codes.ts';
 export * from './collections.ts';
+export * from './connections.ts';
 export * from './credential-profiles.ts';
 export * from './dialects.ts';
 export * from './embedding.ts';

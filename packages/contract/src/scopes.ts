@@ -6,6 +6,7 @@ export const scopes = [
   'collections:read',
   'plugins',
   'plugins:read',
+  'connections',
   'metrics',
   'admin',
 ] as const;
@@ -32,7 +33,7 @@ export function withIncluded(given: Iterable<Scope>): ReadonlySet<Scope> {
 export const defaultScopes = ['files', 'collections', 'plugins'] as const satisfies readonly Scope[];
 
 /** The scopes of the first key: they include all others. */
-export const firstScopes = [...defaultScopes, 'metrics', 'admin'] as const satisfies readonly Scope[];
+export const firstScopes = [...defaultScopes, 'connections', 'metrics', 'admin'] as const satisfies readonly Scope[];
 
 /** The maximum number of collections that a key names, and of bundles and plugins. */
 export const maxKeyCollections = 200;
@@ -64,6 +65,7 @@ export const permissionWords = {
   plugins_some: 'Runs only these plugins, also if they change or delete something: {names}.',
   plugins_read_all: 'Runs every plugin that only reads.',
   plugins_read_some: 'Runs only these plugins, if they only read: {names}.',
+  connections: 'Creates, uses, lists and deletes the connections of end users.',
   metrics: 'Reads the metrics of the whole service.',
   admin: 'Creates, replaces and revokes keys of its project, and changes stored credentials.',
 } as const;
@@ -87,6 +89,7 @@ export function describePermissions(
     ...about('collections', collections),
     ...about('files', collections),
     ...about('plugins', tools),
+    ...(held.has('connections') ? [words.connections] : []),
     ...(held.has('metrics') ? [words.metrics] : []),
     ...(held.has('admin') ? [words.admin] : []),
   ];

@@ -76,3 +76,7 @@ export type RunStatus = (typeof runStatuses)[number];
 
 /** The member of `credentials` that names a credential profile instead of holding credentials. */
 export const profileMember = '$profile';
+/** The member of `credentials` that names a connection of an end user. */
+export const connectionMember = '$connection';
+export const connectionStatuses = ['pending', 'active', 'reconnect_required', 'misconfigured'] as const;
+export type ConnectionStatus = (typeof connectionStatuses)[number];

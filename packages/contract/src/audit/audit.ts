@@ -45,6 +45,21 @@ const actions = {
     meaning: 'The credentials of a profile were replaced.',
   },
   'credential_profile.deleted': { object: 'credential_profile', meaning: 'A credential profile was deleted.' },
+  'connection.linked': { object: 'connection', meaning: 'A link was created with which an end user connects.' },
+  'connection.connected': { object: 'connection', meaning: 'An end user connected an account.' },
+  'connection.refused': {
+    object: 'connection',
+    meaning:
+      'An end user did not connect. `reason`: `cancelled`, `expired`, `other_browser`, or the error code of the provider.',
+    outcome: 'refused',
+  },
+  'connection.refresh_failed': { object: 'connection', meaning: 'The provider refused to refresh a connection.' },
+  'connection.revoked': {
+    object: 'connection',
+    meaning: 'A connection was revoked and deleted. `provider` tells whether the provider confirmed it.',
+  },
+  'oauth_client.set': { object: 'bundle', meaning: 'The OAuth client of a bundle was set.' },
+  'oauth_client.deleted': { object: 'bundle', meaning: 'The OAuth client of a bundle was deleted.' },
   'application.allowed': { object: 'application', meaning: 'A person allowed an application to act.' },
   'application.denied': { object: 'client', meaning: 'A person refused an application.' },
   'application.revoked': { object: 'application', meaning: 'An application was signed out.' },

@@ -5,6 +5,7 @@ export * from './audit.ts';
 export * from './catalogue.ts';
 export * from './chunks.ts';
 export * from './collections.ts';
+export * from './connections.ts';
 export * from './credential-profiles.ts';
 export * from './dialects.ts';
 export * from './execution.ts';

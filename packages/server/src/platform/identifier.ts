@@ -14,6 +14,8 @@ export const idPrefixes = {
   row: 'rrow',
   run: 'xrun',
   credentialProfile: 'prof',
+  connection: 'conn',
+  bundleClient: 'bcli',
   account: 'acct',
   session: 'sess',
   grant: 'gran',

@@ -74,7 +74,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
 
   async function find({ projectId, permissions }: ProjectProfiles, name: string): Promise<StoredProfile> {
     const found = await repository.find(projectId, name);
-    if (found === undefined || permissions?.seesBundle(found.bundleId) === false) throw profileNotFound(name);
+    if (found === undefined || found.connection !== null || permissions?.seesBundle(found.bundleId) === false)
+      throw profileNotFound(name);
     return found;
   }
 
@@ -119,7 +120,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       const place = { projectId, bundleId, name };
       const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(place));
       const now = clock.now();
-      const profile = { id: newId('credentialProfile'), ...place, encrypted, keyId, createdAt: now, updatedAt: now };
+      const times = { createdAt: now, updatedAt: now };
+      const profile = { id: newId('credentialProfile'), ...place, encrypted, keyId, ...times, connection: null };
       const outcome = await repository.add(profile, maxProfiles);
       if (outcome === 'taken') throw profileNameTaken(name);
       if (outcome === 'full') {
@@ -138,7 +140,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     },
     get: async (user, name) => toWire(await find(user, name)),
     async list({ projectId, permissions }, query) {
-      const page = await repository.list(projectId, checkCursors(query, 'credentialProfile'), permissions?.bundles);
+      const bundles = permissions?.bundles;
+      const page = await repository.list(projectId, checkCursors(query, 'credentialProfile'), { bundles });
       return { ...page, items: page.items.map(toWire) };
     },
     remove: async (user, name) => void (await repository.remove(user.projectId, (await find(user, name)).name)),

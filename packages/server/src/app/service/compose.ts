@@ -154,6 +154,7 @@ async function openAddresses(context: ServiceContext) {
   if (files === null || mcp === null) return { files, plugins, mcp: null };
   serveMcpOfFiles(context, files.app, mcp);
   if (plugins !== null) {
+    plugins.servePages(files.app);
     mountPlugins(files.app, { guard: files.guard, mounted: context.mounted, plugins: plugins.app });
     await plugins.app.ready();
   }

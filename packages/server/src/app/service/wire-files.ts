@@ -1,3 +1,4 @@
+import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
 import { onceRetried } from '../../platform/concurrency/once.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
@@ -47,6 +48,7 @@ import type { ListenAddress, ServiceContext } from './context.ts';
 import { listLimits, recordBounds } from './list-limits.ts';
 import { serveAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
+import { serveBundleClients } from './wire-connections.ts';
 import { openEmbedding } from './wire-embedding.ts';
 import { serveInstallation } from './wire-installation.ts';
 import { openAccess } from './wire-node.ts';
@@ -68,11 +70,8 @@ export interface FilesAddress extends ListenAddress {
   readonly stored: StoredFiles;
 }
 
-/** Encrypts the passwords of files. Null without an encryption key. */
-type Encrypting = CollectionContext['encrypter'];
-
 /** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
-export async function openFilesAddress(context: ServiceContext, encrypter: Encrypting): Promise<FilesAddress> {
+export async function openFilesAddress(context: ServiceContext, encrypter: Encrypter | null): Promise<FilesAddress> {
   const { config, clock, logger, resources } = context;
   const stored = await openStoredFiles(context);
   const { blobs } = stored;
@@ -118,6 +117,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
   });
   serveAccess(context, app, access);
   serveInstallation(context, app, { ...stored, guard: access.projectRoutes.guard });
+  serveBundleClients(context, app, { guard: access.projectRoutes.guard, encrypter });
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, { files: consoleFiles, basePath });
   referenceRoutes(app, { files: consoleFiles, basePath });

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { connectionMember } from '@quartermaster/contract';
 import { createPluginsGuard } from '../../access/authentication.ts';
+import { connectionRoutes } from '../../access/connections/routes.ts';
 import {
   type CredentialProfilesDeps,
   createCredentialProfiles,
@@ -50,6 +52,7 @@ import { referenceRoutes } from '../console/routes.ts';
 import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openSharedContent, type StoredFiles } from './wire-blobs.ts';
+import { openConnections } from './wire-connections.ts';
 import { openExecution, type Secrets } from './wire-execution.ts';
 import type { FilesAddress } from './wire-files.ts';
 import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
@@ -58,6 +61,12 @@ import { openTokens } from './wire-oauth.ts';
 /** The stored outputs of one project. */
 const maxArtifacts = 10_000;
 
+export interface PluginsAddress extends ListenAddress {
+  readonly mcp: SharedMcp;
+  /** Serves the pages of connections at another address. */
+  readonly servePages: (app: ListenAddress['app']) => void;
+}
+
 /**
  * Opens the plugins address: catalogue and execution.
  * @param parts `files` are the collections and stored content of this process; null when it serves no files
@@ -65,7 +74,7 @@ const maxArtifacts = 10_000;
 export async function openPluginsAddress(
   context: ServiceContext,
   { secrets, files: ofFiles }: { secrets: Secrets; files: Pick<FilesAddress, 'knowledge' | 'stored'> | null },
-): Promise<ListenAddress & { readonly mcp: SharedMcp }> {
+): Promise<PluginsAddress> {
   const { config } = context;
   const { runStore, ...runServices } = await openRunServices(context);
   // The URLs of icons contain the port, so the port must be known before the catalogue is loaded.
@@ -91,7 +100,13 @@ export async function openPluginsAddress(
   catalogueRoutes(app, { catalogue, search, onRequest: guard.checkRead, permissionsOf });
   const profiles = openProfiles(context, { catalogue, encrypter });
   credentialProfileRoutes(app, { profiles, guard });
-  const resolveCredentials = profiles.resolve;
+  const connecting = openConnections(context, { catalogue, encrypter });
+  connectionRoutes(app, { connections: connecting.connections, guard });
+  if (config.serve === 'plugins') connecting.servePages(app);
+  const resolveCredentials: ResolveCredentials = (user, bundleId, credentials) =>
+    Object.hasOwn(credentials, connectionMember)
+      ? connecting.resolve(user, bundleId, credentials)
+      : profiles.resolve(user, bundleId, credentials);
   const once = createRunOnce({
     idempotency: context.idempotency,
     keep: context.idempotencyRepository.complete,
@@ -128,7 +143,9 @@ export async function openPluginsAddress(
     events.close();
     shared.close();
   };
-  return { app, port, mcp: shared, ...(reserved === undefined ? {} : { releasePort: reserved.release }), endStreams };
+  const { servePages } = connecting;
+  const release = reserved === undefined ? {} : { releasePort: reserved.release };
+  return { app, port, mcp: shared, servePages, ...release, endStreams };
 }
 
 /** The paths below which clients reach `/v1` of the plugins address: at its own URL, and at that of the files address. */

@@ -51,6 +51,11 @@ const addresses = {
     'be a list of origins such as https://app.example.com',
     'Allow web pages of these origins, separated by commas, to call both addresses with a key in the `Authorization` header, such as `https://app.example.com`. Their cookies are never accepted',
   ),
+  CONNECTION_ORIGINS: list(
+    isOrigin,
+    'be a list of origins such as https://app.example.com',
+    'Let the browser of an end user return to applications of these origins, separated by commas, after an account is connected, such as `https://app.example.com`',
+  ),
   DRAIN_SECONDS: unset(
     Type.Integer({ minimum: 0, maximum: 3600 }),
     'Keep serving for this many seconds after a stop signal, so that load balancers and clients move on: readiness is 503 and each response closes its connection. Unset: 0 on a terminal, otherwise 5',

@@ -12,6 +12,7 @@ import { addReplacedKeys } from './migrations/0008-replaced-keys.ts';
 import { createOauthRecordIndex } from './migrations/0009-oauth-records-of-grants.ts';
 import { addAdministratorSource } from './migrations/0010-administrator-source.ts';
 import { createBundleArchives } from './migrations/0011-bundle-archives.ts';
+import { createConnections } from './migrations/0012-connections.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -33,6 +34,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0009-oauth-records-of-grants': createOauthRecordIndex(),
     '0010-administrator-source': addAdministratorSource,
     '0011-bundle-archives': createBundleArchives(dialect),
+    '0012-connections': createConnections(dialect),
   };
 }
 

@@ -17,6 +17,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   kept_answer_usage: true,
   answer_key: true,
   credential_profile: true,
+  bundle_client: true,
   collection: true,
   record: true,
   record_row: true,

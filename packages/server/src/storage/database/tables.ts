@@ -1,3 +1,4 @@
+import type { ConnectionStatus } from '@quartermaster/contract';
 import type { Generated } from 'kysely';
 import type { AccountTables } from './account-tables.ts';
 import type {
@@ -38,6 +39,7 @@ export interface Tables extends AccountTables, AuditTables, OauthTables, RateTab
   kept_answer_usage: KeptAnswerUsageTable;
   answer_key: AnswerKeyTable;
   credential_profile: CredentialProfileTable;
+  bundle_client: BundleClientTable;
   collection: CollectionTable;
   record: RecordTable;
   record_row: RecordRowTable;
@@ -282,4 +284,20 @@ export interface CredentialProfileTable {
   refresh_claim: string | null;
   /** Milliseconds since 1970 by the clock of the database. */
   refresh_claimed_until: number | null;
+  /** The end user of a connection; null for a profile. */
+  end_user: string | null;
+  status: ConnectionStatus | null;
+  /** JSON object with the other facts of a connection. */
+  connection: string | null;
+}
+
+/** The OAuth client that the operator registered for a bundle. Unique: bundle_id. */
+export interface BundleClientTable {
+  id: string;
+  bundle_id: string;
+  /** As in `credential_profile`, bound to the bundle. */
+  sealed: string;
+  key_id: string;
+  created_at: number;
+  updated_at: number;
 }

@@ -1,16 +1,21 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type {
+  BundleClientRepository,
   CredentialProfileRepository,
+  StoredBundleClient,
+  StoredConnection,
   StoredProfile,
 } from '../../access/credential-profiles/credential-profile-repository.ts';
 import type { Database } from '../database/database.ts';
 import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { databaseNow } from '../database/like-pattern.ts';
 import { areAtLeast, countRows, lockProject } from '../database/row-limit.ts';
-import type { CredentialProfileTable } from '../database/tables.ts';
+import type { BundleClientTable, CredentialProfileTable } from '../database/tables.ts';
 
 /** Stores credential profiles in either database. */
-export function createCredentialProfileRepository({ read, write, dialect }: Database): CredentialProfileRepository {
+export function createCredentialProfileRepository(database: Database): CredentialProfileRepository {
+  const { read, write, dialect } = database;
+  const clients = createBundleClientRepository(database);
   const now = databaseNow(dialect);
   return {
     add: (profile, most) =>
@@ -21,7 +26,8 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
           .select('id')
           .where('project_id', '=', profile.projectId);
         if ((await ofProject.where('name', '=', profile.name).executeTakeFirst()) !== undefined) return 'taken';
-        if (await areAtLeast(ofProject.orderBy('id'), most)) return 'full';
+        const ofKind = ofProject.where('end_user', profile.connection === null ? 'is' : 'is not', null);
+        if (await areAtLeast(ofKind.orderBy('id'), most)) return 'full';
         await transaction.insertInto('credential_profile').values(toRow(profile)).execute();
         return 'added';
       }),
@@ -35,17 +41,20 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
       return row === undefined ? undefined : toProfile(row);
     },
     findBundles: (projectId, names) => findBundles(read, projectId, names),
-    list: async (projectId, query, bundles = null) => {
+    list: async (projectId, query, { bundles = null, areConnections = false, endUser } = {}) => {
       let ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
+      ofProject = ofProject.where('end_user', areConnections ? 'is not' : 'is', null);
+      if (endUser !== undefined) ofProject = ofProject.where('end_user', '=', endUser);
       if (bundles !== null) ofProject = ofProject.where('bundle_id', 'in', [...bundles]);
       const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
       const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
       return { ...page, items: page.items.map(toProfile) };
     },
-    replace: async (profile, { encrypted, keyId, updatedAt }) => {
+    replace: async (profile, { encrypted, keyId, updatedAt, connection }) => {
+      const sealed = { sealed: encrypted, key_id: keyId, updated_at: updatedAt };
       const result = await write
-        .updateTable('credential_profile')
-        .set({ sealed: encrypted, key_id: keyId, updated_at: updatedAt })
+        .updateTable(profile.projectId === '' ? 'bundle_client' : 'credential_profile')
+        .set(connection === undefined ? sealed : { ...sealed, ...columnsOf(connection) })
         .where('id', '=', profile.id)
         .where('sealed', '=', profile.encrypted)
         .executeTakeFirst();
@@ -68,6 +77,7 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
         .execute();
     },
     remove: async (projectId, name) => {
+      if (projectId === '') return await clients.remove(name);
       const result = await write
         .deleteFrom('credential_profile')
         .where('project_id', '=', projectId)
@@ -75,9 +85,22 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
         .executeTakeFirst();
       return result.numDeletedRows === 1n;
     },
+    removePending: async (createdBefore) => {
+      await write
+        .deleteFrom('credential_profile')
+        .where('status', '=', 'pending')
+        .where('created_at', '<', createdBefore)
+        .execute();
+    },
     countByKey: async () => {
       const rows = await read
-        .selectFrom('credential_profile')
+        .selectFrom(
+          read
+            .selectFrom('credential_profile')
+            .select('key_id')
+            .unionAll(read.selectFrom('bundle_client').select('key_id'))
+            .as('encrypted'),
+        )
         .select((select) => ['key_id', select.fn.countAll<number>().as('profiles')])
         .groupBy('key_id')
         .orderBy('key_id')
@@ -93,8 +116,59 @@ export function createCredentialProfileRepository({ read, write, dialect }: Data
         .orderBy('id')
         .limit(limit)
         .execute();
-      return rows.map(toProfile);
+      const clientRows = await read
+        .selectFrom('bundle_client')
+        .selectAll()
+        .where('key_id', '!=', keyId)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      const found = [...rows.map(toProfile), ...clientRows.map(asProfile)];
+      return found.sort((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limit);
     },
+  };
+}
+
+/** Stores the OAuth clients of bundles in either database. */
+export function createBundleClientRepository({ read, write }: Database): BundleClientRepository {
+  return {
+    find: async (bundleId) => {
+      const row = await read
+        .selectFrom('bundle_client')
+        .selectAll()
+        .where('bundle_id', '=', bundleId)
+        .executeTakeFirst();
+      return row === undefined ? undefined : toClient(row);
+    },
+    save: async ({ id, bundleId, encrypted, keyId, createdAt, updatedAt }) => {
+      const sealed = { sealed: encrypted, key_id: keyId, updated_at: updatedAt };
+      await write
+        .insertInto('bundle_client')
+        .values({ id, bundle_id: bundleId, created_at: createdAt, ...sealed })
+        .onConflict((conflict) => conflict.column('bundle_id').doUpdateSet(sealed))
+        .execute();
+    },
+    remove: async (bundleId) => {
+      const result = await write.deleteFrom('bundle_client').where('bundle_id', '=', bundleId).executeTakeFirst();
+      return result.numDeletedRows === 1n;
+    },
+  };
+}
+
+/** An OAuth client belongs to no project. */
+function asProfile(row: Selectable<BundleClientTable>): StoredProfile {
+  return { ...toClient(row), projectId: '', name: row.bundle_id, connection: null };
+}
+
+function toClient(row: Selectable<BundleClientTable>): StoredBundleClient {
+  return {
+    id: row.id,
+    bundleId: row.bundle_id,
+    encrypted: row.sealed,
+    keyId: row.key_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
   };
 }
 
@@ -123,7 +197,19 @@ function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
     keyId: row.key_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    connection: toConnection(row),
   };
+}
+
+function toConnection({ end_user: endUser, status, connection }: Selectable<CredentialProfileTable>) {
+  if (endUser === null || status === null || connection === null) return null;
+  return { endUser, status, ...(JSON.parse(connection) as Omit<StoredConnection, 'endUser' | 'status'>) }; // written below
+}
+
+function columnsOf(connection: StoredConnection | null) {
+  if (connection === null) return { end_user: null, status: null, connection: null };
+  const { endUser, status, ...facts } = connection;
+  return { end_user: endUser, status, connection: JSON.stringify(facts) };
 }
 
 function toRow(profile: StoredProfile): Insertable<CredentialProfileTable> {
@@ -136,5 +222,6 @@ function toRow(profile: StoredProfile): Insertable<CredentialProfileTable> {
     key_id: profile.keyId,
     created_at: profile.createdAt,
     updated_at: profile.updatedAt,
+    ...columnsOf(profile.connection),
   };
 }

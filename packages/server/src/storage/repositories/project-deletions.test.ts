@@ -207,7 +207,7 @@ async function addEverything(database: Database): Promise<void> {
   } as const;
   const collection = { id, projectId, ...texts, capacity: 1, embeddingPaused: false, metadata: {}, ...at };
   await assert.rejects(createCollectionRepository(database).add(collection, 10), notFound);
-  const profile = { id, projectId, bundleId: 'b', name: 'n', encrypted: 'x', keyId: 'k', ...at };
+  const profile = { id, projectId, bundleId: 'b', name: 'n', encrypted: 'x', keyId: 'k', connection: null, ...at };
   await assert.rejects(createCredentialProfileRepository(database).add(profile, 10), notFound);
   const projects = createProjectRepository(database);
   await assert.rejects(projects.addKey(newKey()[0], { now: 1, most: 10 }), notFound);

@@ -1,4 +1,4 @@
-import { profileMember } from '@quartermaster/contract';
+import { connectionMember, profileMember } from '@quartermaster/contract';
 import { isJsonObject } from '../../platform/json/json-object.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { checkCredentialBounds } from '../catalogue/credential-bounds.ts';
@@ -44,7 +44,7 @@ export function pickCredentials(
   const sources = [fromSingleHeaders(names, headerOf), ...objects];
   const layers = sources.flatMap((source) => [source, membersOf(source[bundle.id])]);
   return Object.fromEntries(
-    [...names, profileMember].flatMap((name) => {
+    [...names, profileMember, connectionMember].flatMap((name) => {
       const layer = layers.findLast((one) => Object.hasOwn(one, name));
       return layer === undefined ? [] : [[name, layer[name]]];
     }),

@@ -23,6 +23,7 @@ function profileOf(projectId: string, name: string, changes: Partial<StoredProfi
     keyId: 'key-1',
     createdAt: 5,
     updatedAt: 6,
+    connection: null,
     ...changes,
   };
 }

@@ -1,14 +1,15 @@
-import type { BundleManifest } from '@quartermaster/plugin-kit';
+import type { BundleManifest, OauthDeclaration } from '@quartermaster/plugin-kit';
 import { checkSchema } from '../schema/check-schema.ts';
 import type { ErrorCollector } from '../schema/error-collector.ts';
 import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
+import { describeHostError } from './check-host.ts';
 import { checkInjections } from './check-injections.ts';
 import { checkCredentialPlaces, checkHostTemplates } from './check-places.ts';
 
 /** The parts of a bundle that the requests of its plugins refer to. */
 export type RequestBasis = Pick<
   BundleManifest,
-  'hosts' | 'credentials_schema' | 'inject' | 'credential_places' | 'piece'
+  'hosts' | 'credentials_schema' | 'inject' | 'credential_places' | 'piece' | 'oauth'
 >;
 
 /** The properties of `credentials_schema`, by name. */
@@ -45,6 +46,7 @@ export function checkCredentials(manifest: RequestBasis, errors: ErrorCollector)
   checkInjections({ inject, path: ['inject'], known: properties, hosts: knownHosts(manifest) }, errors);
   checkHostTemplates(manifest, properties, errors);
   if (manifest.credential_places !== undefined) checkCredentialPlaces(manifest, manifest.credential_places, errors);
+  if (manifest.oauth !== undefined) checkOauth(manifest.oauth, { manifest, properties }, errors);
   const { piece, credential_places: places, credentials_schema: schema } = manifest;
   if (piece !== undefined && schema !== undefined && places === undefined) {
     errors.add(['credential_places'], 'Is required in a bundle with "piece" and credentials.');
@@ -59,5 +61,23 @@ export function checkCredentials(manifest: RequestBasis, errors: ErrorCollector)
   }
   if (to !== undefined && !properties.has(to)) {
     errors.add(['hosts', 'credentials_to'], `${JSON.stringify(to)} is not in credentials_schema.`);
+  }
+}
+
+interface OauthPlace {
+  readonly manifest: RequestBasis;
+  readonly properties: ReadonlyMap<string, unknown>;
+}
+
+/** The browser opens the authorization URL, so its host may be any. The service itself sends requests to the others. */
+function checkOauth(oauth: OauthDeclaration, { manifest, properties }: OauthPlace, errors: ErrorCollector): void {
+  const urls = { token_url: oauth.token_url, revocation: oauth.revocation?.url, account: oauth.account?.url };
+  for (const [member, url] of Object.entries(urls)) {
+    const [origin = ''] = /^https:\/\/[^/?]*/.exec(url ?? '') ?? [];
+    const message = url === undefined ? null : describeHostError(origin, knownHosts(manifest));
+    if (message !== null) errors.add(['oauth', member], message);
+  }
+  if (!properties.has(oauth.credential)) {
+    errors.add(['oauth', 'credential'], `${JSON.stringify(oauth.credential)} is not in credentials_schema.`);
   }
 }

@@ -90,7 +90,7 @@ function checkBundle(value: unknown, name: string, errors: ErrorCollector): Chec
 
 /** Returns undefined when one of the parts is invalid, because checks against the others would report false errors. */
 function basisOf(value: unknown, { hosts, ...members }: Partial<BundleManifest>): RequestBasis | undefined {
-  const isInvalid = (['credentials_schema', 'inject', 'credential_places'] as const).some(
+  const isInvalid = (['credentials_schema', 'inject', 'credential_places', 'oauth'] as const).some(
     (name) => members[name] === undefined && Object.hasOwn(Object(value), name),
   );
   return hosts === undefined || isInvalid ? undefined : { ...members, hosts };

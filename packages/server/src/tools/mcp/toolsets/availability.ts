@@ -1,4 +1,4 @@
-import { profileMember } from '@quartermaster/contract';
+import { connectionMember, profileMember } from '@quartermaster/contract';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
 import { Problem } from '../../../platform/problem.ts';
 import type { CompiledBundle } from '../../catalogue/catalogue.ts';
@@ -34,9 +34,11 @@ export async function openAvailability(
     if (refusal !== undefined) return 'This service cannot run it on its machine.';
     if (callsOut && hosts.length === 0) return 'The operator of this service has allowed no host for it.';
     const credentials = pickCredentials(bundle, headerOf, [sent]);
-    const profile = credentials[profileMember];
+    const profile = credentials[connectionMember] ?? credentials[profileMember];
     if (typeof profile === 'string') {
-      return profiles.get(profile) === bundle.id ? null : 'The credential profile of this request is not one for it.';
+      return profiles.get(profile) === bundle.id
+        ? null
+        : 'The credential profile or connection of this request is not one for it.';
     }
     if (bundle.checkCredentials(declaredCredentials(bundle, credentials)).length === 0) return null;
     return `It needs the credentials ${nameCredentials(bundle)}. The person who configures this client must send them as headers.`;
@@ -67,6 +69,8 @@ const maxProfileNames = 33;
 /** The names of profiles, for all bundles or below the id of a bundle. */
 function profileNamesIn(sent: Named): string[] {
   const places = [sent, ...Object.values(sent).filter(isJsonObject)];
-  const names = places.map((place) => place[profileMember]).filter((name) => typeof name === 'string');
+  const names = places
+    .flatMap((place) => [place[profileMember], place[connectionMember]])
+    .filter((name) => typeof name === 'string');
   return [...new Set(names)].slice(0, maxProfileNames);
 }

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { leavesFor, openConnectApp, providerOrigin } from './testing/connect-app.ts';
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`a connection in ${kind}`, () => {
+    test('is made in the browser with PKCE, after the person has seen application, scopes and account', async (t) => {
+      const app = await openConnectApp(t, { kind });
+      const link = await app.create();
+      assert.deepEqual([link.status, link.account, link.end_user], ['pending', null, 'user-42']);
+      await assert.rejects(app.use(link.connection_id), { code: 'CREDENTIALS_VALIDATION_ERROR' });
+      const page = await app.get(link.connect_url);
+      assert.equal(page.statusCode, 200);
+      for (const text of ['tea', 'user-42', 'offline_access', 'Calendar &lt;b&gt;'])
+        assert.ok(page.body.includes(text), text);
+      const { cookie, url } = await app.start(link.connect_url);
+      const asked = new URL(url);
+      assert.deepEqual(
+        [
+          asked.origin,
+          ...['response_type', 'code_challenge_method', 'prompt'].map((name) => asked.searchParams.get(name)),
+        ],
+        [providerOrigin, 'code', 'S256', 'consent'],
+      );
+      const received = await app.get((await app.authorise(url)).href, { cookie });
+      assert.equal(received.statusCode, 303, received.body);
+      await assert.rejects(app.use(link.connection_id), { code: 'CREDENTIALS_VALIDATION_ERROR' });
+      const confirm = `https://q.example${received.headers.location}`;
+      assert.match((await app.get(confirm, { cookie })).body, /ada@example\.com/);
+      assert.equal((await app.post(confirm, { decision: 'connect' }, { cookie })).statusCode, 200);
+      const connected = await app.connections.get(app.user, link.connection_id);
+      assert.deepEqual([connected.status, connected.account], ['active', { id: 'ada', label: 'ada@example.com' }]);
+      const { credentials } = await app.use(link.connection_id);
+      assert.deepEqual(Object.keys(credentials), ['TOKEN']);
+      const asking = { headers: { authorization: `Bearer ${credentials.TOKEN}` } };
+      assert.equal((await fetch(`${app.provider.issuer}/me`, asking)).status, 200);
+    });
+
+    test('is refreshed once for many callers of several stores, and its refresh token rotates', async (t) => {
+      const app = await openConnectApp(t, { kind, accessSeconds: 100 });
+      const { id } = await app.connect();
+      const first = (await app.use(id)).credentials.TOKEN;
+      assert.equal(app.countRequests('POST /token'), 1);
+      app.clock.offset = 101_000;
+      const stores = Array.from({ length: 4 }, () => app.createTokens());
+      const callers = stores.flatMap((store) => Array.from({ length: 5 }, () => store));
+      const used = await Promise.all(
+        callers.map(async (store) => await store.resolve(app.user, 'calendar', { $connection: id })),
+      );
+      assert.equal(app.countRequests('POST /token'), 2);
+      assert.equal(new Set(used.map(({ credentials }) => credentials.TOKEN)).size, 1);
+      assert.notEqual(used[0]?.credentials.TOKEN, first);
+      app.clock.offset = 202_000;
+      await app.use(id);
+      assert.equal(app.countRequests('POST /token'), 3, 'the rotated refresh token works');
+    });
+  });
+}
+
+test('a connection is refreshed early, and the old token serves while the provider does not answer', async (t) => {
+  const app = await openConnectApp(t, { accessSeconds: 100 });
+  const { id } = await app.connect();
+  const { credentials: old } = await app.use(id);
+  app.provider.replaced.set('/token', (_request, response) => response.writeHead(503, { 'retry-after': '7' }).end());
+  app.clock.offset = 95_000;
+  assert.deepEqual((await app.use(id)).credentials, old);
+  app.clock.offset = 101_000;
+  await assert.rejects(app.use(id), (error: { code?: string; headers?: object }) => {
+    assert.deepEqual([error.code, error.headers], ['SERVICE_UNAVAILABLE', { 'Retry-After': '7' }]);
+    return true;
+  });
+  assert.equal(
+    (await app.connections.get(app.user, id)).status,
+    'active',
+    'it never has to be connected again for this',
+  );
+  app.provider.replaced.clear();
+  assert.notDeepEqual((await app.use(id)).credentials, old);
+});
+
+test('a refused refresh requires a new connection, and a refused client tells the operator', async (t) => {
+  const app = await openConnectApp(t, { accessSeconds: 100 });
+  const { id } = await app.connect();
+  app.clock.offset = 101_000;
+  await app.clients.set('calendar', 'quartermaster', 'wrong');
+  await assert.rejects(app.use(id), { code: 'NOT_CONFIGURED' });
+  const shown = async () => {
+    const { status, reason } = await app.connections.get(app.user, id);
+    return [status, reason];
+  };
+  assert.deepEqual(await shown(), ['misconfigured', 'invalid_client']);
+  const other = await openConnectApp(t, { accessSeconds: 100 });
+  const { id: otherId } = await other.connect();
+  other.clock.offset = 101_000;
+  other.provider.replaced.set('/token', (_request, response) => {
+    // Some providers send errors with status 200.
+    response.setHeader('content-type', 'application/json').end('{"error":"invalid_grant"}');
+  });
+  await assert.rejects(other.use(otherId), { code: 'CREDENTIALS_VALIDATION_ERROR' });
+  const { status, reason } = await other.connections.get(other.user, otherId);
+  assert.deepEqual([status, reason], ['reconnect_required', 'refused']);
+  assert.ok((await other.events()).some((event) => event.startsWith('connection.refresh_failed')));
+  other.provider.replaced.clear();
+  await other.connect(await other.connections.link(other.user, otherId, undefined));
+  assert.equal((await other.connections.get(other.user, otherId)).status, 'active');
+  await other.use(otherId);
+});
+
+test('a refresh that did not finish is in doubt: a refusal after it is not called a revocation', async (t) => {
+  const app = await openConnectApp(t, { accessSeconds: 100, timing: { claim: 1, doubt: 1 } });
+  const { id } = await app.connect();
+  app.clock.offset = 101_000;
+  // A process that ended has left its claim, and has used the refresh token.
+  assert.equal(await app.repository.claimRefresh(id, 'process that ended', -1000), 'claimed');
+  app.provider.replaced.set('/token', (_request, response) =>
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}'),
+  );
+  await assert.rejects(app.use(id), { code: 'CREDENTIALS_VALIDATION_ERROR' });
+  const { status, reason } = await app.connections.get(app.user, id);
+  assert.deepEqual([status, reason], ['reconnect_required', 'outcome_unknown']);
+});
+
+test('a deleted connection is revoked at the provider, and the connections of a deleted end user are gone', async (t) => {
+  const app = await openConnectApp(t);
+  const [one, two] = [await app.connect(), await app.connect()];
+  const { credentials } = await app.use(one.id);
+  assert.deepEqual(await app.connections.remove(app.user, one.id), { id: one.id, provider: true });
+  await assert.rejects(app.use(one.id), { code: 'OBJECT_NOT_FOUND' });
+  const { status } = await fetch(`${app.provider.issuer}/me`, {
+    headers: { authorization: `Bearer ${credentials.TOKEN}` },
+  });
+  assert.equal(status, 401, 'the provider accepts it no more');
+  const other = await app.connect(await app.create({ end_user: 'user-7' }));
+  assert.deepEqual(await app.connections.removeEndUser(app.user, 'user-42'), [{ id: two.id, provider: true }]);
+  const { items } = await app.connections.list(app.user, {});
+  assert.deepEqual(
+    items.map((each) => each.connection_id),
+    [other.id],
+  );
+  assert.deepEqual(await app.database.read.selectFrom('credential_profile').select('id').execute(), [{ id: other.id }]);
+  app.provider.replaced.set('/token/revocation', (_request, response) => response.writeHead(500).end());
+  assert.deepEqual(await app.connections.remove(app.user, other.id), { id: other.id, provider: false });
+  assert.deepEqual((await app.connections.list(app.user, {})).items, []);
+});
+
+test('a bundle with an API key is connected with a form, and the application returns to its own page', async (t) => {
+  const app = await openConnectApp(t);
+  const link = await app.create({ bundle_id: 'weather', return_url: 'https://app.example/done?a=1' });
+  assert.match((await app.get(link.connect_url)).body, /name="KEY" type="password"/);
+  const wrong = await app.post(link.connect_url, { OTHER: 'x' });
+  assert.match(wrong.body, /role="alert"/);
+  const done = await app.post(link.connect_url, { KEY: 'key of user-42' });
+  assert.equal(leavesFor(done.body), `https://app.example/done?a=1&connection_id=${link.connection_id}`);
+  assert.deepEqual(await app.use(link.connection_id, 'weather'), { credentials: { KEY: 'key of user-42' } });
+  assert.equal((await app.post(link.connect_url, { KEY: 'another' })).statusCode, 403);
+});
+
+test('nothing is connected that cannot work', async (t) => {
+  const app = await openConnectApp(t);
+  await assert.rejects(app.create({ bundle_id: 'clock' }), { code: 'REQUEST_VALIDATION_ERROR' });
+  await assert.rejects(app.create({ bundle_id: 'gone' }), { code: 'OBJECT_NOT_FOUND' });
+  await assert.rejects(app.create({ scopes: ['openid', 'admin'] }), { code: 'REQUEST_VALIDATION_ERROR' });
+  await assert.rejects(app.create({ return_url: 'https://evil.example/' }), { code: 'REQUEST_VALIDATION_ERROR' });
+  await app.clients.remove('calendar');
+  await assert.rejects(app.create(), { code: 'NOT_CONFIGURED' });
+  assert.deepEqual((await app.connections.list(app.user, {})).items, []);
+});
