@@ -203,6 +203,8 @@ async function seed(service: StartedService) {
   const sum = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' }, credentials: {} };
   const run = await asker(pluginsUrl, key)<{ run_id: string }>('/v1/execute', sum);
   const artifact = await createArtifact(service);
+  const connect = { bundle_id: 'open_weather', end_user: 'user-41' };
+  const connection = await asker(pluginsUrl, key)<{ connection_id: string }>('/v1/connections', connect);
   const signed = new URL(artifact.file_url ?? '').searchParams;
   const variables: Record<string, string> = {
     ...{ ARTIFACT_ID: artifact.artifact_id, ARTIFACT_EXPIRES: signed.get('expires') ?? '' },
@@ -222,6 +224,7 @@ async function seed(service: StartedService) {
       CHUNK_ID: chunk.chunk_id,
       RUN_ID: run.run_id,
       RATE_LIMIT_ID: limit.rate_limit_id,
+      CONNECTION_ID: connection.connection_id,
     },
     ...{
       SETUP_TOKEN: await setUpToken(service),
@@ -229,6 +232,7 @@ async function seed(service: StartedService) {
       ADMIN_PASSWORD: account.password,
     },
     ...{ NEW_PASSWORD: 'nine herons wade at noon', OPEN_WEATHER_API_KEY: 'canary-weather-key' },
+    OAUTH_CLIENT_SECRET: 'canary-client-secret',
   };
   return { variables, settle };
 }

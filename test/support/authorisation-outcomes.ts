@@ -13,8 +13,8 @@ export interface Subject {
 
 const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: ['files:read', 'collections:read', 'plugins:read'],
-  member: ['files', 'collections', 'plugins'],
-  administrator: ['files', 'collections', 'plugins', 'metrics', 'admin'],
+  member: ['files', 'collections', 'plugins', 'connections'],
+  administrator: ['files', 'collections', 'plugins', 'connections', 'metrics', 'admin'],
 };
 
 /** Returns the scopes with which somebody acts. An application never does more than its person. */

@@ -86,7 +86,12 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       OPTIONS /oauth/jwks
       OPTIONS /oauth/token
       OPTIONS /oauth/revoke
-      OPTIONS /oauth/register`,
+      OPTIONS /oauth/register
+      GET /connect/:token
+      POST /connect/:token
+      GET /connect/callback
+      GET /connect/confirm
+      POST /connect/confirm`,
     'any key': 'GET /v1/key',
     'any person': `
       GET /v1/session
@@ -110,7 +115,10 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       POST /v1/bundle_plans
       POST /v1/bundle_plans/:bundle_plan_id/install
       GET /v1/installed_bundles
-      DELETE /v1/installed_bundles/:bundle_id`,
+      DELETE /v1/installed_bundles/:bundle_id
+      GET /v1/oauth_clients/:bundle_id
+      PUT /v1/oauth_clients/:bundle_id
+      DELETE /v1/oauth_clients/:bundle_id`,
     'project administrator': `
       GET /v1/projects/:project_id/members
       PUT /v1/projects/:project_id/members/:account_id
@@ -215,6 +223,13 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       POST /v1/verify_credentials
       POST /v1/runs/:run_id/cancel
       DELETE /v1/artifacts/:artifact_id`,
+    connections: `
+      GET /v1/connections
+      POST /v1/connections
+      GET /v1/connections/:connection_id
+      POST /v1/connections/:connection_id/link
+      DELETE /v1/connections/:connection_id
+      DELETE /v1/end_users/:end_user`,
     admin: `
       POST /v1/credential_profiles
       POST /v1/credential_profiles/:name

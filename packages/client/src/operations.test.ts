@@ -76,6 +76,15 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   'plugins:followRun': ['runs.wait', ({ runs }) => runs.wait('r', { timeout: 300 })],
   'plugins:getArtifact': ['artifacts.get', ({ artifacts }) => artifacts.get('a')],
   'plugins:deleteArtifact': ['artifacts.delete', ({ artifacts }) => artifacts.delete('a')],
+  'plugins:createConnection': [
+    'connections.create',
+    ({ connections }) => connections.create({ bundle_id: 'b', end_user: 'u' }),
+  ],
+  'plugins:listConnections': ['connections.list', ({ connections }) => connections.list()],
+  'plugins:getConnection': ['connections.get', ({ connections }) => connections.get('c')],
+  'plugins:createConnectionLink': ['connections.link', ({ connections }) => connections.link('c')],
+  'plugins:deleteConnection': ['connections.delete', ({ connections }) => connections.delete('c')],
+  'plugins:deleteEndUser': ['connections.deleteEndUser', ({ connections }) => connections.deleteEndUser('u')],
   'plugins:listCredentialProfiles': ['credentialProfiles.list', ({ credentialProfiles }) => credentialProfiles.list()],
   'plugins:createCredentialProfile': [
     'credentialProfiles.create',

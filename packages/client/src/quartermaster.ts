@@ -9,6 +9,7 @@ import {
   createCollections,
   createSearch,
 } from './resources/collections.ts';
+import { type Connections, createConnections } from './resources/connections.ts';
 import { type CredentialProfiles, createCredentialProfiles } from './resources/credential-profiles.ts';
 import { createFiles, type Files } from './resources/files.ts';
 import { type Bundles, createBundles, createPlugins, type Plugins } from './resources/plugins.ts';
@@ -53,6 +54,7 @@ export class Quartermaster {
   readonly plugins: Plugins;
   readonly runs: Runs;
   readonly artifacts: Artifacts;
+  readonly connections: Connections;
   readonly credentialProfiles: CredentialProfiles;
   readonly projects: Projects;
   readonly keys: Keys;
@@ -76,6 +78,7 @@ export class Quartermaster {
     this.runs = createRuns(plugins);
     this.plugins = createPlugins(plugins, { runs: this.runs, service: createService(pluginsTransport) });
     this.artifacts = createArtifacts(plugins);
+    this.connections = createConnections(plugins);
     this.credentialProfiles = createCredentialProfiles(plugins);
     this.projects = createProjects(files);
     this.keys = createKeys(files);

@@ -14,7 +14,7 @@ from .artifacts import AsyncArtifacts
 from .collections import AsyncChunks, AsyncCollections
 from .connection import AsyncConnection
 from .files import AsyncFiles
-from .plugins import AsyncBundles, AsyncCredentialProfiles, AsyncPlugins
+from .plugins import AsyncBundles, AsyncConnections, AsyncCredentialProfiles, AsyncPlugins
 from .projects import AsyncKeys, AsyncProjects
 from .records import AsyncRecords
 from .runs import AsyncRuns
@@ -57,6 +57,7 @@ class AsyncQuartermaster:
         self.plugins = AsyncPlugins(self._connection, self.runs)
         self.artifacts = AsyncArtifacts(self._connection)
         self.bundles = AsyncBundles(self._connection)
+        self.connections = AsyncConnections(self._connection)
         self.credential_profiles = AsyncCredentialProfiles(self._connection)
         self.projects = AsyncProjects(self._connection)
         self.keys = AsyncKeys(self._connection)

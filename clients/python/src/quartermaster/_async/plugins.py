@@ -1,17 +1,21 @@
-"""Bundles, plugins and credential profiles."""
+"""Bundles, plugins, connections and credential profiles."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, List, Literal
 
 from .._call import Call
 from ..types import (
     Bundle,
+    Connection,
+    ConnectionLink,
     CredentialProfile,
+    EndUserDeletion,
     ExecuteResult,
+    ListConnectionsOptions,
     ListCredentialProfilesOptions,
     Plugin,
     PluginDefinition,
@@ -224,6 +228,43 @@ class AsyncCredentialProfiles(AsyncResource):
     async def delete(self, name: str) -> None:
         """Delete a profile with its credentials."""
         await self._connection.json(Call("deleteCredentialProfile", {"name": name}))
+
+
+class AsyncConnections(AsyncResource):
+    async def create(
+        self,
+        *,
+        bundle_id: str,
+        end_user: str,
+        scopes: Sequence[str] | None = None,
+        return_url: str | None = None,
+    ) -> ConnectionLink:
+        """Create a connection. Send its `connect_url` to the end user."""
+        optional = {"scopes": scopes, "return_url": return_url}
+        given = {name: value for name, value in optional.items() if value is not None}
+        body = {"bundle_id": bundle_id, "end_user": end_user, **given}
+        return await self._connection.data(Call("createConnection", body=body))
+
+    def list(self, **query: Unpack[ListConnectionsOptions]) -> AsyncPages[Connection]:
+        """List the connections of the project."""
+        return AsyncPages(self._connection, Call("listConnections", query=query), "connection_id")
+
+    async def get(self, connection_id: str) -> Connection:
+        """Return a connection."""
+        return await self._connection.data(Call("getConnection", {"connection_id": connection_id}))
+
+    async def link(self, connection_id: str, *, return_url: str | None = None) -> ConnectionLink:
+        """Create another link, with which the end user connects again."""
+        body = {} if return_url is None else {"return_url": return_url}
+        return await self._connection.data(Call("createConnectionLink", {"connection_id": connection_id}, body=body))
+
+    async def delete(self, connection_id: str) -> None:
+        """Revoke and delete a connection."""
+        await self._connection.json(Call("deleteConnection", {"connection_id": connection_id}))
+
+    async def delete_end_user(self, end_user: str) -> EndUserDeletion:
+        """Revoke and delete all connections of an end user."""
+        return await self._connection.data(Call("deleteEndUser", {"end_user": end_user}))
 
 
 def _split(plugin: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ const everything = { collections: null, tools: null };
 /** What a person may do in a project. Source: docs/guides/people.md. */
 export const permissionsOf: Readonly<Record<Role, Permissions>> = {
   administrator: everyPermission,
-  member: createPermissions({ scopes: defaultScopes, ...everything }),
+  member: createPermissions({ scopes: [...defaultScopes, 'connections'], ...everything }),
   viewer: createPermissions({ scopes: ['files:read', 'collections:read', 'plugins:read'], ...everything }),
 };
 
