@@ -38,7 +38,20 @@ const described = (name: string, props: PieceDescription['actions'][number]['pro
 const description: PieceDescription = {
   ...{ displayName: 'Tea', description: '', logoUrl: '', categories: [] },
   auth: [
-    { ...{ kind: 'SECRET_TEXT', props: [], authUrl: '', tokenUrl: '', scope: [] }, displayName: '', description: '' },
+    {
+      ...{
+        kind: 'SECRET_TEXT',
+        props: [],
+        authUrl: '',
+        tokenUrl: '',
+        scope: [],
+        pkce: false,
+        prompt: '',
+        authorizationMethod: '',
+      },
+      displayName: '',
+      description: '',
+    },
   ],
   actions: [
     described('send', [

@@ -93,7 +93,7 @@ export function factsOf(
     hosts: [...bundle.hosts],
     credential_places: manifest.credential_places ?? null,
     ...edits,
-    warnings,
+    warnings: [...warnings, ...describeOauth(manifest)],
     digest,
   };
 }
@@ -106,6 +106,15 @@ export function changedActions(before: Contents, now: Contents): string[] {
     .flatMap(({ path }) => (path.endsWith('.yaml') ? [path.slice(0, -5)] : []));
   const names = `${changed.slice(0, 20).join(', ')}${changed.length > 20 ? ', …' : ''}`;
   return changed.length === 0 ? [] : [`These actions differ from those of the installed version: ${names}.`];
+}
+
+/** Says where secrets go that the lists of hosts do not name. */
+function describeOauth({ oauth }: CompiledBundle['manifest']): string[] {
+  if (oauth === undefined) return [];
+  const [page, endpoint] = [new URL(oauth.authorization_url).host, new URL(oauth.token_url).host];
+  return [
+    `End users can connect at ${page}. The service sends the secret of your OAuth client and their codes to ${endpoint}.`,
+  ];
 }
 
 export function compareFacts(before: PackageFacts, now: PackageFacts): PackageUpdate {

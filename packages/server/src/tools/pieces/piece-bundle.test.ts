@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { parse } from 'yaml';
 import { readBundle } from '../catalogue/manifest/read-bundle.ts';
 import type { PieceAction, PieceAuth, PieceDescription, PieceProperty } from '../execution/pieces/child/piece-task.ts';
 import { credentialsOf, inputSchemaOf, outputSchemaOf } from '../execution/pieces/piece-schema.ts';
@@ -38,6 +39,9 @@ const auth = (kind: PieceAuth['kind'], props: readonly PieceProperty[] = []): Pi
   authUrl: '',
   tokenUrl: '',
   scope: [],
+  pkce: false,
+  prompt: '',
+  authorizationMethod: '',
 });
 
 /** Properties of every type, with the schema of each. */
@@ -196,4 +200,45 @@ test('the files of a piece are a valid bundle, with the effects that the piece d
   });
   await writeFile(join(folder, 'piece.cjs'), Buffer.alloc(8 * 2 ** 20 + 1));
   assert.match((await readBundle(folder)).failures[0]?.message ?? '', /larger than 8192 KiB/);
+});
+
+test('a piece that declares OAuth lets end users connect, if its URLs are fixed and an access token is enough', async () => {
+  const urls = {
+    authUrl: 'https://tea.example/authorize',
+    tokenUrl: 'https://login.tea.example/token',
+    scope: ['send'],
+  };
+  const oauthIn = (one: PieceAuth) => {
+    const description = { displayName: 'Tea', description: '', logoUrl: '', categories: [], auth: [one], actions: [] };
+    const files = pieceBundle({
+      ...{
+        description,
+        id: 'piece_tea',
+        package: '@activepieces/piece-tea',
+        version: '1.2.3',
+        integrity: 'sha512-abc',
+      },
+      ...{ hosts: ['api.tea.example'], file: Buffer.from('x'), logo: null },
+      credentialPlaces: { hosts: ['api.tea.example'], places: [{ in: 'header', name: 'authorization' }] },
+    });
+    return parse(String(files.get('bundle.yaml'))).oauth;
+  };
+  assert.deepEqual(oauthIn({ ...auth('OAUTH2'), ...urls, pkce: true, authorizationMethod: 'HEADER' }), {
+    authorization_url: 'https://tea.example/authorize',
+    token_url: 'https://login.tea.example/token',
+    client_authentication: 'basic',
+    pkce: true,
+    authorization_parameters: { access_type: 'offline', prompt: 'consent' },
+    scopes: ['send'],
+    credential: 'access_token',
+  });
+  const omits = oauthIn({ ...auth('OAUTH2'), ...urls, prompt: 'omit' });
+  assert.deepEqual([omits.client_authentication, omits.authorization_parameters], ['body', { access_type: 'offline' }]);
+  const without: PieceAuth[] = [
+    { ...auth('SECRET_TEXT'), ...urls },
+    { ...auth('OAUTH2'), ...urls, authUrl: 'https://{region}.tea.example/authorize' },
+    { ...auth('OAUTH2'), ...urls, tokenUrl: 'http://tea.example/token' },
+    { ...auth('OAUTH2', [property('region', 'STATIC_DROPDOWN', { required: true })]), ...urls },
+  ];
+  for (const one of without) assert.equal(oauthIn(one), undefined);
 });

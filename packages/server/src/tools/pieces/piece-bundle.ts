@@ -1,6 +1,6 @@
-import type { BundleManifest, CredentialPlaces, PluginManifest } from '@quartermaster/plugin-kit';
+import type { BundleManifest, CredentialPlaces, OauthDeclaration, PluginManifest } from '@quartermaster/plugin-kit';
 import { stringify } from 'yaml';
-import type { PieceAction, PieceDescription } from '../execution/pieces/child/piece-task.ts';
+import type { PieceAction, PieceAuth, PieceDescription } from '../execution/pieces/child/piece-task.ts';
 import { credentialsOf, inputSchemaOf, outputSchemaOf, safeName } from '../execution/pieces/piece-schema.ts';
 import { pieceFile } from './piece-process.ts';
 
@@ -22,6 +22,7 @@ export interface PieceBundleOptions {
 export function pieceBundle({ description, file, ...options }: PieceBundleOptions): Map<string, Buffer> {
   const { displayName: name, auth, actions } = description;
   const credentials = credentialsOf(auth);
+  const oauth = auth.flatMap((one) => oauthOf(one) ?? [])[0];
   const manifest: BundleManifest = {
     id: options.id,
     version: /^\d+\.\d+\.\d+/.exec(options.version)?.[0] ?? '0.0.0',
@@ -31,6 +32,7 @@ export function pieceBundle({ description, file, ...options }: PieceBundleOption
     developer: options.package,
     hosts: [...options.hosts],
     ...(credentials === undefined ? {} : { credentials_schema: { type: 'object', ...credentials.schema } }),
+    ...(oauth === undefined ? {} : { oauth }),
     ...(options.credentialPlaces === undefined ? {} : { credential_places: options.credentialPlaces }),
     piece: {
       package: options.package,
@@ -49,6 +51,26 @@ export function pieceBundle({ description, file, ...options }: PieceBundleOption
     files.set(`${plugin.id}.yaml`, yamlOf(plugin));
   }
   return files;
+}
+
+/**
+ * How end users connect. Undefined where the URLs depend on the account, or an access token alone is not enough. The client secret goes
+ * to the host of the token URL, which the piece itself need not reach.
+ */
+function oauthOf({ kind, authUrl, tokenUrl, scope, props, ...auth }: PieceAuth): OauthDeclaration | undefined {
+  const isFixed = (url: string) => /^https:\/\/[^\s{}\\]+$/.test(url) && URL.canParse(url);
+  if (kind !== 'OAUTH2' || !isFixed(authUrl) || !isFixed(tokenUrl)) return undefined;
+  if (scope.length > 50 || props.some(({ type, required }) => required && type !== 'MARKDOWN')) return undefined;
+  const prompt = auth.prompt === 'omit' ? {} : { prompt: auth.prompt || 'consent' };
+  return {
+    authorization_url: authUrl,
+    token_url: tokenUrl,
+    client_authentication: auth.authorizationMethod === 'HEADER' ? 'basic' : 'body',
+    pkce: auth.pkce,
+    authorization_parameters: { access_type: 'offline', ...prompt },
+    scopes: [...scope],
+    credential: 'access_token',
+  };
 }
 
 const effectsOf: Readonly<Record<string, PluginManifest['effects']>> = {

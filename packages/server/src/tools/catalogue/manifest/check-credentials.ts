@@ -69,12 +69,13 @@ interface OauthPlace {
   readonly properties: ReadonlyMap<string, unknown>;
 }
 
-/** The browser opens the authorization URL, so its host may be any. The service itself sends requests to the others. */
+/** The browser opens the authorization URL, so its host may be any. The service sends the others; the code of a piece need not reach them. */
 function checkOauth(oauth: OauthDeclaration, { manifest, properties }: OauthPlace, errors: ErrorCollector): void {
   const urls = { token_url: oauth.token_url, revocation: oauth.revocation?.url, account: oauth.account?.url };
   for (const [member, url] of Object.entries(urls)) {
     const [origin = ''] = /^https:\/\/[^/?]*/.exec(url ?? '') ?? [];
-    const message = url === undefined ? null : describeHostError(origin, knownHosts(manifest));
+    const isFree = url === undefined || manifest.piece !== undefined;
+    const message = isFree ? null : describeHostError(origin, knownHosts(manifest));
     if (message !== null) errors.add(['oauth', member], message);
   }
   if (!properties.has(oauth.credential)) {

@@ -58,6 +58,9 @@ const auth = record({
   authUrl: text(2_000),
   tokenUrl: text(2_000),
   scope: list(text(200), 500),
+  pkce: { type: 'boolean' },
+  prompt: text(40),
+  authorizationMethod: text(40),
 });
 const action = record({
   name,

@@ -60,6 +60,9 @@ function describeAuth(auth: unknown, _index: number, all: readonly unknown[]): P
       authUrl: textOf(rest.authUrl),
       tokenUrl: textOf(rest.tokenUrl),
       scope: listOf(rest.scope).map((one) => textOf(one, 200)),
+      pkce: rest.pkce === true,
+      prompt: textOf(rest.prompt, 40),
+      authorizationMethod: textOf(rest.authorizationMethod, 40),
     },
   ];
 }

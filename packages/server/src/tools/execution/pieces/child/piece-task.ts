@@ -55,6 +55,12 @@ export interface PieceAuth {
   readonly authUrl: string;
   readonly tokenUrl: string;
   readonly scope: readonly string[];
+  /** Of `OAUTH2`. */
+  readonly pkce: boolean;
+  /** Empty for the default, `consent`. */
+  readonly prompt: string;
+  /** `HEADER` or, by default, `BODY`: how the client proves itself. */
+  readonly authorizationMethod: string;
 }
 
 export interface PieceAction {
