@@ -154,7 +154,7 @@ test('only a caller of its project that may use connections and sees the bundle 
   ];
   for (const [more, code] of attempts) {
     const caller = { ...app.user, ...more };
-    await assert.rejects(async () => await app.tokens.resolve(caller, 'calendar', { $connection: id }), { code });
+    await assert.rejects(async () => await app.resolve(caller, 'calendar', { $connection: id }), { code });
   }
   const wrong: Array<[string, object]> = [
     ['weather', { $connection: id }],
@@ -164,7 +164,7 @@ test('only a caller of its project that may use connections and sees the bundle 
   ];
   for (const [bundle, credentials] of wrong) {
     const code = 'REQUEST_VALIDATION_ERROR';
-    await assert.rejects(async () => await app.tokens.resolve(app.user, bundle, { ...credentials }), { code });
+    await assert.rejects(async () => await app.resolve(app.user, bundle, { ...credentials }), { code });
   }
   await assert.rejects(app.connections.get({ ...app.user, projectId: other.id }, id), { code: 'OBJECT_NOT_FOUND' });
   await assert.rejects(app.connections.remove({ ...app.user, projectId: other.id }, id), { code: 'OBJECT_NOT_FOUND' });
@@ -174,12 +174,8 @@ test('only a caller of its project that may use connections and sees the bundle 
 test('the credentials of one connection do not decrypt in the row of another', async (t) => {
   const app = await openConnectApp(t);
   const [mine, other] = [await app.connect(), await app.connect()];
-  const { sealed } = await app.database.read
-    .selectFrom('credential_profile')
-    .select('sealed')
-    .where('id', '=', other.id)
-    .executeTakeFirstOrThrow();
-  await app.database.write.updateTable('credential_profile').set({ sealed }).where('id', '=', mine.id).execute();
+  const [row, another] = [await app.rows.get(app.project.id, mine.id), await app.rows.get(app.project.id, other.id)];
+  assert.ok(await app.repository.replace(row, another));
   await assert.rejects(app.use(mine.id), { code: 'INTERNAL_SERVER_ERROR' });
 });
 
@@ -217,7 +213,7 @@ test('unusual answers of a provider give no connection, or one with a bounded li
     );
     const { id, done } = await app.connect();
     assert.equal(done.statusCode, 200, life);
-    const row = await app.tokens.get(app.project.id, id);
+    const row = await app.rows.get(app.project.id, id);
     assert.equal(row.connection.accessExpiresAt !== null, isKnown, life);
   }
 });

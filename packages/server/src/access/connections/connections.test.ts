@@ -42,10 +42,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       const first = (await app.use(id)).credentials.TOKEN;
       assert.equal(app.countRequests('POST /token'), 1);
       app.clock.offset = 101_000;
-      const stores = Array.from({ length: 4 }, () => app.createTokens());
+      const stores = Array.from({ length: 4 }, () => app.createResolve());
       const callers = stores.flatMap((store) => Array.from({ length: 5 }, () => store));
       const used = await Promise.all(
-        callers.map(async (store) => await store.resolve(app.user, 'calendar', { $connection: id })),
+        callers.map(async (store) => await store(app.user, 'calendar', { $connection: id })),
       );
       assert.equal(app.countRequests('POST /token'), 2);
       assert.equal(new Set(used.map(({ credentials }) => credentials.TOKEN)).size, 1);

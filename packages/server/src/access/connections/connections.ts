@@ -8,17 +8,15 @@ import type { Page } from '../../platform/page.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
+import type { CredentialProfileRepository } from '../credential-profiles/credential-profile-repository.ts';
+import type { Encrypter } from '../credential-profiles/encryption.ts';
 import type { ProjectProfiles } from '../credential-profiles/resolve-credentials.ts';
 import { hashSecret } from '../oauth/adapter.ts';
 import type { OauthRepository } from '../oauth/oauth-repository.ts';
-import {
-  type ConnectionRow,
-  type ConnectionTokens,
-  type ConnectionTokensDeps,
-  isConnection,
-} from './connection-tokens.ts';
+import { type ConnectionRow, isConnection } from './connection-rows.ts';
 import { nothingToConnect, tooManyConnections } from './problems.ts';
 import { ProviderFailure, type Providers } from './provider.ts';
+import type { RefreshDeps } from './refresh-connection.ts';
 
 export const linkMs = 30 * 60_000;
 /** The maximum number of connections in one project. */
@@ -41,8 +39,9 @@ export interface CredentialField {
   readonly isRequired: boolean;
 }
 
-export interface ConnectionsDeps extends Omit<ConnectionTokensDeps, 'providers'> {
-  readonly tokens: ConnectionTokens;
+export interface ConnectionsDeps extends Omit<RefreshDeps, 'providers' | 'repository'> {
+  readonly repository: CredentialProfileRepository;
+  readonly encrypter: Encrypter | null;
   readonly providers: Providers;
   readonly records: Pick<OauthRepository, 'saveRecord' | 'findRecord' | 'useRecord'>;
   readonly newId: NewId;
@@ -70,7 +69,7 @@ export interface Revoked {
   readonly provider: boolean;
 }
 
-/** The accounts that end users connect in the browser. Each is a credential profile that only its id names. ADR 0179. */
+/** The accounts that end users connect in the browser. Each is a credential profile that only its id names. ADR 0029. */
 export interface Connections {
   create(user: ProjectProfiles, body: ConnectionCreate): Promise<ConnectionLink>;
   list(user: ProjectProfiles, query: ConnectionListQuery): Promise<Page<Connection>>;
@@ -84,7 +83,7 @@ export interface Connections {
 }
 
 export function createConnections(deps: ConnectionsDeps): Connections {
-  const { repository, tokens, clock } = deps;
+  const { repository, rows, clock } = deps;
 
   function checkReturn(url: string | undefined): string | null {
     if (url === undefined) return null;
@@ -94,7 +93,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     throw fieldInvalid(
       'body/return_url',
       quoteText(url),
-      `a URL of an origin in QUARTERMASTER_CONNECTION_ORIGINS (${allowed})`,
+      `a URL of an origin in QUARTERMASTER_CORS_ORIGINS (${allowed})`,
     );
   }
 
@@ -127,18 +126,9 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       const id = deps.newId('connection');
       const place = { projectId, bundleId, name: id };
       const now = clock.now();
-      const connection = {
-        ...({
-          endUser,
-          status: 'pending',
-          reason: null,
-          account: null,
-          accessExpiresAt: null,
-          refreshAt: null,
-        } as const),
-        ...{ asked, scopes: asked },
-      };
-      const encrypted = tokens.encrypt({ credentials: {} }, place);
+      const unknown = { reason: null, account: null, accessExpiresAt: null, refreshAt: null };
+      const connection = { ...unknown, endUser, status: 'pending', asked, scopes: asked } as const;
+      const encrypted = rows.encrypt({ credentials: {} }, place);
       const row = { id, ...place, ...encrypted, createdAt: now, updatedAt: now, connection };
       if ((await repository.add(row, maxConnections)) !== 'added') {
         deps.countExceeded?.('connections_of_project');
@@ -154,23 +144,23 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       const page = await repository.list(projectId, checkCursors(query, 'connection'), filter);
       return { ...page, items: page.items.filter(isConnection).map(toWire) };
     },
-    get: async ({ projectId, permissions }, id) => toWire(await tokens.get(projectId, id, permissions)),
+    get: async ({ projectId, permissions }, id) => toWire(await rows.get(projectId, id, permissions)),
     async link({ projectId, permissions }, id, returnUrl) {
       const url = checkReturn(returnUrl);
-      const row = await tokens.get(projectId, id, permissions);
+      const row = await rows.get(projectId, id, permissions);
       const { oauth } = deps.getBundle(row.bundleId, permissions);
       if (oauth !== undefined) await deps.clients.getProvider(row.bundleId, oauth);
       return await createLink(row, url);
     },
-    remove: async ({ projectId, permissions }, id) => await remove(await tokens.get(projectId, id, permissions)),
+    remove: async ({ projectId, permissions }, id) => await remove(await rows.get(projectId, id, permissions)),
     async removeEndUser({ projectId, permissions }, endUser) {
       const removed: Revoked[] = [];
       const filter = { endUser, areConnections: true, bundles: permissions?.bundles };
       for (;;) {
         const { items } = await repository.list(projectId, { limit: 20 }, filter);
-        const rows = items.filter(isConnection);
-        if (rows.length === 0) return removed;
-        removed.push(...(await Promise.all(rows.map(remove))));
+        const found = items.filter(isConnection);
+        if (found.length === 0) return removed;
+        removed.push(...(await Promise.all(found.map(remove))));
       }
     },
     sweep: () => repository.removePending(clock.now() - day),
@@ -189,7 +179,7 @@ async function revoke(deps: ConnectionsDeps, row: ConnectionRow): Promise<boolea
   const oauth = deps.oauthOf(row.bundleId);
   if (oauth === undefined) return false;
   try {
-    const { credentials, refresh } = deps.tokens.open(row);
+    const { credentials, refresh } = deps.rows.open(row);
     const access = credentials[oauth.credential];
     if (typeof access !== 'string') return false;
     return await deps.providers.revoke(await deps.clients.getProvider(row.bundleId, oauth), { access, refresh });

@@ -33,6 +33,8 @@ export interface Tokens {
   readonly scopes: readonly string[] | undefined;
 }
 
+export type Revocable = Pick<Tokens, 'access'> & Partial<Pick<Tokens, 'refresh'>>;
+
 export interface ConnectedAccount {
   readonly id: string;
   readonly label: string;
@@ -61,10 +63,7 @@ export interface Providers {
   /** Returns null where the bundle declares no account. @throws ProviderFailure */
   findAccount(oauth: OauthDeclaration, access: string): Promise<ConnectedAccount | null>;
   /** @returns whether the provider confirmed it; false also where the bundle declares no revocation */
-  revoke(
-    of: ProviderOfBundle,
-    tokens: { readonly access: string; readonly refresh?: string | undefined },
-  ): Promise<boolean>;
+  revoke(of: ProviderOfBundle, tokens: Revocable): Promise<boolean>;
 }
 
 const bounds = { timeoutMs: 15_000, revocationMs: 5000, answerBytes: 256 * 1024, tokenBytes: 8 * 1024 } as const;
@@ -74,54 +73,15 @@ const longestSeconds = 10 * 365 * 86_400;
 type Library = typeof import('oauth4webapi');
 
 export function createProviders(outbound: Outbound): Providers {
-  async function send(request: EgressRequest, timeoutMs: number = bounds.timeoutMs) {
-    const { host } = new URL(request.url);
-    const policy: OutboundPolicy = {
-      ...{ hosts: new Set([host]), schemes: new Set(['https'] as const), credentials: new Map(), inject: [] },
-      ...{ maxRedirects: 0, maxResponseBytes: bounds.answerBytes, timeoutMs },
-    };
-    // It does not end with the run that needs the token, because the answer may contain the only copy of a new one.
-    const result = await outbound.send(request, policy, AbortSignal.timeout(timeoutMs + 1000));
-    if (result.kind !== 'response') throw new ProviderFailure('unavailable', result.kind);
-    return { status: result.status, headers: result.headers, json: readObject(result.body) };
-  }
-
-  function requestOptions(oauth: Library, { token_format: format, token_headers: more }: OauthDeclaration) {
-    return {
-      [oauth.customFetch]: async (url: string, { method, headers, body }: Sent) => {
-        const form = new URLSearchParams(String(body));
-        const isJson = format === 'json';
-        const content = isJson ? JSON.stringify(Object.fromEntries(form)) : form.toString();
-        const type = isJson ? { 'content-type': 'application/json' } : {};
-        const answer = await send({ method, url, headers: { ...headers, ...type, ...more }, body: content });
-        return toStandardAnswer(answer);
-      },
-    };
-  }
-
+  const send = createSend(outbound);
   return {
-    authorizationUrl: async ({ oauth: declared, client }, { state, verifier, redirectUri, scopes }) => {
-      const oauth = await import('oauth4webapi');
-      const url = new URL(declared.authorization_url);
-      const parameters = {
-        ...declared.authorization_parameters,
-        ...{ response_type: 'code', client_id: client.clientId, redirect_uri: redirectUri, state },
-        ...(scopes.length === 0
-          ? {}
-          : { [declared.scope_parameter ?? 'scope']: scopes.join(declared.scope_separator ?? ' ') }),
-        ...(declared.pkce === false
-          ? {}
-          : { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' }),
-      };
-      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-      return url;
-    },
+    authorizationUrl,
     exchange: (of, answer, { state, verifier, redirectUri }) =>
       withOwnErrors(async (oauth) => {
         const server = serverOf(of.oauth, answer);
         const client = { client_id: of.client.clientId };
         const code = oauth.validateAuthResponse(server, client, answer, state);
-        const options = requestOptions(oauth, of.oauth);
+        const options = requestOptions(oauth, of.oauth, send);
         const proof = proofOf(oauth, of);
         const used = of.oauth.pkce === false ? oauth.nopkce : verifier;
         const request = oauth.authorizationCodeGrantRequest;
@@ -132,58 +92,101 @@ export function createProviders(outbound: Outbound): Providers {
       withOwnErrors(async (oauth) => {
         const server = serverOf(of.oauth, new URLSearchParams());
         const client = { client_id: of.client.clientId };
-        const options = requestOptions(oauth, of.oauth);
-        const response = await oauth.refreshTokenGrantRequest(
-          server,
-          client,
-          proofOf(oauth, of),
-          refreshToken,
-          options,
-        );
+        const options = requestOptions(oauth, of.oauth, send);
+        const request = oauth.refreshTokenGrantRequest;
+        const response = await request(server, client, proofOf(oauth, of), refreshToken, options);
         return toTokens(await oauth.processRefreshTokenResponse(server, client, response));
       }),
-    findAccount: async ({ account }, access) => {
-      if (account === undefined) return null;
-      const { url, graphql, headers = {}, id, label } = account;
-      const sent = { accept: 'application/json', authorization: `Bearer ${access}`, ...headers };
-      const query =
-        graphql === undefined
-          ? { method: 'GET', url, headers: sent }
-          : {
-              ...{ method: 'POST', url, headers: { ...sent, 'content-type': 'application/json' } },
-              body: JSON.stringify({ query: graphql }),
-            };
-      const { status, json } = await send(query);
-      const found = { id: textAt(json, id), label: textAt(json, label) };
-      if (status !== 200 || found.id === undefined) throw new ProviderFailure('unavailable', 'account_unknown');
-      return { id: found.id, label: found.label ?? found.id };
-    },
-    revoke: async ({ oauth: { revocation, ...declared }, client }, { access, refresh }) => {
-      if (revocation === undefined) return false;
-      const how = revocation.authentication ?? declared.client_authentication ?? 'body';
-      const secret = client.secret?.reveal() ?? '';
-      const body: Record<string, string> =
-        how === 'bearer' ? {} : { [revocation.parameter ?? 'token']: refresh ?? access };
-      if (how === 'body') Object.assign(body, { client_id: client.clientId, client_secret: secret });
-      const basic = `Basic ${Buffer.from(`${encode(client.clientId)}:${encode(secret)}`).toString('base64')}`;
-      const isJson = declared.token_format === 'json' || revocation.method === 'DELETE';
-      const { status, json } = await send(
-        {
-          method: revocation.method ?? 'POST',
-          url: revocation.url.replace('{client_id}', encodeURIComponent(client.clientId)),
-          headers: {
-            ...{ accept: 'application/json', ...declared.token_headers },
-            'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
-            ...(how === 'basic' ? { authorization: basic } : {}),
-            ...(how === 'bearer' ? { authorization: `Bearer ${access}` } : {}),
-          },
-          body: isJson ? JSON.stringify(body) : new URLSearchParams(body).toString(),
-        },
-        bounds.revocationMs,
-      );
-      return status >= 200 && status < 300 && json?.ok !== false;
+    findAccount: ({ account }, access) =>
+      account === undefined ? Promise.resolve(null) : findAccount(send, account, access),
+    revoke: (of, tokens) => revoke(send, of, tokens),
+  };
+}
+
+type Send = (request: EgressRequest, timeoutMs?: number) => Promise<Answer>;
+
+function createSend(outbound: Outbound): Send {
+  return async (request, timeoutMs = bounds.timeoutMs) => {
+    const { host } = new URL(request.url);
+    const policy: OutboundPolicy = {
+      hosts: new Set([host]),
+      schemes: new Set(['https']),
+      credentials: new Map(),
+      inject: [],
+      maxRedirects: 0,
+      maxResponseBytes: bounds.answerBytes,
+      timeoutMs,
+    };
+    // It does not end with the run that needs the token, because the answer may contain the only copy of a new one.
+    const result = await outbound.send(request, policy, AbortSignal.timeout(timeoutMs + 1000));
+    if (result.kind !== 'response') throw new ProviderFailure('unavailable', result.kind);
+    return { status: result.status, headers: result.headers, json: readObject(result.body) };
+  };
+}
+
+function requestOptions(oauth: Library, { token_format: format, token_headers: more }: OauthDeclaration, send: Send) {
+  return {
+    [oauth.customFetch]: async (url: string, { method, headers, body }: Sent) => {
+      const form = new URLSearchParams(String(body));
+      const isJson = format === 'json';
+      const content = isJson ? JSON.stringify(Object.fromEntries(form)) : form.toString();
+      const type = isJson ? { 'content-type': 'application/json' } : {};
+      return toStandardAnswer(await send({ method, url, headers: { ...headers, ...type, ...more }, body: content }));
     },
   };
+}
+
+async function authorizationUrl(
+  { oauth: declared, client }: ProviderOfBundle,
+  { state, verifier, redirectUri, scopes }: Authorisation,
+): Promise<URL> {
+  const url = new URL(declared.authorization_url);
+  const add = (parameters: Readonly<Record<string, string>> = {}) => {
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  };
+  add(declared.authorization_parameters);
+  add({ response_type: 'code', client_id: client.clientId, redirect_uri: redirectUri, state });
+  if (scopes.length > 0) add({ [declared.scope_parameter ?? 'scope']: scopes.join(declared.scope_separator ?? ' ') });
+  if (declared.pkce === false) return url;
+  const { calculatePKCECodeChallenge } = await import('oauth4webapi');
+  add({ code_challenge: await calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' });
+  return url;
+}
+
+async function findAccount(send: Send, declared: NonNullable<OauthDeclaration['account']>, access: string) {
+  const { url, graphql, id, label } = declared;
+  const headers = { accept: 'application/json', authorization: `Bearer ${access}`, ...declared.headers };
+  const json = { ...headers, 'content-type': 'application/json' };
+  const { status, json: answer } = await send(
+    graphql === undefined
+      ? { method: 'GET', url, headers }
+      : { method: 'POST', url, headers: json, body: JSON.stringify({ query: graphql }) },
+  );
+  const found = { id: textAt(answer, id), label: textAt(answer, label) };
+  if (status !== 200 || found.id === undefined) throw new ProviderFailure('unavailable', 'account_unknown');
+  return { id: found.id, label: found.label ?? found.id };
+}
+
+async function revoke(send: Send, { oauth, client }: ProviderOfBundle, { access, refresh = access }: Revocable) {
+  const { revocation } = oauth;
+  if (revocation === undefined) return false;
+  const { parameter = 'token', method = 'POST' } = revocation;
+  const how = revocation.authentication ?? oauth.client_authentication ?? 'body';
+  const secret = client.secret?.reveal() ?? '';
+  const isJson = oauth.token_format === 'json' || method === 'DELETE';
+  const headers: Record<string, string> = { accept: 'application/json', ...oauth.token_headers };
+  headers['content-type'] = isJson ? 'application/json' : 'application/x-www-form-urlencoded';
+  const pair = Buffer.from(`${encode(client.clientId)}:${encode(secret)}`).toString('base64');
+  if (how === 'basic') headers.authorization = `Basic ${pair}`;
+  if (how === 'bearer') headers.authorization = `Bearer ${access}`;
+  const body: Record<string, string> = {};
+  // Where the access token itself is the proof, it is the one that ends.
+  if (how !== 'bearer') body[parameter] = parameter === 'access_token' ? access : refresh;
+  if (how === 'body') Object.assign(body, { client_id: client.clientId, client_secret: secret });
+  const content = isJson ? JSON.stringify(body) : new URLSearchParams(body).toString();
+  const url = revocation.url.replace('{client_id}', encodeURIComponent(client.clientId));
+  const { status, json } = await send({ method, url, headers, body: content }, bounds.revocationMs);
+  return status >= 200 && status < 300 && json?.ok !== false;
 }
 
 interface Sent {
@@ -229,7 +232,8 @@ function toStandardAnswer({ status, headers, json }: Answer): Response {
     const life = Number(expires_in);
     const isLife = typeof expires_in !== 'boolean' && life > 0 && life <= longestSeconds;
     return Response.json({
-      ...{ access_token, token_type: 'bearer' },
+      access_token,
+      token_type: 'bearer',
       ...(isToken(refresh_token) ? { refresh_token } : {}),
       ...(isLife ? { expires_in: life } : {}),
       ...(typeof scope === 'string' ? { scope } : {}),

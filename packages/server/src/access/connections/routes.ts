@@ -33,7 +33,7 @@ const UserParams = Type.Object({ end_user: id('Id of the end user in the applica
 const BundleParams = Type.Object({ bundle_id: id('Id of the bundle.') });
 const security = [{ apiKey: [] }];
 
-/** Routes of the connections of end users. ADR 0179. */
+/** Routes of the connections of end users. ADR 0029. */
 export function connectionRoutes(app: App, deps: ConnectionRoutesDeps): void {
   readingRoutes(app, deps);
   linkingRoutes(app, deps);

@@ -89,8 +89,8 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     return parseJson(plain) as Named;
   }
 
-  function encryptFor(text: string, profile: StoredProfile) {
-    const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(profile));
+  function encryptFor(text: string, place: Parameters<typeof placeOf>[0]) {
+    const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(place));
     return { encrypted, keyId };
   }
 
@@ -118,10 +118,9 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
     async create({ projectId, permissions }, { name, bundle_id: bundleId, credentials }) {
       const text = read(bundleId, credentials, permissions);
       const place = { projectId, bundleId, name };
-      const { text: encrypted, keyId } = encrypter().encrypt(text, placeOf(place));
-      const now = clock.now();
+      const [encrypted, now] = [encryptFor(text, place), clock.now()];
       const times = { createdAt: now, updatedAt: now };
-      const profile = { id: newId('credentialProfile'), ...place, encrypted, keyId, ...times, connection: null };
+      const profile = { id: newId('credentialProfile'), ...place, ...encrypted, ...times, connection: null };
       const outcome = await repository.add(profile, maxProfiles);
       if (outcome === 'taken') throw profileNameTaken(name);
       if (outcome === 'full') {
@@ -131,10 +130,9 @@ export function createCredentialProfiles(deps: CredentialProfilesDeps): Credenti
       return toWire(profile);
     },
     async update(user, name, credentials) {
-      const current = encrypter();
+      encrypter();
       const profile = await find(user, name);
-      const { text: encrypted, keyId } = current.encrypt(read(profile.bundleId, credentials), placeOf(profile));
-      const changed = { encrypted, keyId, updatedAt: clock.now() };
+      const changed = { ...encryptFor(read(profile.bundleId, credentials), profile), updatedAt: clock.now() };
       if (!(await repository.replace(profile, changed))) throw profileBusy(name);
       return toWire({ ...profile, ...changed });
     },

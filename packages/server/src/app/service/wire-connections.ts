@@ -1,17 +1,26 @@
+import { connectionMember } from '@quartermaster/contract';
 import { ofService } from '../../access/accounts/people-routes.ts';
 import { createOriginCheck } from '../../access/accounts/same-origin.ts';
 import { createBundleClients } from '../../access/connections/bundle-clients.ts';
 import { createConnectFlow, redirectUriOf } from '../../access/connections/connect-flow.ts';
 import { connectRoutes } from '../../access/connections/connect-routes.ts';
 import { createConnectionMetrics } from '../../access/connections/connection-metrics.ts';
-import { createConnectionTokens } from '../../access/connections/connection-tokens.ts';
+import { createConnectionRows } from '../../access/connections/connection-rows.ts';
 import { type ConnectionsDeps, createConnections } from '../../access/connections/connections.ts';
 import { createProviders } from '../../access/connections/provider.ts';
-import { bundleClientRoutes } from '../../access/connections/routes.ts';
+import { createUseConnection } from '../../access/connections/refresh-connection.ts';
+import { createResolveConnection } from '../../access/connections/resolve-connection.ts';
+import { bundleClientRoutes, connectionRoutes } from '../../access/connections/routes.ts';
+import {
+  type CredentialProfilesDeps,
+  createCredentialProfiles,
+} from '../../access/credential-profiles/credential-profiles.ts';
 import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
+import type { ResolveCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
+import { credentialProfileRoutes } from '../../access/credential-profiles/routes.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { App } from '../../platform/http/app.ts';
-import type { ManagerGuard } from '../../platform/http/guard.ts';
+import type { Guard, ManagerGuard } from '../../platform/http/guard.ts';
 import { everyPermission } from '../../platform/permissions.ts';
 import { version } from '../../platform/version.ts';
 import {
@@ -40,56 +49,74 @@ function openClients({ database, clock, newId }: ServiceContext, encrypter: Encr
   return createBundleClients({ repository: createBundleClientRepository(database), encrypter, clock, newId });
 }
 
-/** Opens the connections of end users. Its requests have a broker of their own. */
-export function openConnections(
+interface CredentialParts {
+  readonly catalogue: () => Catalogue;
+  readonly encrypter: Encrypter | null;
+}
+
+/** Serves credential profiles and connections, and resolves what runs name of them. */
+export function serveCredentials(
   context: ServiceContext,
-  { catalogue, encrypter }: { readonly catalogue: () => Catalogue; readonly encrypter: Encrypter | null },
+  app: App,
+  { guard, ...parts }: CredentialParts & { readonly guard: Guard },
 ) {
-  const { config, database, logger, resources } = context;
-  const { egressOverrides: overrides, egressAllow: allow } = config;
-  const outbound = createBroker({ overrides, allow, version, logger });
-  resources.defer(() => outbound.close());
-  const providers = createProviders(outbound);
-  const baseUrl = baseUrlOf(context);
-  const common = {
-    ...context,
-    repository: createCredentialProfileRepository(database),
-    encrypter,
-    clients: openClients(context, encrypter),
-    oauthOf: (bundleId: string) => catalogue().findBundle(bundleId)?.manifest.oauth,
-    countEvent: createConnectionMetrics(context.registry),
+  const profiles = openProfiles(context, parts);
+  credentialProfileRoutes(app, { profiles, guard });
+  const { connections, resolveConnection, servePages } = openConnections(context, parts);
+  connectionRoutes(app, { connections, guard });
+  if (context.config.serve === 'plugins') servePages(app);
+  const resolve: ResolveCredentials = (user, bundleId, credentials) => {
+    const { resolve } = Object.hasOwn(credentials, connectionMember) ? { resolve: resolveConnection } : profiles;
+    return resolve(user, bundleId, credentials);
   };
-  const tokens = createConnectionTokens({ ...common, providers });
+  return { resolve, servePages };
+}
+
+function openProfiles(context: ServiceContext, { catalogue, encrypter }: CredentialParts) {
+  const repository = createCredentialProfileRepository(context.database);
+  const read: CredentialProfilesDeps['readCredentials'] = (bundleId, credentials, permissions) =>
+    readCredentials(getBundle(catalogue().visibleTo(permissions ?? everyPermission), bundleId), credentials);
+  return createCredentialProfiles({ ...context, repository, encrypter, readCredentials: read });
+}
+
+/** Requests to providers have a broker of their own. */
+function openConnections(context: ServiceContext, { catalogue, encrypter }: CredentialParts) {
+  const { config, database, logger, resources } = context;
+  const outbound = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
+  resources.defer(() => outbound.close());
+  const repository = createCredentialProfileRepository(database);
+  const baseUrl = baseUrlOf(context);
+  const rows = createConnectionRows({ ...context, repository, encrypter });
   const deps: ConnectionsDeps = {
-    ...common,
-    tokens,
-    providers,
+    ...context,
+    repository,
+    encrypter,
+    rows,
+    providers: createProviders(outbound),
+    clients: openClients(context, encrypter),
+    oauthOf: (bundleId) => catalogue().findBundle(bundleId)?.manifest.oauth,
+    countEvent: createConnectionMetrics(context.registry),
     records: createOauthRepository(database),
     baseUrl,
-    returnOrigins: config.connectionOrigins,
+    returnOrigins: config.corsOrigins,
     getBundle: (bundleId, permissions = everyPermission) => describeBundle(catalogue(), bundleId, permissions),
   };
   const connections = createConnections(deps);
-  const sweep = startPeriodicTasks(
-    [{ name: 'forget pending connections', pause: hour, run: connections.sweep }],
-    logger,
-  );
-  resources.defer(() => sweep.close());
+  const sweep = { name: 'forget pending connections', pause: hour, run: connections.sweep };
+  const tasks = startPeriodicTasks([sweep], logger);
+  resources.defer(() => tasks.close());
   const flow = createConnectFlow({
     ...deps,
     findProject: createProjectRepository(database).findProject,
     readCredentials: (bundleId, credentials) => readCredentials(getBundle(catalogue(), bundleId), credentials),
   });
-  const servePages = (app: App) => {
-    const { publicFilesUrl, publicPluginsUrl, serve } = config;
-    const publicUrl = serve === 'plugins' ? publicPluginsUrl : publicFilesUrl;
-    connectRoutes(app, {
-      flow,
-      baseUrl,
-      origins: createOriginCheck(publicUrl === null ? null : new URL(publicUrl).origin),
-    });
+  const publicUrl = config.serve === 'plugins' ? config.publicPluginsUrl : config.publicFilesUrl;
+  const origins = createOriginCheck(publicUrl === null ? null : new URL(publicUrl).origin);
+  return {
+    connections,
+    resolveConnection: createResolveConnection(rows, createUseConnection(deps)),
+    servePages: (app: App) => connectRoutes(app, { flow, baseUrl, origins }),
   };
-  return { connections, resolve: tokens.resolve, servePages };
 }
 
 /** Serves the OAuth clients of bundles at the files address. */

@@ -105,14 +105,13 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
   });
   const temporaryFiles = addFileRoutes(context, app, { ...stored, guard });
   collectionRoutes(app, { guard, ...collections });
-  const loaderMetrics = createLoaderMetrics(context.registry);
   dialectRoutes(app, {
     guard,
     createErrorWriter,
     handleNotFound,
     ...collections,
     temporaryFiles,
-    loaderMetrics,
+    loaderMetrics: createLoaderMetrics(context.registry),
     logger,
   });
   serveAccess(context, app, access);

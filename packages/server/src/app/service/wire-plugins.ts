@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { connectionMember } from '@quartermaster/contract';
 import { createPluginsGuard } from '../../access/authentication.ts';
-import { connectionRoutes } from '../../access/connections/routes.ts';
-import {
-  type CredentialProfilesDeps,
-  createCredentialProfiles,
-} from '../../access/credential-profiles/credential-profiles.ts';
-import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
 import type { ResolveCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
-import { credentialProfileRoutes } from '../../access/credential-profiles/routes.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
@@ -17,7 +9,6 @@ import { listReachableUrls, reservePort } from '../../platform/http/listen.ts';
 import { mountPath } from '../../platform/http/mount-plugins.ts';
 import { collectOpenApi } from '../../platform/http/openapi/openapi.ts';
 import { operationRoutes } from '../../platform/http/openapi/operations.ts';
-import { everyPermission } from '../../platform/permissions.ts';
 import { version } from '../../platform/version.ts';
 import { createArtifactRepository } from '../../storage/repositories/artifact-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
@@ -28,9 +19,7 @@ import { createArtifactStore } from '../../tools/artifacts/artifact-store.ts';
 import { type ArtifactUrls, createArtifactUrls } from '../../tools/artifacts/artifact-urls.ts';
 import { artifactRoutes } from '../../tools/artifacts/routes.ts';
 import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
-import { readCredentials } from '../../tools/catalogue/credential-bounds.ts';
 import { catalogueRoutes } from '../../tools/catalogue/listing/routes.ts';
-import { getBundle } from '../../tools/catalogue/problems.ts';
 import type { Executor } from '../../tools/execution/executor.ts';
 import { optionsRoutes } from '../../tools/execution/options/routes.ts';
 import { executionRoutes } from '../../tools/execution/routes.ts';
@@ -52,7 +41,7 @@ import { referenceRoutes } from '../console/routes.ts';
 import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openSharedContent, type StoredFiles } from './wire-blobs.ts';
-import { openConnections } from './wire-connections.ts';
+import { serveCredentials } from './wire-connections.ts';
 import { openExecution, type Secrets } from './wire-execution.ts';
 import type { FilesAddress } from './wire-files.ts';
 import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
@@ -98,15 +87,7 @@ export async function openPluginsAddress(
   const search = createPluginSearch(catalogue);
   const { permissionsOf, projectOf, keyOf } = guard;
   catalogueRoutes(app, { catalogue, search, onRequest: guard.checkRead, permissionsOf });
-  const profiles = openProfiles(context, { catalogue, encrypter });
-  credentialProfileRoutes(app, { profiles, guard });
-  const connecting = openConnections(context, { catalogue, encrypter });
-  connectionRoutes(app, { connections: connecting.connections, guard });
-  if (config.serve === 'plugins') connecting.servePages(app);
-  const resolveCredentials: ResolveCredentials = (user, bundleId, credentials) =>
-    Object.hasOwn(credentials, connectionMember)
-      ? connecting.resolve(user, bundleId, credentials)
-      : profiles.resolve(user, bundleId, credentials);
+  const { resolve: resolveCredentials, servePages } = serveCredentials(context, app, { catalogue, encrypter, guard });
   const once = createRunOnce({
     idempotency: context.idempotency,
     keep: context.idempotencyRepository.complete,
@@ -143,7 +124,6 @@ export async function openPluginsAddress(
     events.close();
     shared.close();
   };
-  const { servePages } = connecting;
   const release = reserved === undefined ? {} : { releasePort: reserved.release };
   return { app, port, mcp: shared, servePages, ...release, endStreams };
 }
@@ -217,17 +197,6 @@ function guardPlugins({ config, mounted }: ServiceContext, app: ListenAddress['a
   const checkSite = createCheckSite({ host, publicUrl, names, keyRequired, corsOrigins });
   if (!keyRequired) guardSite(app, { checkSite, mounted });
   return checkSite;
-}
-
-function openProfiles(
-  { database, clock, newId, logger, countExceeded }: ServiceContext,
-  { catalogue, encrypter }: { catalogue: () => Catalogue; encrypter: Encrypter | null },
-) {
-  const repository = createCredentialProfileRepository(database);
-  const read: CredentialProfilesDeps['readCredentials'] = (bundleId, credentials, permissions) =>
-    readCredentials(getBundle(catalogue().visibleTo(permissions ?? everyPermission), bundleId), credentials);
-  const deps = { repository, encrypter, readCredentials: read, clock, newId, logger, countExceeded };
-  return createCredentialProfiles(deps);
 }
 
 function factsOf(config: Config, keyRequired: boolean, { failures, kept }: Catalogue) {

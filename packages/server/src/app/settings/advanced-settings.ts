@@ -49,12 +49,7 @@ const addresses = {
   CORS_ORIGINS: list(
     isOrigin,
     'be a list of origins such as https://app.example.com',
-    'Allow web pages of these origins, separated by commas, to call both addresses with a key in the `Authorization` header, such as `https://app.example.com`. Their cookies are never accepted',
-  ),
-  CONNECTION_ORIGINS: list(
-    isOrigin,
-    'be a list of origins such as https://app.example.com',
-    'Let the browser of an end user return to applications of these origins, separated by commas, after an account is connected, such as `https://app.example.com`',
+    'Allow web pages of these origins, separated by commas, to call both addresses with a key in the `Authorization` header, such as `https://app.example.com`, and let the browsers of end users return to them after an account is connected. Their cookies are never accepted',
   ),
   DRAIN_SECONDS: unset(
     Type.Integer({ minimum: 0, maximum: 3600 }),

@@ -1,10 +1,13 @@
+import type { ConnectionStatus } from '@quartermaster/contract';
 import type { Generated } from 'kysely';
 
-/** Applications that sign in, what people allowed them, and their codes and tokens. */
+/** Applications that sign in, what people allowed them, and their codes and tokens; stored credentials of third parties. */
 export interface OauthTables {
   oauth_client: OauthClientTable;
   oauth_grant: OauthGrantTable;
   oauth_record: OauthRecordTable;
+  credential_profile: CredentialProfileTable;
+  bundle_client: BundleClientTable;
 }
 
 /** An application that signs in. */
@@ -48,4 +51,38 @@ export interface OauthRecordTable {
   expires_at: number;
   consumed_at: number | null;
   uses: Generated<number>;
+}
+
+/** The encrypted credentials of a project. Unique: (project_id, name). */
+export interface CredentialProfileTable {
+  id: string;
+  project_id: string;
+  bundle_id: string;
+  name: string;
+  /** `v1.<key id>.<nonce>.<ciphertext and tag>`, bound to the project, the bundle and the name. */
+  sealed: string;
+  /** The key id within `sealed`. It finds the values that a key encrypts. */
+  key_id: string;
+  created_at: number;
+  updated_at: number;
+  /** Claim of the process that requests a new access token from a provider; null when none does. */
+  refresh_claim: string | null;
+  /** Milliseconds since 1970 by the clock of the database. */
+  refresh_claimed_until: number | null;
+  /** The end user of a connection; null for a profile. */
+  end_user: string | null;
+  status: ConnectionStatus | null;
+  /** JSON object with the other facts of a connection. */
+  connection: string | null;
+}
+
+/** The OAuth client that the operator registered for a bundle. Unique: bundle_id. */
+export interface BundleClientTable {
+  id: string;
+  bundle_id: string;
+  /** As in `credential_profile`, bound to the bundle. */
+  sealed: string;
+  key_id: string;
+  created_at: number;
+  updated_at: number;
 }

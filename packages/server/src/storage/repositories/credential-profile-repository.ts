@@ -9,8 +9,8 @@ import type {
 import type { Database } from '../database/database.ts';
 import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { databaseNow } from '../database/like-pattern.ts';
+import type { BundleClientTable, CredentialProfileTable } from '../database/oauth-tables.ts';
 import { areAtLeast, countRows, lockProject } from '../database/row-limit.ts';
-import type { BundleClientTable, CredentialProfileTable } from '../database/tables.ts';
 
 /** Stores credential profiles in either database. */
 export function createCredentialProfileRepository(database: Database): CredentialProfileRepository {
@@ -92,6 +92,15 @@ export function createCredentialProfileRepository(database: Database): Credentia
         .where('created_at', '<', createdBefore)
         .execute();
     },
+    ...keyFunctions(read),
+  };
+}
+
+/** The rows by the key that encrypts them: profiles, connections and OAuth clients. */
+function keyFunctions(
+  read: Database['read'],
+): Pick<CredentialProfileRepository, 'countByKey' | 'listEncryptedByOtherKeys'> {
+  return {
     countByKey: async () => {
       const rows = await read
         .selectFrom(

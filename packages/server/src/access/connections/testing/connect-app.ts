@@ -29,9 +29,11 @@ import { createBundleClients } from '../bundle-clients.ts';
 import { createConnectFlow } from '../connect-flow.ts';
 import { connectRoutes } from '../connect-routes.ts';
 import { createConnectionMetrics } from '../connection-metrics.ts';
-import { createConnectionTokens, type RefreshTiming } from '../connection-tokens.ts';
+import { createConnectionRows } from '../connection-rows.ts';
 import { createConnections } from '../connections.ts';
 import { createProviders } from '../provider.ts';
+import { createUseConnection, type RefreshTiming } from '../refresh-connection.ts';
+import { createResolveConnection } from '../resolve-connection.ts';
 
 export const origin = 'https://q.example';
 /** The name of the provider, which the broker replaces by its address on this machine. */
@@ -92,15 +94,12 @@ export async function openConnectApp(t: Pick<TestContext, 'after'>, options: Opt
   const oauthOf = (id: string) => bundles.find((bundle) => bundle.id === id)?.oauth;
   const common = { repository, encrypter, providers, clients, oauthOf, audit, clock, logger, newId };
   const countEvent = createConnectionMetrics(registry);
-  const createTokens = () =>
-    createConnectionTokens({
-      ...common,
-      countEvent,
-      ...(options.timing === undefined ? {} : { timing: options.timing }),
-    });
-  const tokens = createTokens();
+  const rows = createConnectionRows(common);
+  const refreshing = { ...common, rows, countEvent, timing: options.timing };
+  const createResolve = () => createResolveConnection(rows, createUseConnection(refreshing));
+  const resolve = createResolve();
   const deps = {
-    ...{ ...common, countEvent, tokens, records: createOauthRepository(database), baseUrl: () => origin },
+    ...{ ...common, countEvent, rows, records: createOauthRepository(database), baseUrl: () => origin },
     returnOrigins: ['https://app.example'],
     getBundle: (id: string) => {
       const found = bundles.find((bundle) => bundle.id === id);
@@ -161,9 +160,23 @@ export async function openConnectApp(t: Pick<TestContext, 'after'>, options: Opt
     return { id, cookie, callback, received, confirm, page, done };
   }
   return {
-    ...{ app, database, provider, lines, clock, registry, project, projects, user, connections, tokens, createTokens },
+    ...{
+      app,
+      database,
+      provider,
+      lines,
+      clock,
+      registry,
+      project,
+      projects,
+      user,
+      connections,
+      rows,
+      resolve,
+      createResolve,
+    },
     ...{ post, get, start, authorise, create, connect, clients, repository, bundles, oauth, outbound, newId },
-    use: (id: string, bundle = 'calendar') => Promise.resolve(tokens.resolve(user, bundle, { $connection: id })),
+    use: (id: string, bundle = 'calendar') => Promise.resolve(resolve(user, bundle, { $connection: id })),
     countRequests: (request: string) => provider.requests.filter((each) => each === request).length,
     events: async () =>
       (await database.read.selectFrom('audit_event').select(['action', 'details']).orderBy('id').execute()).map(

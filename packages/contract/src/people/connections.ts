@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { CountedList, ListQuery, Timestamp } from './envelope.ts';
-import { connectionStatuses } from './vocabulary.ts';
+import { CountedList, ListQuery, Timestamp } from '../envelope.ts';
+import { connectionStatuses } from '../vocabulary.ts';
 
 const EndUser = Type.String({
   minLength: 1,
@@ -47,7 +47,7 @@ const LinkOptions = {
       maxLength: 2048,
       pattern: '^https?://',
       description:
-        'URL of the application to which the browser returns, with `connection_id` in its query. Its origin must be one of `QUARTERMASTER_CONNECTION_ORIGINS`.',
+        'URL of the application to which the browser returns, with `connection_id` in its query. Its origin must be one of `QUARTERMASTER_CORS_ORIGINS`.',
     }),
   ),
 };

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OauthDeclaration } from '@quartermaster/plugin-kit';
+import { type Audit, serviceSource } from '../../platform/audit/audit.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type RetryPolicy, retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
+import type { Logger } from '../../platform/log/logger.ts';
+import type { CredentialProfileRepository } from '../credential-profiles/credential-profile-repository.ts';
+import type { BundleClients } from './bundle-clients.ts';
+import type { ConnectionEvent } from './connection-metrics.ts';
+import type { ConnectionRow, ConnectionRows, ConnectionSecrets } from './connection-rows.ts';
+import { clientRefused, connectionNotActive, refreshUnavailable } from './problems.ts';
+import { ProviderFailure, type Providers, type Tokens } from './provider.ts';
+
+type Named = Record<string, unknown>;
+
+export interface RefreshDeps {
+  readonly rows: ConnectionRows;
+  readonly repository: Pick<CredentialProfileRepository, 'claimRefresh' | 'releaseRefresh'>;
+  readonly providers: Pick<Providers, 'refresh'>;
+  readonly clients: Pick<BundleClients, 'getProvider'>;
+  /** Undefined for a bundle that does not exist any more or declares none. */
+  readonly oauthOf: (bundleId: string) => OauthDeclaration | undefined;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  readonly countEvent: (event: ConnectionEvent) => void;
+  readonly timing?: RefreshTiming | undefined;
+}
+
+/** Milliseconds. */
+export interface RefreshTiming {
+  /** Longer than a token request and its waits. */
+  readonly claim: number;
+  /** The pause after an earlier refresh did not finish, because its process may still store the answer. */
+  readonly doubt: number;
+}
+
+const defaultTiming: RefreshTiming = { claim: 30_000, doubt: 5000 };
+const storeRetries: RetryPolicy = { firstMs: 400 };
+const maxStoreTries = 4;
+
+/** When an access token expires, and when it is refreshed: before that, so that the old one serves until the new one is stored. */
+export function livesOf({ expiresIn }: Tokens, now: number) {
+  if (expiresIn === undefined) return { accessExpiresAt: null, refreshAt: null };
+  const life = expiresIn * 1000;
+  return { accessExpiresAt: now + life, refreshAt: now + life - Math.min(60_000, life / 10) };
+}
+
+/** Returns the credentials of a connection, which it refreshes when they are about to expire: once at a time in all processes. */
+export type UseConnection = (row: ConnectionRow) => Promise<Named>;
+
+export function createUseConnection(deps: RefreshDeps): UseConnection {
+  const { rows, repository, clock, logger, timing = defaultTiming } = deps;
+  /** The refreshes of this process, which its callers share. */
+  const running = new Map<string, Promise<Named>>();
+  const store = createTokenStore(deps);
+  const isDue = ({ connection: { refreshAt } }: ConnectionRow) => refreshAt !== null && clock.now() >= refreshAt;
+
+  async function refresh(row: ConnectionRow): Promise<Named> {
+    const claim = randomUUID();
+    const until = clock.now() + timing.claim + timing.doubt;
+    for (let current = row; ; current = await rows.get(row.projectId, row.id)) {
+      if (current !== row && !isDue(current)) return openActive(rows, current).credentials;
+      const found = await repository.claimRefresh(row.id, claim, timing.claim);
+      if (found !== 'busy') {
+        return await refreshClaimed(row, found === 'expired').finally(() => release(row, claim));
+      }
+      // The old token serves while another process refreshes.
+      if (clock.now() < (current.connection.accessExpiresAt ?? 0)) return openActive(rows, current).credentials;
+      if (clock.now() > until) throw refreshUnavailable(row.id);
+      await pause(20 + Math.random() * 30);
+    }
+  }
+
+  const release = (row: ConnectionRow, claim: string) =>
+    repository.releaseRefresh(row.id, claim).catch((error: unknown) => {
+      logger.warn({ connection_id: row.id, err: error }, 'claim of a token refresh not released: it expires by itself');
+    });
+
+  async function refreshClaimed(row: ConnectionRow, isInDoubt: boolean): Promise<Named> {
+    if (isInDoubt) {
+      logger.warn({ connection_id: row.id }, 'token refresh in doubt: an earlier refresh did not finish');
+      await pause(timing.doubt);
+    }
+    const current = await rows.get(row.projectId, row.id);
+    const { credentials, refresh: used } = openActive(rows, current);
+    if (!isDue(current) || used === undefined) return credentials;
+    const waiting = store.findUnstored(row.id, used);
+    if (waiting !== undefined) return await store.put(current, waiting);
+    const tokens = await request(deps, current, { used, isInDoubt });
+    return tokens === null ? credentials : await store.put(current, { used, tokens, at: clock.now() });
+  }
+
+  return async (row) => {
+    const { credentials, refresh: refreshToken } = openActive(rows, row);
+    if (!isDue(row)) return credentials;
+    if (refreshToken === undefined) {
+      const { accessExpiresAt } = row.connection;
+      if (accessExpiresAt !== null && clock.now() >= accessExpiresAt) throw await fail(deps, row, 'expired');
+      return credentials;
+    }
+    const shared = running.get(row.id) ?? refresh(row).finally(() => running.delete(row.id));
+    running.set(row.id, shared);
+    return await shared;
+  };
+}
+
+/** @throws Problem when runs cannot use the connection */
+function openActive(rows: ConnectionRows, row: ConnectionRow): ConnectionSecrets {
+  const { status, reason } = row.connection;
+  if (status === 'misconfigured') throw clientRefused(row.bundleId, reason ?? 'unknown');
+  if (status !== 'active') throw connectionNotActive(row.id, status, reason);
+  return rows.open(row);
+}
+
+/** Returns the error of a connection that must be connected again, or whose client must be corrected. */
+async function fail(
+  { rows, countEvent, audit }: RefreshDeps,
+  row: ConnectionRow,
+  reason: string,
+  status: 'reconnect_required' | 'misconfigured' = 'reconnect_required',
+) {
+  await rows.mark(row, { status, reason });
+  countEvent(status === 'misconfigured' ? 'misconfigured' : 'refresh_refused');
+  const fact = { action: 'connection.refresh_failed', id: row.id, projectId: row.projectId } as const;
+  await audit.record(serviceSource, { ...fact, details: { status, reason } });
+  return status === 'misconfigured' ? clientRefused(row.bundleId, reason) : connectionNotActive(row.id, status, reason);
+}
+
+/** @returns null when the provider gave no token but the old one still serves */
+async function request(
+  deps: RefreshDeps,
+  row: ConnectionRow,
+  { used, isInDoubt }: { readonly used: string; readonly isInDoubt: boolean },
+): Promise<Tokens | null> {
+  try {
+    const oauth = deps.oauthOf(row.bundleId);
+    if (oauth === undefined) throw new ProviderFailure('unavailable', 'bundle_missing');
+    return await deps.providers.refresh(await deps.clients.getProvider(row.bundleId, oauth), used);
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    if (error.kind === 'misconfigured') throw await fail(deps, row, error.code, 'misconfigured');
+    if (error.kind === 'refused') throw await fail(deps, row, isInDoubt ? 'outcome_unknown' : 'refused');
+    deps.countEvent('provider_unavailable');
+    deps.logger.warn(
+      { connection_id: row.id, bundle_id: row.bundleId, reason: error.code },
+      'connection not refreshed',
+    );
+    if (deps.clock.now() < (row.connection.accessExpiresAt ?? 0)) return null;
+    throw refreshUnavailable(row.id, error.retryAfter);
+  }
+}
+
+interface Rotation {
+  /** The refresh token that the new tokens replace. */
+  readonly used: string;
+  readonly tokens: Tokens;
+  readonly at: number;
+}
+
+/** Stores new tokens before they are used, because the provider may accept the old refresh token no more. */
+function createTokenStore({ rows, logger, countEvent }: RefreshDeps) {
+  /** New tokens that could not be stored. The next refresh stores them first. */
+  const unstored = new Map<string, Rotation>();
+
+  /** @returns undefined when the row was changed concurrently */
+  async function putOnce(row: ConnectionRow, { used, tokens, at }: Rotation): Promise<Named | undefined> {
+    const { credentials, refresh: stored } = openActive(rows, row);
+    // The end user has connected again meanwhile.
+    if (stored !== used) return credentials;
+    // The name of the credential that has the access token is the only one of a connection with OAuth.
+    const renewed = Object.fromEntries(Object.keys(credentials).map((name) => [name, tokens.access]));
+    const secrets = { credentials: renewed, refresh: tokens.refresh ?? used };
+    if (!(await rows.save(row, secrets, livesOf(tokens, at)))) return undefined;
+    countEvent('refreshed');
+    return renewed;
+  }
+
+  return {
+    findUnstored: (id: string, used: string) => {
+      const found = unstored.get(id);
+      return found?.used === used ? found : undefined;
+    },
+    async put(row: ConnectionRow, rotation: Rotation): Promise<Named> {
+      unstored.set(row.id, rotation);
+      for (let tries = 1, current = row; ; tries++) {
+        try {
+          const stored = await putOnce(current, rotation);
+          if (stored !== undefined) {
+            unstored.delete(row.id);
+            return stored;
+          }
+          current = await rows.get(row.projectId, row.id);
+        } catch (error) {
+          if (tries >= maxStoreTries) {
+            logger.error(
+              { connection_id: row.id, err: error },
+              'token refresh in doubt: the new tokens were not stored',
+            );
+            throw refreshUnavailable(row.id);
+          }
+          await pause(retryDelayMs(storeRetries, tries));
+        }
+      }
+    },
+  };
+}
