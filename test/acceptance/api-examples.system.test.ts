@@ -12,6 +12,8 @@ const last = [
     'removeMember',
     'deleteAccount',
     'deleteCredentialProfile',
+    'deleteConnection',
+    'deleteEndUser',
     'deleteAtPluginsAddress',
     'endSession',
     'changePassword',

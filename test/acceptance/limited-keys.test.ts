@@ -46,6 +46,8 @@ const shared = share(async () => {
   });
   const profile = { name: 'marked', bundle_id: 'slack', credentials: { SLACK_BOT_TOKEN: 'xoxb-1' } };
   await ask(`${pluginsUrl}/v1/credential_profiles`, profile);
+  const connection = { bundle_id: 'open_weather', end_user: 'marked' };
+  const { connection_id } = await ask(`${pluginsUrl}/v1/connections`, connection);
   const [project] = await ask(`${filesUrl}/v1/projects`);
   const keysUrl = `${filesUrl}/v1/projects/${project.project_id}/keys`;
   await ask(`${filesUrl}/v1/projects/${project.project_id}/rate_limits`, { tool: 'slack', per_day: 1_000 });
@@ -58,7 +60,7 @@ const shared = share(async () => {
   const ids = {
     ...{ collection_id: hidden.collectionId, record_id: hidden.recordId, chunk_id: chunks[0].chunk_id },
     ...{ file_id: files.hidden, run_id: run.run_id, artifact_id: drawn.artifacts[0].artifact_id },
-    ...{ bundle_id: 'slack', plugin_id: 'post_message', name: 'marked', page: '1' },
+    ...{ bundle_id: 'slack', plugin_id: 'post_message', name: 'marked', page: '1', connection_id },
   };
   return {
     service,
@@ -99,6 +101,7 @@ const unknown = {
   ...{ collection_id: `coll${'0'.repeat(20)}`, record_id: `rcrd${'0'.repeat(20)}`, chunk_id: `chnk${'0'.repeat(20)}` },
   ...{ file_id: `file${'0'.repeat(20)}`, run_id: `xrun${'0'.repeat(20)}`, artifact_id: `arti${'0'.repeat(20)}` },
   ...{ bundle_id: 'nowhere', plugin_id: 'post_message', name: 'unknown', page: '1' },
+  connection_id: `conn${'0'.repeat(20)}`,
 };
 
 /** The operations without the id of a hidden object: their request, and what the limited key gets. */
@@ -133,6 +136,9 @@ const others: Readonly<
   'plugins listBundles': { status: 200 },
   'plugins listPlugins': { status: 200, path: '?q=post+a+message+to+a+channel+of+slack' },
   'plugins listCredentialProfiles': { status: 200 },
+  'plugins listConnections': { status: 200, path: '?count=true' },
+  'plugins createConnection': { status: 404, json: ({ bundle_id }) => ({ bundle_id, end_user: 'u' }) },
+  'plugins deleteEndUser': { status: 200 },
   'plugins createCredentialProfile': {
     status: 404,
     json: ({ bundle_id }) => ({ name: 'n', bundle_id, credentials: { SLACK_BOT_TOKEN: 'x' } }),

@@ -27,7 +27,7 @@ const cursors: Readonly<Record<string, readonly [string, string]>> = {
         listMembers: 'acct',
         listInstalledBundles: 'bndl',
       },
-      ...{ listCredentialProfiles: 'prof', listRuns: 'xrun' },
+      ...{ listCredentialProfiles: 'prof', listConnections: 'conn', listRuns: 'xrun' },
     }).map(([name, prefix]) => [name, [place(prefix, '0'), place(prefix, 'z')]]),
   ),
   listBundles: ['a', 'zz'],

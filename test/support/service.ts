@@ -81,9 +81,10 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
     if (t.passed === false) t.diagnostic?.(failuresIn(log));
   });
 
-  const urls = await readUrls(child);
-  if (urls.length < 2) throw new Error(`the service did not start:\n${log}`);
-  const [filesUrl = '', pluginsUrl = ''] = urls;
+  const wanted = options.settings?.SERVE === 'plugins' ? 1 : 2;
+  const urls = await readUrls(child, wanted);
+  if (urls.length < wanted) throw new Error(`the service did not start:\n${log}`);
+  const [pluginsUrl = '', filesUrl = ''] = urls.reverse();
   const key = options.key ?? (await readFile(join(folder, 'first-key'), 'utf8')).trim();
   return {
     filesUrl,
@@ -143,13 +144,13 @@ export async function temporaryFolder(t: Ending): Promise<string> {
   return folder;
 }
 
-async function readUrls(child: ChildProcess): Promise<string[]> {
+async function readUrls(child: ChildProcess, wanted: number): Promise<string[]> {
   const urls: string[] = [];
   if (child.stdout === null) return urls;
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /address +(http:\/\/\S+)/.exec(line)?.[1];
     if (url !== undefined) urls.push(url);
-    if (urls.length === 2) break;
+    if (urls.length === wanted) break;
   }
   child.stdout.resume();
   return urls;
