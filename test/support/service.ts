@@ -90,7 +90,7 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
     filesUrl,
     pluginsUrl,
     key,
-    client: connectClient({ filesUrl, pluginsUrl }, key),
+    client: connectClient({ filesUrl: filesUrl || pluginsUrl, pluginsUrl }, key),
     process: child,
     folder,
     log: () => log,

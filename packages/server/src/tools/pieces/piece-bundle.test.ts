@@ -218,7 +218,7 @@ test('a piece that declares OAuth lets end users connect, if its URLs are fixed 
         version: '1.2.3',
         integrity: 'sha512-abc',
       },
-      ...{ hosts: ['api.tea.example'], file: Buffer.from('x'), logo: null },
+      ...{ hosts: ['api.tea.example'], file: Buffer.from('x'), logo: null, repeatable: [] },
       credentialPlaces: { hosts: ['api.tea.example'], places: [{ in: 'header', name: 'authorization' }] },
     });
     return parse(String(files.get('bundle.yaml'))).oauth;
