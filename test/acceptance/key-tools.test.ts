@@ -79,6 +79,16 @@ test('[key-tools] lists, searches and calls over MCP offer only the plugins of t
   }
 });
 
+test('[key-tools] a key may name plugins before they are installed, which permits nothing until then', async () => {
+  const created = await createKey(['calculater', 'time/convert_tmie']);
+  assert.equal(created.status, 200);
+  const { key } = created.body.data;
+  const url = `${shared.service.pluginsUrl}/mcp?tools=all`;
+  assert.deepEqual((await askMcp(url, key, 'tools/list')).body.result.tools, []);
+  const { body } = await askMcp(url, key, 'tools/call', { name: 'calculator__evaluate', arguments: sum });
+  assert.match(body.error.message, /^Unknown tool/);
+});
+
 test('the limit tools_of_key accepts exactly as many names and refuses one more, and names of another form', async () => {
   const most = 200;
   const list = (count: number) => Array.from({ length: count }, (_, index) => `bundle_${index}`);
