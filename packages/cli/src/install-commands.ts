@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
-import { isPackage } from './bundles/bundle-source.ts';
 import { addPackageCommands } from './bundles/package-commands.ts';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
 
@@ -71,6 +70,7 @@ function addPackCommands(bundle: Command): void {
     .description('pack a bundle into one archive, or a package with its dependencies for "bundle add" (with npm)')
     .option(...jsonOption)
     .action(async (folder: string, { key, out, ...options }: JsonOption & { key?: string; out: string }) => {
+      const { isPackage } = await import('./bundles/bundle-source.ts');
       if (isPackage(folder)) {
         const { packPackage } = await import('./bundles/pack-package.ts');
         const packed = await packPackage(folder, out);

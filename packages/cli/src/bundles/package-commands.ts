@@ -6,7 +6,7 @@ import { withAdministration } from '../administration.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { type JsonOption, jsonOption, printError, printJson, printResult, say } from '../output/print.ts';
 import { readList, readPairs } from '../read-arguments.ts';
-import { findSource, type SourceOptions } from './bundle-source.ts';
+import type { SourceOptions } from './bundle-source.ts';
 import { editReach, type ReachOptions, readPlace } from './edit-reach.ts';
 
 interface PlanOptions extends JsonOption, ReachOptions {
@@ -37,6 +37,7 @@ export function addPackageCommands(bundle: Command): void {
   withPlanOptions(add).action(
     async (name: string | undefined, options: PlanOptions & SourceOptions & { id?: string }) => {
       const { id, from, mcp, server, operations, bearer, header, credentials, ...others } = options;
+      const { findSource } = await import('./bundle-source.ts');
       const source = await findSource(name, options);
       await planAndInstall({ source, ...(id === undefined ? {} : { bundle_id: id }) }, others);
     },
