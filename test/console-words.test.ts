@@ -17,6 +17,7 @@ import { permissions } from '../packages/console/src/language/zh-permissions.ts'
 import { shell } from '../packages/console/src/language/zh-shell.ts';
 import { stores } from '../packages/console/src/language/zh-stores.ts';
 import { tools } from '../packages/console/src/language/zh-tools.ts';
+import { connectionWords } from '../packages/console/src/pages/credentials/connection-words.ts';
 import { recordFailureCodes } from '../packages/server/src/stores/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../packages/server/src/stores/extraction/extraction.ts';
 
@@ -49,6 +50,11 @@ test('a Chinese text has no English sentence, and quotes the message of a docume
   for (const [key, text] of Object.entries({ ...chinese, ...codes, ...fields, ...risks })) {
     assert.doesNotMatch(text.replaceAll(/“[^”]*”/g, ''), /[a-z]+ [a-z]+ [a-z]+/i, key);
   }
+});
+
+test('the texts of connections, which load with their page, are in both languages', () => {
+  assert.deepEqual(Object.keys(connectionWords.en), Object.keys(connectionWords.zh));
+  for (const text of Object.values(connectionWords.zh)) assert.match(text, /\p{Script=Han}/u);
 });
 
 test('the console has its own words for the same fields and for codes of the service in both languages', () => {

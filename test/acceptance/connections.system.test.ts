@@ -145,12 +145,10 @@ test('[connections] four processes refresh a connection once, and neither a plug
   // The access token lives for 100 seconds. The store makes it older.
   const database = new pg.Client({ connectionString: place.settings.DATABASE_URL });
   await database.connect();
-  t.after(() => database.end());
-  const age = () =>
-    database.query(
-      `update credential_profile set connection = regexp_replace(connection, '"(accessExpiresAt|refreshAt)":[0-9]+', '"\\1":1', 'g')`,
-    );
-  await age();
+  await database.query(
+    `update credential_profile set connection = regexp_replace(connection, '"(accessExpiresAt|refreshAt)":[0-9]+', '"\\1":1', 'g')`,
+  );
+  await database.end();
   const services = [first, ...others];
   const runs = services.flatMap((service) => Array.from({ length: 5 }, () => execute(service, id)));
   assert.deepEqual(new Set((await Promise.all(runs)).map(({ status }) => status)), new Set([200]));

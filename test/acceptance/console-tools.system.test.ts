@@ -25,6 +25,9 @@ test('[console] the pages of the catalogue and of a collection offer their furth
     '[console] a profile is made, replaced and deleted on its page, and what was entered is never shown again',
     () => keepProfile(opened),
   );
+  await t.test('[console] an end user connects an account with a link of the page, which also disconnects it', () =>
+    connectAccount(opened),
+  );
   await t.test(
     '[console] a form has choices with titles, dates, files and further fields, and sends their values',
     () => fillForm(opened),
@@ -129,6 +132,48 @@ async function keepProfile(opened: OpenedConsole): Promise<void> {
     headers: { Authorization: `Bearer ${service.key}` },
   });
   assert.equal(remaining.status, 404);
+}
+
+async function connectAccount(opened: OpenedConsole): Promise<void> {
+  const { page, service } = opened;
+  await openPage(opened, 'Credentials');
+  await page.getByRole('button', { name: 'Connect an account' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Bundle').selectOption('guarded');
+  await dialog.getByLabel('End user').fill('user-42');
+  await dialog.getByRole('button', { name: 'Connect an account' }).click();
+  const link = dialog.getByRole('link', { name: 'Open the page to connect' });
+  const connectUrl = (await link.getAttribute('href')) ?? '';
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  const section = page.getByRole('region', { name: 'Connections of end users' });
+  await section.getByText('not connected yet').waitFor();
+  // The end user has no session of the console.
+  const context = await page.context().browser()?.newContext();
+  const theirs = (await context?.newPage()) ?? assert.fail();
+  await theirs.goto(connectUrl);
+  await theirs.getByLabel(/^token/).fill(token);
+  await theirs.getByRole('button', { name: 'Connect' }).click();
+  await theirs.getByText(/is connected to/).waitFor();
+  await theirs.goto(connectUrl);
+  await theirs.getByText(/was used before/).waitFor();
+  await context?.close();
+  await page.reload();
+  await section.getByText('connected', { exact: false }).first().waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'connections');
+  assert.ok(!(await page.content()).includes(token));
+  await section.getByRole('button', { name: /^Disconnect/ }).click();
+  await dialog.getByRole('button', { name: 'Disconnect' }).click();
+  await section.getByText('No connections yet', { exact: false }).waitFor();
+  const url = `${service.pluginsUrl}/v1/connections`;
+  const answer = await fetch(url, { headers: { Authorization: `Bearer ${service.key}` } });
+  assert.deepEqual(((await answer.json()) as { data: unknown[] }).data, []);
+  await page.getByRole('button', { name: 'OAuth clients' }).click();
+  await dialog.getByLabel('Bundle').selectOption('guarded');
+  await dialog.getByText(`${service.filesUrl}/connect/callback`).waitFor();
+  await dialog.getByLabel('Client id').fill('client-1');
+  await dialog.getByLabel('Client secret').fill(token);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
 }
 
 async function fillForm(opened: OpenedConsole): Promise<void> {

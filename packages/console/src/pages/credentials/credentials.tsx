@@ -17,6 +17,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { KeyGuide } from '../../components/plugins/credential-guide.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { Connections } from './connections.tsx';
 import { NewProfile } from './new-profile.tsx';
 import { ProfileRow } from './profile-row.tsx';
 import { ReplaceCredentials } from './replace-credentials.tsx';
@@ -62,6 +63,7 @@ export function Credentials() {
           {t('action.more')}
         </Button>
       ) : null}
+      {isKeyMissing ? null : <Connections bundles={bundles.data ?? []} />}
       {isCreating ? <NewProfile bundles={bundles.data ?? []} onClose={() => setCreating(false)} /> : null}
     </>
   );

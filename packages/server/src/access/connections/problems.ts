@@ -18,7 +18,7 @@ export function connectionNotActive(id: string, status: string, reason: string |
 }
 
 export function clientMissing(bundleId: string): Problem {
-  const remedy = `Set it on the page of the bundle in the console, or with PUT /v1/oauth_clients/${bundleId}`;
+  const remedy = `An administrator sets it in the console, under Credentials, or with PUT /v1/oauth_clients/${bundleId}`;
   return new Problem('NOT_CONFIGURED', `The bundle ${quoteText(bundleId)} has no OAuth client. ${remedy}.`);
 }
 

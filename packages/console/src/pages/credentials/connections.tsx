@@ -1,0 +1,210 @@
+import { Anchor, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import type { Bundle, Connection, ConnectionLink } from '@quartermaster/contract';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { pluginsApi } from '../../api/addresses.ts';
+import { useInfiniteList } from '../../api/infinite-list.ts';
+import { useMay } from '../../app/project.tsx';
+import { Card, CardList } from '../../components/card-list.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import { useToasts } from '../../components/toasts.tsx';
+import { useLanguage } from '../../language/language.tsx';
+import { BundleChoice } from './bundle-choice.tsx';
+import { connectionWords } from './connection-words.ts';
+import { OauthClientForm } from './oauth-client-form.tsx';
+
+const connectionsKey = ['connections'];
+
+/** What is open: a dialog, or the link that was created. */
+type Shown =
+  | { readonly what: 'connect' | 'client' }
+  | { readonly what: 'link'; readonly link: ConnectionLink }
+  | { readonly what: 'disconnect'; readonly connection: Connection }
+  | null;
+
+/** The accounts that end users have connected. Applications do the same over the API. */
+export function Connections({ bundles }: { bundles: readonly Bundle[] }) {
+  const { code } = useLanguage();
+  const words = connectionWords[code];
+  const queries = useQueryClient();
+  const { say } = useToasts();
+  const mayChange = useMay('change');
+  const isAdministrator = useMay('administer');
+  const [shown, setShown] = useState<Shown>(null);
+  const close = () => setShown(null);
+  const needy = bundles.filter(({ credentials_schema: schema }) => Object.keys(schema.properties ?? {}).length > 0);
+  const list = useInfiniteList({
+    queryKey: [...connectionsKey, 'list'],
+    load: (query, signal) => pluginsApi.json('GET /v1/connections', { query, signal }),
+    idOf: (connection) => connection.connection_id,
+    enabled: mayChange,
+  });
+  const refresh = () => queries.invalidateQueries({ queryKey: connectionsKey });
+  const created = async (link: ConnectionLink) => {
+    await refresh();
+    setShown({ what: 'link', link });
+  };
+  const renew = async ({ connection_id }: Connection) =>
+    created(await pluginsApi.data('POST /v1/connections/{connection_id}/link', { path: { connection_id }, body: {} }));
+  const disconnect = async ({ connection_id }: Connection) => {
+    await pluginsApi.json('DELETE /v1/connections/{connection_id}', { path: { connection_id } });
+    await refresh();
+    say(words.disconnected);
+  };
+  if (!mayChange) return null;
+  return (
+    <section aria-label={words.title}>
+      <Group justify="space-between" mt="xl" mb="xs">
+        <Title order={2} size="h4">
+          {words.title}
+        </Title>
+        <Group gap="xs">
+          {isAdministrator ? (
+            <Button variant="default" onClick={() => setShown({ what: 'client' })}>
+              {words.client}
+            </Button>
+          ) : null}
+          <Button variant="default" onClick={() => setShown({ what: 'connect' })}>
+            {words.connect}
+          </Button>
+        </Group>
+      </Group>
+      <Text size="sm" c="dimmed" mb="sm">
+        {list.isSuccess && list.items.length === 0 ? `${words.about} ${words.none}` : words.about}
+      </Text>
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      <CardList>
+        {list.items.map((connection) => (
+          <ConnectionRow
+            key={connection.connection_id}
+            connection={connection}
+            bundle={bundles.find(({ bundle_id }) => bundle_id === connection.bundle_id)}
+            onLink={() => renew(connection)}
+            onDisconnect={() => setShown({ what: 'disconnect', connection })}
+          />
+        ))}
+      </CardList>
+      {shown?.what === 'connect' ? <ConnectForm bundles={needy} onDone={created} onClose={close} /> : null}
+      {shown?.what === 'client' ? <OauthClientForm bundles={needy} onClose={close} /> : null}
+      {shown?.what === 'link' ? <LinkDialog link={shown.link} onClose={close} /> : null}
+      {shown?.what === 'disconnect' ? (
+        <Confirm
+          title={words.disconnectTitle}
+          action={words.disconnect}
+          onConfirm={() => disconnect(shown.connection)}
+          onClose={close}
+        >
+          {words.disconnectAbout}
+        </Confirm>
+      ) : null}
+    </section>
+  );
+}
+
+interface ConnectionRowProps {
+  readonly connection: Connection;
+  readonly bundle: Bundle | undefined;
+  readonly onLink: () => Promise<unknown>;
+  readonly onDisconnect: () => void;
+}
+
+function ConnectionRow({ connection, bundle, onLink, onDisconnect }: ConnectionRowProps) {
+  const { code } = useLanguage();
+  const { showError } = useToasts();
+  const words = connectionWords[code];
+  const { end_user: endUser, status, reason, account } = connection;
+  const name = bundle?.name ?? connection.bundle_id;
+  return (
+    <Card
+      name={connection.connection_id}
+      about={
+        <>
+          <Text fw={600}>
+            {name} · {endUser}
+          </Text>
+          <Text size="xs" c="dimmed" mt={4}>
+            {words[status]}
+            {reason === null ? '' : ` (${reason})`}
+            {account === null ? '' : ` · ${account.label}`} · <code>{connection.connection_id}</code>
+          </Text>
+        </>
+      }
+      actions={
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            aria-label={`${words.again}: ${name} ${endUser}`}
+            onClick={() => void onLink().catch(showError)}
+          >
+            {words.again}
+          </Button>
+          <Button
+            size="xs"
+            variant="light"
+            color="red"
+            aria-label={`${words.disconnect}: ${name} ${endUser}`}
+            onClick={onDisconnect}
+          >
+            {words.disconnect}
+          </Button>
+        </Group>
+      }
+    />
+  );
+}
+
+interface ConnectFormProps {
+  readonly bundles: readonly Bundle[];
+  readonly onDone: (link: ConnectionLink) => Promise<void>;
+  readonly onClose: () => void;
+}
+
+function ConnectForm({ bundles, onDone, onClose }: ConnectFormProps) {
+  const { code } = useLanguage();
+  const words = connectionWords[code];
+  const [bundleId, setBundleId] = useState('');
+  const [endUser, setEndUser] = useState('');
+  const connect = async () =>
+    onDone(await pluginsApi.data('POST /v1/connections', { body: { bundle_id: bundleId, end_user: endUser } }));
+  return (
+    <Dialog onClose={onClose} title={words.connect}>
+      <SubmitForm action={words.connect} onSubmit={connect} isReady={bundleId !== '' && endUser !== ''}>
+        {(failure) => (
+          <>
+            <BundleChoice bundles={bundles} value={bundleId} onChange={setBundleId} />
+            <TextInput
+              label={words.endUser}
+              description={words.endUserHint}
+              value={endUser}
+              onChange={(event) => setEndUser(event.currentTarget.value)}
+              maxLength={256}
+              error={failure}
+            />
+          </>
+        )}
+      </SubmitForm>
+    </Dialog>
+  );
+}
+
+function LinkDialog({ link, onClose }: { link: ConnectionLink; onClose: () => void }) {
+  const { code } = useLanguage();
+  const words = connectionWords[code];
+  return (
+    <Dialog onClose={onClose} title={words.connect}>
+      <Stack gap="sm">
+        <Anchor href={link.connect_url} target="_blank" rel="noreferrer">
+          {words.open}
+        </Anchor>
+        <Text size="sm">{words.once}</Text>
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {link.connect_url}
+        </Text>
+      </Stack>
+    </Dialog>
+  );
+}
