@@ -1,5 +1,3 @@
-import type { LanguageCode } from '../../language/language.tsx';
-
 /** The texts of connections. They load with their page, because the first load of other pages is full. */
 const en = {
   title: 'Connections of end users',
@@ -57,4 +55,4 @@ const zh: Readonly<Record<keyof typeof en, string>> = {
   misconfigured: 'OAuth 客户端被拒绝',
 };
 
-export const connectionWords: Readonly<Record<LanguageCode, typeof zh>> = { en, zh };
+export const connectionWords: Readonly<Record<'en' | 'zh', typeof zh>> = { en, zh };
