@@ -115,7 +115,7 @@ test('a page of another site cannot start, decide or frame anything', async (t) 
   const page = await app.get(confirm, { cookie });
   const { 'content-security-policy': policy, 'referrer-policy': referrer, 'cache-control': cache } = page.headers;
   assert.match(String(policy), /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/);
-  assert.deepEqual([referrer, cache], ['no-referrer', 'no-store']);
+  assert.deepEqual([referrer, cache], ['same-origin', 'no-store']);
   assert.doesNotMatch(page.body, /<script/);
   assert.deepEqual(await statusesOf(app), ['pending']);
 });

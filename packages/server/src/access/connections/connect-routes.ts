@@ -129,7 +129,8 @@ async function answer(
   const nonce = randomBytes(16).toString('base64url');
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
   reply.header('content-security-policy', policy).header('cache-control', 'no-store');
-  reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');
+  // Not `no-referrer`, because browsers then hide the origin of forms, too. Other sites get no referrer.
+  reply.header('referrer-policy', 'same-origin').header('x-robots-tag', 'noindex');
   const send = (page: ConnectPage) => reply.type('text/html; charset=utf-8').send(writePage(page, language, nonce));
   try {
     const found = await run(pages);
