@@ -32,7 +32,6 @@ export function Connections({ bundles }: { bundles: readonly Bundle[] }) {
   const queries = useQueryClient();
   const { say } = useToasts();
   const mayChange = useMay('change');
-  const isAdministrator = useMay('administer');
   const [shown, setShown] = useState<Shown>(null);
   const close = () => setShown(null);
   const needy = bundles.filter(({ credentials_schema: schema }) => Object.keys(schema.properties ?? {}).length > 0);
@@ -57,21 +56,7 @@ export function Connections({ bundles }: { bundles: readonly Bundle[] }) {
   if (!mayChange) return null;
   return (
     <section aria-label={words.title}>
-      <Group justify="space-between" mt="xl" mb="xs">
-        <Title order={2} size="h4">
-          {words.title}
-        </Title>
-        <Group gap="xs">
-          {isAdministrator ? (
-            <Button variant="default" onClick={() => setShown({ what: 'client' })}>
-              {words.client}
-            </Button>
-          ) : null}
-          <Button variant="default" onClick={() => setShown({ what: 'connect' })}>
-            {words.connect}
-          </Button>
-        </Group>
-      </Group>
+      <ConnectionsHead onShow={(what) => setShown({ what })} />
       <Text size="sm" c="dimmed" mb="sm">
         {list.isSuccess && list.items.length === 0 ? `${words.about} ${words.none}` : words.about}
       </Text>
@@ -101,6 +86,29 @@ export function Connections({ bundles }: { bundles: readonly Bundle[] }) {
         </Confirm>
       ) : null}
     </section>
+  );
+}
+
+function ConnectionsHead({ onShow }: { onShow: (what: 'connect' | 'client') => void }) {
+  const { code } = useLanguage();
+  const words = connectionWords[code];
+  const isAdministrator = useMay('administer');
+  return (
+    <Group justify="space-between" mt="xl" mb="xs">
+      <Title order={2} size="h4">
+        {words.title}
+      </Title>
+      <Group gap="xs">
+        {isAdministrator ? (
+          <Button variant="default" onClick={() => onShow('client')}>
+            {words.client}
+          </Button>
+        ) : null}
+        <Button variant="default" onClick={() => onShow('connect')}>
+          {words.connect}
+        </Button>
+      </Group>
+    </Group>
   );
 }
 
