@@ -4,6 +4,7 @@ import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
 import { addPackageCommands } from './bundles/package-commands.ts';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
+import { isPackage } from './read-arguments.ts';
 
 /** Packs, signs, trusts and installs bundle archives. A running service loads changes within seconds. */
 export function addInstallCommands(bundle: Command): void {
@@ -70,7 +71,6 @@ function addPackCommands(bundle: Command): void {
     .description('pack a bundle into one archive, or a package with its dependencies for "bundle add" (with npm)')
     .option(...jsonOption)
     .action(async (folder: string, { key, out, ...options }: JsonOption & { key?: string; out: string }) => {
-      const { isPackage } = await import('./bundles/bundle-source.ts');
       if (isPackage(folder)) {
         const { packPackage } = await import('./bundles/pack-package.ts');
         const packed = await packPackage(folder, out);

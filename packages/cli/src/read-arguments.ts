@@ -6,6 +6,9 @@ export function readList(text: string): string[] {
   return text.split(',').map((item) => item.trim());
 }
 
+/** Whether a text names a package, not a file. */
+export const isPackage = (text: string) => /^@[^/]+\/[^/]+$/.test(text);
+
 /** Parses `a=b,c=d`. */
 export function readPairs(text: string): Record<string, string> {
   const pairs = readList(text).map((pair) => pair.split('='));

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import { type Environment, processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
+import { isPackage } from './read-arguments.ts';
 
 /** Commands that read no setting of the service that is a path. */
 const clientCommands: ReadonlySet<string> = new Set([
@@ -30,10 +31,10 @@ function groupOf(command: Command, program: Command): string {
 
 function resolvePaths(command: Command, folder: string): void {
   for (const [index, argument] of command.registeredArguments.entries()) {
-    const isFile = argument.name() === 'source' && !/^@|^https?:/.test(String(command.processedArgs[index] ?? '@'));
-    if (isFile || /^(?:file|folders?)$/.test(argument.name())) {
-      command.processedArgs[index] = toAbsolute(command.processedArgs[index], folder);
-    }
+    const value: unknown = command.processedArgs[index];
+    const isName = typeof value === 'string' && (isPackage(value) || /^https?:\/\//.test(value));
+    if (!isName && /^(?:source|backup|file|folders?)$/.test(argument.name()))
+      command.processedArgs[index] = toAbsolute(value, folder);
   }
   for (const option of command.options) {
     const name = option.attributeName();

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { BundlePlanRequest } from '@quartermaster/contract';
 import { CommandError, exitCodes } from '../exit-codes.ts';
+import { isPackage } from '../read-arguments.ts';
 import { readCredentials } from '../read-credentials.ts';
 
 type Source = BundlePlanRequest['source'];
@@ -41,9 +42,6 @@ export async function findSource(name: string | undefined, options: SourceOption
 }
 
 const gzipStart = Buffer.from([0x1f, 0x8b]);
-
-/** Whether a text names a package, not a file. */
-export const isPackage = (text: string) => /^@[^/]+\/[^/]+$/.test(text);
 
 /** Splits `@scope/name@version`. */
 export function readPackage(text: string): { readonly package: string; readonly version?: string } {
