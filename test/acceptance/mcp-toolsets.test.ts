@@ -168,5 +168,5 @@ test('[mcp] with the setting MCP_LIST_TOKENS the list contains the plugins that 
   const names = await list('/mcp');
   assert.ok(names.length > 20 && names.includes('arithmetic__add'));
   for (const name of [...searchTools, 'open_weather__get_current_weather']) assert.equal(names.includes(name), false);
-  assert.equal((await list('/mcp/open_weather')).length, 3);
+  assert.equal((await list('/mcp/open_weather')).length, 5);
 });

@@ -68,6 +68,7 @@ test('[secrets] no error repeats a field that the contract marks as a secret, wh
     '/v1/credential_profiles credentials',
     '/v1/credential_profiles/{name} credentials',
     '/v1/execute credentials',
+    '/v1/oauth_clients/{bundle_id} client_secret',
     '/v1/plugins/{bundle_id}/{plugin_id}/options credentials',
     '/v1/session password',
     '/v1/session/password current_password',

@@ -12,6 +12,7 @@ import type { CallTool } from './call-tool.ts';
 import { createEndpoint } from './endpoint.ts';
 import { plainOffers } from './testing/plain-offers.ts';
 import { createToolboxes, type Toolbox } from './toolbox.ts';
+import { toolsPerPage } from './toolsets/tool-offer.ts';
 
 const own = resolve(import.meta.dirname, '../../../../../bundles');
 const png = 'data:image/png;base64,iVBORw0KGgo=';
@@ -148,19 +149,21 @@ test('wrong params of any method are the error -32602, which says what is expect
   }
 });
 
-test('a list contains all tools of the toolbox, as JSON and as an event', async () => {
-  assert.ok(everything.tools.length > 100);
-  const expected = JSON.parse(JSON.stringify(everything.tools));
+test('the pages of a list contain all tools of the toolbox, as JSON and as an event', async () => {
+  const all = JSON.parse(JSON.stringify(everything.tools));
+  const expected = all.slice(0, toolsPerPage);
   const newest = await ask(newCase('2026-07-28', 'tools/list', {}), everything);
-  const { tools, ...hints } = resultOf(newest);
+  const { tools, nextCursor, ...hints } = resultOf(newest);
   assert.deepEqual(tools, expected);
+  const next = await ask(newCase('2025-11-25', 'tools/list', { cursor: nextCursor }), everything);
+  assert.deepEqual(resultOf(next), { tools: all.slice(toolsPerPage) });
   assert.deepEqual([hints.ttlMs, hints.cacheScope, hints.resultType], [300_000, 'private', 'complete']);
   const older = newCase('2025-11-25', 'tools/list', {});
-  assert.deepEqual(resultOf(await ask(older, everything)), { tools: expected });
+  assert.deepEqual(resultOf(await ask(older, everything)), { tools: expected, nextCursor });
   const short = { ...older, message: { jsonrpc: '2.0', id: 1, method: 'tools/list' } };
-  assert.deepEqual(resultOf(await ask(short, everything)), { tools: expected });
+  assert.deepEqual(resultOf(await ask(short, everything)), { tools: expected, nextCursor });
   const streamed = await ask(newCase('2025-11-25', 'tools/list', { _meta: { progressToken: 1 } }), everything);
-  assert.deepEqual([streamed.type, resultOf(streamed)], ['text/event-stream', { tools: expected }]);
+  assert.deepEqual([streamed.type, resultOf(streamed)], ['text/event-stream', { tools: expected, nextCursor }]);
 });
 
 test('a call receives its arguments, headers, metadata and caller, and its response is the result of the run', async () => {

@@ -10,6 +10,7 @@ import { loadFolder } from '../catalogue/load/load-folder.ts';
 import { createEndpoint } from './endpoint.ts';
 import { plainOffers } from './testing/plain-offers.ts';
 import { createToolboxes } from './toolbox.ts';
+import { toolsPerPage } from './toolsets/tool-offer.ts';
 
 const own = resolve(import.meta.dirname, '../../../../../bundles');
 
@@ -38,7 +39,8 @@ for (const [how, { version, message }] of Object.entries(clients)) {
     };
     const logger = createLogger('silent');
     const { all } = createToolboxes({ bundles: catalogue.bundles, describePlugin }, logger);
-    const plugins = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
+    const installed = [...catalogue.bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
+    const plugins = Math.min(installed, toolsPerPage);
     const callTool = () => assert.fail('no tool is called');
     const endpoint = createEndpoint({
       version: '1.2.3',

@@ -68,13 +68,19 @@ test('without a choice, the list contains the search tools and has at most 2,000
   assert.ok(countTokens(JSON.stringify(tools)) <= 2_000);
 });
 
+const weatherTools = [
+  'find_place',
+  'get_current_weather',
+  'get_daily_forecast',
+  'get_hourly_forecast',
+  'get_weather_of_place',
+];
+
 test('below the threshold, the list contains the plugins that can work with the credentials of the request', async () => {
   const list = async (headers: Record<string, string>) =>
     (await listNames(open(choose({}), { headers, listTokens: 1_000_000 }))).flat();
   const free = await list({});
-  const weather = ['get_current_weather', 'get_daily_forecast', 'get_hourly_forecast'].map(
-    (id) => `open_weather__${id}`,
-  );
+  const weather = weatherTools.map((id) => `open_weather__${id}`);
   assert.ok(free.includes('arithmetic__add') && free.includes('jina_web_reader__read_url'));
   for (const name of [...weather, 'http_request__http_get']) assert.equal(free.includes(name), false, name);
   const sent = { 'x-credential-open_weather_api_key': '0'.repeat(32) };
@@ -162,11 +168,7 @@ test('a choice lists bundles, tools and toolsets, and ?tools=all every tool', as
   assert.deepEqual(await list({ toolset: 'office', tools: 'arithmetic__add' }), [
     ...['arithmetic__add', ...mailTools, 'slack__post_message'],
   ]);
-  assert.deepEqual(await list({}, 'open_weather'), [
-    'get_current_weather',
-    'get_daily_forecast',
-    'get_hourly_forecast',
-  ]);
+  assert.deepEqual(await list({}, 'open_weather'), weatherTools);
   assert.deepEqual(await list({ tools: 'convert_time' }, 'time'), ['convert_time']);
   assert.deepEqual(await list({ tools: 'all' }), [...toolboxes.all.plugins.keys()]);
 });
