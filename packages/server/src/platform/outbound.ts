@@ -34,6 +34,8 @@ export interface OutboundPolicy {
   readonly hosts: ReadonlySet<string> | 'any';
   /** Who declared the hosts, for messages. Default: the bundle. */
   readonly hostsBy?: 'bundle' | 'piece' | 'operator' | 'command' | 'registry';
+  /** The bundle of a piece, which the message about a refused host names. */
+  readonly bundleId?: string;
   /** The only host (`name` or `name:port`) that receives credentials; null for none. Default: every host of `hosts`. */
   readonly credentialsHost?: string | null;
   readonly schemes: ReadonlySet<'https' | 'http'>;

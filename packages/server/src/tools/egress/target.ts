@@ -17,9 +17,7 @@ export interface TargetRules {
   readonly isAllowed: (address: string) => boolean;
 }
 
-type TargetPolicy = Pick<EgressPolicy, 'hosts' | 'hostsBy' | 'schemes'> & {
-  readonly placeholders?: { readonly bundleId: string };
-};
+type TargetPolicy = Pick<EgressPolicy, 'hosts' | 'hostsBy' | 'bundleId' | 'schemes'>;
 type Judged = { readonly target: Target } | { readonly refused: string };
 
 /** Checks a URL before any lookup or connection: scheme, declared host, port and literal address. */
@@ -51,7 +49,7 @@ function refusalOf(url: URL, policy: TargetPolicy): string | null {
   if (policy.hostsBy !== 'piece') return `the host ${host} ${notAllowed[policy.hostsBy ?? 'bundle']}`;
   // The name comes from the piece, so only a harmless one becomes part of a command.
   const named = /^[a-z0-9.:-]{1,253}$/.test(url.host) ? url.host : 'HOST';
-  const command = `quartermaster bundle update ${policy.placeholders?.bundleId ?? 'BUNDLE'} --add-hosts ${named}`;
+  const command = `quartermaster bundle update ${policy.bundleId ?? 'BUNDLE'} --add-hosts ${named}`;
   return `the host ${host} is not one that the piece may call; to allow it, run: ${command}`;
 }
 

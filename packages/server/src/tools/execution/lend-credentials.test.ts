@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../../platform/problem.ts';
 import { createFolder, handlerCode, handlerYaml, load } from '../catalogue/load/testing/bundle-folder.suite.ts';
+import { judgeTarget } from '../egress/target.ts';
 import { apiHost, apiOrigin, never, startBroker, startServer } from '../egress/testing/broker.suite.ts';
 import { createHandlerFetch } from './handler-fetch.ts';
 import { createRunPolicy, defaultLimits } from './run-policy.ts';
@@ -25,7 +26,13 @@ credential_places:
   places: [{in: header, name: authorization}]
 `;
 
-async function policyOf(t: Parameters<typeof createFolder>[0], credentials: Record<string, string>) {
+type T = Parameters<typeof createFolder>[0];
+
+async function policyOf(t: T, credentials: Record<string, string>) {
+  return createRunPolicy(await bundleOf(t), credentials, { limits: defaultLimits });
+}
+
+async function bundleOf(t: T) {
   const files = {
     'piece_chat/bundle.yaml': manifest,
     'piece_chat/add.yaml': handlerYaml,
@@ -36,8 +43,23 @@ async function policyOf(t: Parameters<typeof createFolder>[0], credentials: Reco
   const bundle = catalogue.findBundle('piece_chat');
   assert.ok(bundle !== undefined);
   assert.equal(bundle.isolation, 'sandbox');
-  return createRunPolicy(bundle, credentials, { limits: defaultLimits });
+  return bundle;
 }
+
+test('a piece without credentials that calls another host fails with the command that allows it', async (t) => {
+  const bundle = await bundleOf(t);
+  const { credential_places: _, ...rest } = bundle.manifest;
+  const piece = { package: '@x/piece-chat', version: '1.0.0', integrity: 'sha512-x', auth: [] };
+  const { egress } = createRunPolicy({ ...bundle, manifest: { ...rest, piece } }, {}, { limits: defaultLimits });
+  const judged = judgeTarget(new URL('https://other.example/'), egress, {
+    overrides: new Map(),
+    isAllowed: () => true,
+  });
+  assert.match(
+    'refused' in judged ? judged.refused : '',
+    /run: quartermaster bundle update piece_chat --add-hosts other\.example$/,
+  );
+});
 
 test('a handler gets placeholders of the secrets, and the hosts that the other credentials name', async (t) => {
   const credentials = { token: 'r3al-secret', subdomain: 'Acme', base_url: 'https://chat.acme.example:8443/api' };

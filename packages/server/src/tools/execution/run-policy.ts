@@ -109,7 +109,8 @@ export function createRunPolicy(
     maxRequests: Math.min(limits.maxRequests, declared?.max_requests ?? limits.maxRequests),
     egress: {
       hosts: lent?.hosts ?? hostsOf(bundle),
-      hostsBy: lent === undefined ? bundle.hostsBy : 'piece',
+      hostsBy: lent === undefined && bundle.manifest.piece === undefined ? bundle.hostsBy : 'piece',
+      bundleId: bundle.id,
       ...(host === undefined ? {} : { credentialsHost: secrets.get(host)?.reveal() ?? null }),
       schemes: isHttpsOnly(bundle, { lent, inject, secrets }) ? https : bothSchemes,
       credentials: secrets,
