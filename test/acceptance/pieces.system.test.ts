@@ -83,8 +83,16 @@ test('[install] a piece is planned, installed, run, updated after confirmation, 
   await until(() => isServed('1.1.0'));
   environment.QUARTERMASTER_PACKAGE_REGISTRY = 'http://127.0.0.1:1';
   const edit = ['update', 'piece_tea', '--add-hosts', 'tea.example.com'];
-  const edited = JSON.parse((await quartermaster(...edit, '--json')).output) as { digest: string; version: string };
+  const edited = JSON.parse((await quartermaster(...edit, '--json')).output) as typeof plan & { version: string };
   assert.equal(edited.version, '1.1.0', 'hosts are changed without the registry');
+  assert.deepEqual(edited.update.added.hosts, ['tea.example.com'], 'the plan shows what the options change');
+  assert.match((await quartermaster(...edit)).output, /Changes since 1\.1\.0\n {2}\+ may call tea\.example\.com\n/);
+  const unlike = await quartermaster('update', 'piece_tea', '--add-hosts', 'x.example.com', '--digest', edited.digest);
+  assert.equal(unlike.code, 65, 'the digest confirms the change too');
+  for (const typo of ['https://files.slack.com/', '*.slack.com']) {
+    const refused = await quartermaster('update', 'piece_tea', '--add-hosts', typo);
+    assert.match(refused.errors, /is not valid\. Name a host such as files\.slack\.com/);
+  }
   const changed = await quartermaster(...edit, '--digest', edited.digest);
   assert.equal(changed.code, 0, changed.errors);
 

@@ -117,7 +117,7 @@ export type OperatorHosts = Static<typeof OperatorHosts>;
 /**
  * `name`, `name:port`, or with `{credential}` in the place of a label or of the whole: `{subdomain}.example.com`, `{base_url}`.
  */
-const hostPattern = '^([a-z0-9.-]|\\{[A-Za-z0-9_]{1,64}\\})+(:\\d+)?$';
+export const hostPattern = '^([a-z0-9.-]|\\{[A-Za-z0-9_]{1,64}\\})+(:\\d+)?$';
 
 /**
  * Where the broker replaces the placeholder of a credential by its value, and the hosts that may get it. A request that holds a

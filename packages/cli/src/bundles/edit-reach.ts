@@ -25,6 +25,12 @@ export function placeText({ in: kind, name, prefix }: Place): string {
   return `${kind}:${name ?? prefix}`;
 }
 
+/** All hosts that the options name. */
+export function namedHosts(options: ReachOptions): string[] {
+  const { addHosts = [], removeHosts = [], addCredentialHosts = [], removeCredentialHosts = [] } = options;
+  return [...addHosts, ...removeHosts, ...addCredentialHosts, ...removeCredentialHosts];
+}
+
 /** Returns the lists that the options change. A host that is removed gets no credential, and one that gets it may be called. */
 export function editReach(
   plan: BundlePlan,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import type { BundlePlan, BundlePlanRequest } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
@@ -7,7 +8,7 @@ import { CommandError, exitCodes } from '../exit-codes.ts';
 import { type JsonOption, jsonOption, printError, printJson, printResult, say } from '../output/print.ts';
 import { readList, readPairs } from '../read-arguments.ts';
 import type { SourceOptions } from './bundle-source.ts';
-import { editReach, type ReachOptions, readPlace } from './edit-reach.ts';
+import { editReach, namedHosts, type ReachOptions, readPlace } from './edit-reach.ts';
 
 interface PlanOptions extends JsonOption, ReachOptions {
   readonly digest?: string;
@@ -109,7 +110,8 @@ async function planAndInstall(
   request: BundlePlanRequest,
   { digest, json, allowUnsigned, allowUnknown, ...edits }: PlanOptions,
 ): Promise<void> {
-  const { commandSource, planToWire } = await import('@quartermaster/server/administration');
+  const { checkHosts, commandSource, compareFacts, planToWire } = await import('@quartermaster/server/administration');
+  checkHosts({ hosts: namedHosts(edits) });
   await withInstallation(async (installation) => {
     const plan = planToWire(
       await installation.plan(request, commandSource(), new AbortController().signal, showProgress),
@@ -117,19 +119,21 @@ async function planAndInstall(
     showProgress(0, 0);
     const reach = editReach(plan, edits);
     const isAccepted = (plan.trust === 'unsigned' && allowUnsigned) || (plan.trust === 'unknown' && allowUnknown);
-    const isSame = digest === undefined && json === undefined && Object.keys(reach).length === 0;
-    if (isSame && (await installation.list()).some(({ about }) => about.digest === plan.digest))
+    const isEdited = Object.keys(reach).length > 0;
+    const before = (await installation.list()).find(({ bundleId }) => bundleId === plan.bundle_id)?.about;
+    if (digest === undefined && json === undefined && !isEdited && before?.digest === plan.digest)
       return say(`${plan.bundle_id} ${plan.version} is already installed`);
-    const shown = { ...plan, ...reach };
+    const edited = { ...plan, ...reach, digest: isEdited ? digestOfEdit(plan.digest, reach) : plan.digest };
+    const shown = { ...edited, update: before === undefined ? null : compareFacts(before, edited) };
     if (json === true && digest === undefined) return printJson(shown);
     if (digest === undefined) {
       (await import('./print-plan.ts')).printPlan(shown);
       // Without the option the installation is refused, whatever the answer is.
-      if ((plan.trust ?? 'trusted') === 'trusted' || isAccepted === true) await confirm(plan);
-    } else if (digest !== plan.digest) {
+      if ((plan.trust ?? 'trusted') === 'trusted' || isAccepted === true) await confirm(shown);
+    } else if (digest !== shown.digest) {
       throw new CommandError(
         exitCodes.invalidData,
-        `The digest of the plan is ${plan.digest}, not ${digest}. Read the plan, then confirm its digest.`,
+        `The digest of the plan is ${shown.digest}, not ${digest}. Read the plan, then confirm its digest.`,
       );
     }
     const confirmed = { digest: plan.digest, ...reach, ...(isAccepted === true ? { accept_publisher: true } : {}) };
@@ -140,6 +144,13 @@ async function planAndInstall(
     );
     for (const warning of about.warnings.slice(plan.warnings.length)) printError(`Warning: ${warning}`);
   });
+}
+
+/** Confirms a plan together with the hosts and places of the options. */
+function digestOfEdit(digest: string, reach: ReturnType<typeof editReach>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([digest, reach]))
+    .digest('hex');
 }
 
 /** Shows on a terminal how many actions were tried. Without actions, the line is removed. */

@@ -215,6 +215,8 @@ function keyNotUsable(keyId: string, reason: string): Error {
 export { createEncryptionKey } from '../../access/credential-profiles/encryption.ts';
 export { createApiKey } from '../../access/projects/api-key.ts';
 export { commandSource } from '../../platform/audit/audit.ts';
+export { checkHosts } from '../../tools/installation/check-request.ts';
+export { compareFacts } from '../../tools/installation/package-facts.ts';
 export { planToWire } from '../../tools/installation/routes.ts';
 
 /** The administration of stored content. */

@@ -228,6 +228,7 @@ test('hosts and places of an installed bundle are changed without its source, an
     code: 'REQUEST_VALIDATION_ERROR',
     message: /"https:\/\/tea\.example\.com\/brew" is not valid.*without a path/,
   });
+  await assert.rejects(installation.install(back.id, { ...url, hosts: ['*.slack.com'] }, by), /Name a host such as/);
   const names = [
     [{ source: { kind: 'piece', package: 'tea' } }, /The package "tea" is not valid\..*scope/],
     [{ source: { kind: 'piece', package: '@x/tea', version: 'latest' } }, /The version "latest" is not valid/],
@@ -237,6 +238,28 @@ test('hosts and places of an installed bundle are changed without its source, an
     await assert.rejects(installation.plan(wanted, by, signal), { code: 'REQUEST_VALIDATION_ERROR', message });
   const unknown = { source: { kind: 'installed' as const, bundle_id: 'piece_mint' } };
   await assert.rejects(installation.plan(unknown, by, signal), { code: 'OBJECT_NOT_FOUND' });
+});
+
+test('a plan is refused after another administrator has installed, changed or removed the bundle', async (t) => {
+  const store = await openStore(t);
+  const installation = store.start();
+  const plan = () => installation.plan(request(tea('1.0.0')), by, signal);
+  const install = ({ id, about }: Awaited<ReturnType<typeof plan>>, hosts?: string[]) =>
+    installation.install(id, { digest: about.digest, ...(hosts === undefined ? {} : { hosts }) }, by);
+  const isRefused = (old: Awaited<ReturnType<typeof plan>>) =>
+    assert.rejects(install(old), { code: 'DUPLICATE_OBJECT', message: /piece_tea was .* Plan again/ });
+  const [first, second] = [await plan(), await plan()];
+  await install(first);
+  await isRefused(second);
+  const older = await plan();
+  await install(await plan(), ['tea.example.com', 'herbs.example.com']);
+  await isRefused(older);
+  const [{ about } = assert.fail()] = await installation.list();
+  assert.deepEqual(about.hosts, ['tea.example.com', 'herbs.example.com'], 'the change stays');
+  const beforeRemoval = await plan();
+  await installation.remove('piece_tea', by);
+  await isRefused(beforeRemoval);
+  assert.deepEqual(await installation.list(), [], 'the bundle stays removed');
 });
 
 test('a logo is no part of the digest, and one that cannot be shown is left out with a warning', async (t) => {

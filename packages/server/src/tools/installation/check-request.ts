@@ -5,6 +5,7 @@ import {
   packageNamePattern,
   packageVersionPattern,
 } from '@quartermaster/contract';
+import { hostPattern } from '@quartermaster/plugin-kit';
 import { nameInvalid } from './problems.ts';
 
 // composed: the patterns of the contract; no class has the character that follows it.
@@ -25,17 +26,17 @@ export function checkNames({ source, bundle_id: id }: BundlePlanRequest): void {
     throw nameInvalid('version', source.version, 'Name an exact one, such as 1.0.0, or none for the latest.');
 }
 
-/** A template of a host, such as `{region}.example.com`, is one too. The bundle checks the rest. */
-const isHost = /^[^\s/@?#]{1,253}$/;
+// composed: the pattern of manifests, whose alternatives begin with different characters.
+const isHost = new RegExp(hostPattern);
 
-/** Refuses URLs among the hosts that an administrator has added. */
-export function checkHosts({ hosts = [], credential_places: places }: BundleInstallation): void {
+/** Refuses URLs and wildcards among the hosts that an administrator has added. */
+export function checkHosts({ hosts = [], credential_places: places }: Omit<BundleInstallation, 'digest'>): void {
   for (const host of [...hosts, ...(places?.hosts ?? [])]) {
     if (!isHost.test(host))
       throw nameInvalid(
         'host',
         host,
-        'It needs a name only, such as api.example.com, without https:// and without a path.',
+        'Name a host such as files.slack.com, in lower case, without https://, without a path and without *.',
       );
   }
 }

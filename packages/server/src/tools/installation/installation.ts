@@ -28,7 +28,7 @@ import {
   withoutLogo,
   withReach,
 } from './package-facts.ts';
-import { planChanged, reachFixed, tooManyInstalled } from './problems.ts';
+import { basisChanged, planChanged, reachFixed, tooManyInstalled } from './problems.ts';
 import { readSource, type SourceDeps } from './read-source.ts';
 
 export interface InstallationDeps extends SourceDeps {
@@ -52,6 +52,8 @@ export interface InstallationRow extends StoredArchive {
   readonly archiveDigest: string;
   /** Of a plan; empty without a logo. It is fetched at the installation. */
   readonly logoUrl: string;
+  /** Of a plan: the id of the archive that was installed when it was made; null without one. */
+  readonly basis: string | null;
 }
 
 export interface Plan extends InstallationRow {
@@ -93,12 +95,13 @@ export function createInstallation(deps: InstallationDeps) {
     const { about, bytes, before, ...rest } = await propose(deps, request, signal, onProgress);
     const { plans } = await readRows(deps);
     for (const old of plans.slice(0, -mostPlans + 1)) await store.remove(old);
-    const facts = factsText({ about, ...rest });
+    const row = { ...rest, about, basis: before?.id ?? null };
+    const facts = factsText(row);
     const stored = await store.add(bytes, { bundleId: about.bundle_id, facts, expiresAt: clock.now() + planMs });
     await audit.record(by, { action: 'bundle.planned', id: about.bundle_id, details: detailsOf(about) });
     changes.inc({ result: 'planned' });
     const update = before === undefined ? null : compareFacts(before.about, about);
-    return { ...stored, ...rest, about, update };
+    return { ...stored, ...row, update };
   }
 
   async function install(
@@ -114,6 +117,7 @@ export function createInstallation(deps: InstallationDeps) {
     const { bundleId, about: shown } = planned;
     const { digest, accept_publisher: isAccepted = false, ...reach } = wanted;
     if (shown.digest !== digest) throw planChanged(shown.digest);
+    if (planned.basis !== (installed.get(bundleId)?.id ?? null)) throw basisChanged(bundleId);
     await checkOrigin(folders, installed.get(bundleId)?.about, shown);
     const trust = await checkTrust(deps, shown, isAccepted);
     const isEdited = Object.keys(reach).length > 0;
@@ -125,7 +129,7 @@ export function createInstallation(deps: InstallationDeps) {
     const { archive: bare } = shown.kind === 'piece' ? await archiveOf(withoutLogo(plain.archive.files)) : plain;
     const edited = { ...shown, ...reach, trust, digest: bare.digest, warnings: [...shown.warnings, ...warnings] };
     const about = { ...edited, ...editsOf(shown, edited) };
-    const kept = { about, logoUrl: '', archiveDigest: archive.digest };
+    const kept = { about, logoUrl: '', archiveDigest: archive.digest, basis: null };
     const stored = await store.add(bytes, { bundleId, facts: factsText(kept), expiresAt: null });
     // From here on the row decides: `reconcile` finishes what is interrupted.
     await folders.put(archive, async () => {});
@@ -162,7 +166,7 @@ export function createInstallation(deps: InstallationDeps) {
   };
 }
 
-type Proposal = RowFacts & { readonly bytes: Buffer; readonly before: InstallationRow | undefined };
+type Proposal = Omit<RowFacts, 'basis'> & { readonly bytes: Buffer; readonly before: InstallationRow | undefined };
 
 async function propose(
   deps: InstallationDeps,
@@ -217,19 +221,20 @@ async function readRows({ store, clock }: Pick<InstallationDeps, 'store' | 'cloc
   return { all, plans, installed };
 }
 
-type RowFacts = Pick<InstallationRow, 'about' | 'archiveDigest' | 'logoUrl'>;
+type RowFacts = Pick<InstallationRow, 'about' | 'archiveDigest' | 'logoUrl' | 'basis'>;
 
-function factsText({ about, archiveDigest, logoUrl }: RowFacts): string {
-  return JSON.stringify({ ...about, archive_digest: archiveDigest, logo_url: logoUrl });
+function factsText({ about, archiveDigest, logoUrl, basis }: RowFacts): string {
+  return JSON.stringify({ ...about, archive_digest: archiveDigest, logo_url: logoUrl, basis });
 }
 
 /** Reads what this module has written. Earlier versions wrote fewer members. */
 function readFacts(text: string): RowFacts {
-  const { archive_digest: archiveDigest, logo_url: logoUrl = '', ...about } = JSON.parse(text);
+  const { archive_digest: archiveDigest, logo_url: logoUrl = '', basis = null, ...about } = JSON.parse(text);
   return {
     about: { ...noEdits, kind: 'piece', publisher: null, trust: null, ...about },
     archiveDigest: archiveDigest ?? about.digest,
     logoUrl,
+    basis,
   };
 }
 

@@ -38,6 +38,14 @@ export function planChanged(digest: string): Problem {
   );
 }
 
+/** The plan would undo what was installed, changed or removed since it was made. */
+export function basisChanged(bundleId: string): Problem {
+  return new Problem(
+    'DUPLICATE_OBJECT',
+    `The bundle ${bundleId} was installed, changed or removed after this plan was made. Plan again, then confirm the new plan.`,
+  );
+}
+
 export function tooManyInstalled(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',
