@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/experimental';
 import { hashFiles, listShipped, releaseList, writeHashList } from '../../packages/cli/src/verify/shipped-files.ts';
@@ -75,9 +75,12 @@ function copyProgramFiles(root: string, folder: string): void {
   }
 }
 
-/** Node.js does not strip types below node_modules: a handler `add.ts` becomes `add.mjs`, also in its manifest. */
+/**
+ * Node.js does not strip types below node_modules: a handler `add.ts` becomes `add.mjs`, also in its manifest. The answers in `fixtures`
+ * are left out, because only `bundle test` reads them.
+ */
 function copyBundles(from: string, to: string): void {
-  for (const file of filesBelow(from)) {
+  for (const file of filesBelow(from).filter((path) => basename(dirname(path)) !== 'fixtures')) {
     const path = join(to, file.slice(from.length + 1));
     if (file.endsWith('.test.ts') || basename(file).startsWith('.')) continue;
     mkdirSync(join(path, '..'), { recursive: true });

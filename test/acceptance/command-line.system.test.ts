@@ -44,7 +44,7 @@ test('[commands] a login checks the address and the key, stores both, and later 
   assert.deepEqual([code, errors], [0, '']);
   assert.match(
     output,
-    /^Logged in to http:\/\/127\.0\.0\.1:\d+ \(Quartermaster \d+\.\d+\.\d+\)\. The key has these permissions:\n {2}Reads, searches, changes and deletes every collection\.\n(?: {2}.*\n){4}With the scope admin, the key creates and revokes the keys of its project\. For daily work, create a key with fewer scopes\.\nThe address and the key are stored in .*login\.json\.\n$/,
+    /^Logged in to http:\/\/127\.0\.0\.1:\d+ \(Quartermaster \d+\.\d+\.\d+\)\. The key has these permissions:\n {2}Reads, searches, changes and deletes every collection\.\n(?: {2}.*\n){5}With the scope admin, the key creates and revokes the keys of its project\. For daily work, create a key with fewer scopes\.\nThe address and the key are stored in .*login\.json\.\n$/,
   );
   assert.equal((await stat(loginFile)).mode & 0o777, 0o600);
   assert.deepEqual(JSON.parse(await readFile(loginFile, 'utf8')), { url: service.filesUrl, api_key: service.key });
@@ -52,7 +52,14 @@ test('[commands] a login checks the address and the key, stores both, and later 
   const listed = await run(['run', 'list', '--json']);
   assert.equal(listed.code, 0, listed.errors);
   const json = await run(['login', service.filesUrl, '--json'], { input: service.key });
-  assert.deepEqual(JSON.parse(json.output).scopes, ['files', 'collections', 'plugins', 'metrics', 'admin']);
+  assert.deepEqual(JSON.parse(json.output).scopes, [
+    'files',
+    'collections',
+    'plugins',
+    'connections',
+    'metrics',
+    'admin',
+  ]);
 
   assert.match((await run(['logout'])).output, /^Deleted .*login\.json\. The key remains valid: revoke it/);
   assert.deepEqual(JSON.parse((await run(['logout', '--json'])).output), { file: loginFile, deleted: false });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ import { type StartedService, share, startService, temporaryFolder } from '../su
 
 const run = promisify(execFile);
 const oldNode = '20.20.2';
-const numBundles = readdirSync('bundles', { withFileTypes: true }).filter((entry) => entry.isDirectory()).length;
+/** The service does not list retired bundles. */
+const numBundles = globSync('bundles/*/bundle.yaml').filter(
+  (file) => !/^retired:/m.test(readFileSync(file, 'utf8')),
+).length;
 const platform = `${process.platform}-${process.arch}`;
 
 let folder = '';
