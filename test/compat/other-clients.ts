@@ -19,7 +19,16 @@ async function openV1(url: string, headers: Record<string, string>): Promise<Mcp
   >[0];
   await client.connect(transport);
   return {
-    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    listTools: async () => {
+      const names: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await client.listTools(cursor === undefined ? {} : { cursor });
+        names.push(...page.tools.map(({ name }) => name));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return names;
+    },
     callTool: async (name, input) => (await client.callTool({ name, arguments: input })).structuredContent,
     // The methods that are used have the same form.
     reader: client as unknown as NonNullable<McpClient['reader']>,
