@@ -97,15 +97,9 @@ function addTrustCommands(bundle: Command): void {
     .action(async (key: string | undefined, { name, json }: JsonOption & { name: string }) => {
       const packages = await openPackages();
       if (key !== undefined) await packages.trust(key, name);
-      const publishers = await packages.publishers();
-      if (json === true) {
-        for (const publisher of publishers) printJson({ key: publisher.key, name: publisher.name });
-        return;
-      }
-      printTable(
-        ['KEY', 'NAME'],
-        publishers.map((publisher) => [publisher.key, publisher.name]),
-      );
+      const rows = (await packages.publishers()).map((publisher) => [publisher.key, publisher.name]);
+      if (json !== true) printTable(['KEY', 'NAME'], rows);
+      else for (const [trusted, called] of rows) printJson({ key: trusted, name: called });
     });
   bundle
     .command('distrust')

@@ -35,14 +35,9 @@ export function projectCommands(): Command {
     .action(({ json }: JsonOption) =>
       withAdministration(async ({ projects }) => {
         const rows = await projects.listProjects();
-        if (json === true) {
-          for (const { id, name, createdAt } of rows) printJson({ project_id: id, name, created_timestamp: createdAt });
-          return;
-        }
-        printTable(
-          ['PROJECT', 'NAME', 'CREATED'],
-          rows.map((row) => [row.id, row.name, time(row.createdAt)]),
-        );
+        const cells = rows.map((row) => [row.id, row.name, time(row.createdAt)]);
+        if (json !== true) return printTable(['PROJECT', 'NAME', 'CREATED'], cells);
+        for (const { id, name, createdAt } of rows) printJson({ project_id: id, name, created_timestamp: createdAt });
       }),
     );
   addDeletion(project);

@@ -14,6 +14,11 @@ export function withoutHiddenCharacters(text: string): string {
   return text.replace(hidden, '\ufffd');
 }
 
+/** Returns a text of others on one line, without characters that hide words or change the order of those around it. */
+export function shownText(text: string): string {
+  return plainName(withoutHiddenCharacters(text));
+}
+
 /** Cuts a text between two characters as people see them. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;

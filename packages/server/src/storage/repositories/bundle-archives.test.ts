@@ -130,6 +130,7 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
         places: [{ in: 'header', name: 'authorization' }],
       },
     });
+    assert.match(update.about.warnings[1] ?? '', /from a file, so its origin is not verified/);
     assert.equal(await store.served(), '1.0.0', 'an update needs the confirmation');
     const edit = { hosts: ['tea.example.com'], credential_places: { hosts: [], places: [] } };
     const installed = await installation.install(update.id, { digest: update.about.digest, ...edit }, by);
@@ -273,7 +274,7 @@ test('a logo is no part of the digest, and one that cannot be shown is left out 
     const { about } = await installation.install(plan.id, { digest: plan.about.digest }, by);
     assert.equal(about.digest, plan.about.digest);
     const manifest = await readFile(join(store.installedFolder, 'piece_tea', 'bundle.yaml'), 'utf8');
-    icons.push([/^icon: .*$/m.exec(manifest)?.[0], about.warnings[1]]);
+    icons.push([/^icon: .*$/m.exec(manifest)?.[0], about.warnings.find((text) => text.startsWith('The logo'))]);
   }
   assert.match(
     JSON.stringify(icons),

@@ -185,12 +185,13 @@ async function propose(
   const edited = withEdits(packed.archive.files, { added, removed });
   const { bytes, archive } = edited === packed.archive.files ? packed : await archiveOf(edited);
   const bundle = await folders.check(archive, deps.load);
+  const isFile = source.kind === 'piece_file' && before !== undefined;
   // A server or an API may describe the same action differently, which the facts do not show.
   const known = origin.kind === 'piece' ? undefined : await folders.find(bundleId).catch(() => undefined);
   const changed = known === undefined ? [] : changedActions(known.contents, archive.contents);
   const about = factsOf(bundle, {
     origin,
-    warnings: [...warnings, ...changed],
+    warnings: [...warnings, ...changed, ...(isFile ? [notCompared] : [])],
     digest: archive.digest,
     added,
     removed,
@@ -198,6 +199,9 @@ async function propose(
   if (before === undefined && installed.size >= mostInstalled) throw tooManyInstalled(mostInstalled);
   return { about, bytes, logoUrl, archiveDigest: archive.digest, before };
 }
+
+const notCompared =
+  'The package is from a file, so its origin is not verified: its integrity was not compared with that of the registry.';
 
 /** Proposes the installed archive again, so that its hosts and places can be edited without its source. */
 async function proposeInstalled(deps: InstallationDeps, bundleId: string): Promise<Proposal> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { packageNamePattern, packageVersionPattern } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
-import { plainName, withoutHiddenCharacters } from '../../platform/plain-name.ts';
+import { shownText } from '../../platform/plain-name.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { packageRefused } from './problems.ts';
 import { readTarball } from './read-tarball.ts';
@@ -85,9 +85,4 @@ function findLicence(stated: unknown, files: ReadonlyMap<string, Buffer>): strin
   const text = path === undefined ? '' : (files.get(path)?.toString('utf8', 0, 1024) ?? '');
   const licence = typeof stated === 'string' ? stated : (text.split('\n').find((line) => line.trim() !== '') ?? '');
   return licence.trim() === '' ? null : shownText(licence.trim().slice(0, 100));
-}
-
-/** Returns a text of others on one line, without characters that hide words or change the order of those around it. */
-export function shownText(text: string): string {
-  return plainName(withoutHiddenCharacters(text));
 }

@@ -57,3 +57,35 @@ test('a text of the credentials is a secret, unless the piece needs it in clear,
     warnings.join(),
   );
 });
+
+test('places whose content a third party may show to others have a warning', async () => {
+  const body = `const key = auth.secret_text;
+    const headers = { cookie: 'session=' + key, 'user-agent': key, 'x-key': key, 'content-type': 'application/x-www-form-urlencoded' };
+    const form = new URLSearchParams({ 'message[text]': key, token: key });
+    return await fetch('https://api.tea.example.dev/brew?title=' + key, { method: 'POST', headers, body: form.toString() });`;
+  const { warnings } = await read(body);
+  const [first = ''] = warnings;
+  assert.match(first, /^The credential in .* may be shown to others; remove it unless the documentation/);
+  for (const place of ['header:cookie', 'header:user-agent', 'query:title', 'form:message[text]'])
+    assert.ok(first.includes(place), `${place}: ${first}`);
+  assert.doesNotMatch(first, /x-key|token/);
+});
+
+test('a piece whose actions all compute with the secret is planned without hosts, and its first warning says that none can work', async () => {
+  const { hosts, warnings } = await read(
+    `return require('crypto').createHmac('sha256', auth.secret_text).digest('hex');`,
+  );
+  assert.deepEqual(hosts, []);
+  assert.match(warnings[0] ?? '', /^No action can work: all 1 compute with their secret/);
+  assert.match(warnings[1] ?? '', /which calls may not reach: www\.tea\.example\.dev/);
+});
+
+test('addresses of the machine or its network that a piece calls are not proposed, and a warning names them', async () => {
+  const inside = ['127.0.0.1:8080', '169.254.169.254', '10.0.0.1', 'tea.localhost'];
+  const calls = ['api.tea.example.dev', ...inside].map(
+    (host) => `await fetch('https://${host}/', { headers: { 'x-key': auth.secret_text } });`,
+  );
+  const { hosts, getting, warnings } = await read(calls.join('\n'));
+  assert.deepEqual([hosts, getting], [['api.tea.example.dev'], ['api.tea.example.dev']]);
+  for (const host of inside) assert.match(warnings[0] ?? '', new RegExp(`addresses of this machine.*${host}`));
+});

@@ -1,9 +1,10 @@
 import type { BundlePlanRequest, PackageFacts } from '@quartermaster/contract';
+import { shownText } from '../../platform/plain-name.ts';
 import { type OpenedArchive, openArchive } from '../packaging/archive.ts';
 import type { TrustedPublishers } from '../packaging/trusted-publishers.ts';
 import type { OnProgress } from '../pieces/dry-run.ts';
 import { archiveOf, type PackedBundle } from './pack-files.ts';
-import { integrityOf, type PiecePackage, pieceLimits, readPiecePackage, shownText } from './piece-package.ts';
+import { integrityOf, type PiecePackage, pieceLimits, readPiecePackage } from './piece-package.ts';
 import { idOfArchive, packageRefused } from './problems.ts';
 import type { ReadDefinitions } from './read-definitions.ts';
 import type { Registry } from './registry.ts';

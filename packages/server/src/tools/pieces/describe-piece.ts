@@ -1,3 +1,4 @@
+import { shownText } from '../../platform/plain-name.ts';
 import { checkDescription } from '../execution/pieces/check-description.ts';
 import type { PieceDescription } from '../execution/pieces/child/piece-task.ts';
 import { pieceFailed, pieceRefused } from '../execution/pieces/problems.ts';
@@ -11,7 +12,26 @@ import { openPiece } from './piece-process.ts';
  */
 export async function describePiece(file: Buffer, sandbox: Sandbox, signal: AbortSignal): Promise<PieceDescription> {
   await using piece = await openPiece(file, sandbox);
-  return withAddresses(checkDescription(readAnswer(await piece.run({ mode: 'describe' }, signal))), file);
+  return withAddresses(
+    withShownTexts(checkDescription(readAnswer(await piece.run({ mode: 'describe' }, signal)))),
+    file,
+  );
+}
+
+const shownMembers: ReadonlySet<string> = new Set(['displayName', 'description', 'label']);
+/** What the piece compares, and nobody reads. */
+const opaqueMembers: ReadonlySet<string> = new Set(['defaultValue', 'value']);
+
+/** Removes characters that hide words from the names and descriptions of a piece. Descriptions keep their lines. */
+function withShownTexts<T>(part: T): T {
+  if (Array.isArray(part)) return part.map(withShownTexts) as T;
+  if (typeof part !== 'object' || part === null) return part;
+  const members = Object.entries(part).map(([key, value]) => {
+    if (opaqueMembers.has(key)) return [key, value];
+    const isShown = typeof value === 'string' && shownMembers.has(key);
+    return [key, isShown ? value.split(/\r?\n/).map(shownText).join('\n') : withShownTexts(value)];
+  });
+  return Object.fromEntries(members);
 }
 
 /** Members of the answers of token endpoints (Pipedrive, Zoho, Salesforce) that pieces read, and that no property declares. */

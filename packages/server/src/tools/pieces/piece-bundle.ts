@@ -1,5 +1,6 @@
 import type { BundleManifest, CredentialPlaces, OauthDeclaration, PluginManifest } from '@quartermaster/plugin-kit';
 import { stringify } from 'yaml';
+import { shownText } from '../../platform/plain-name.ts';
 import type { PieceAction, PieceAuth, PieceDescription } from '../execution/pieces/child/piece-task.ts';
 import { credentialsOf, inputSchemaOf, outputSchemaOf, safeName } from '../execution/pieces/piece-schema.ts';
 import { pieceFile } from './piece-process.ts';
@@ -92,8 +93,8 @@ function pluginOf(action: PieceAction, id: string, repeatable: readonly string[]
   const renamed = action.props.filter(({ name }) => safeName(name) !== name).map(({ name }) => [safeName(name), name]);
   return {
     id,
-    name: action.displayName || action.name,
-    description: action.description || action.displayName || action.name,
+    name: action.displayName || shownText(action.name),
+    description: action.description || action.displayName || shownText(action.name),
     input_schema: { type: 'object', ...inputSchemaOf(action) },
     output_schema: { type: 'object', ...outputSchemaOf(action) },
     effects,

@@ -69,6 +69,27 @@ test('what a piece declares is described, and a kind of authentication that is n
   );
 });
 
+test('names and descriptions of a piece keep no characters that hide words', async () => {
+  const property = `{ type: 'SHORT_TEXT', displayName: 'L\u202eeaf', description: 'A\u200bleaf\\nof tea', required: true, defaultValue: '\u202e' }`;
+  const file =
+    Buffer.from(`exports.tea = { displayName: 'T\u202eea', description: 'B\u0007rews', getContextInfo: () => ({ version: '1' }),
+    _actions: { brew: { name: 'brew', displayName: 'Br\u2066ew', description: '', props: { leaf: ${property} }, run: async () => {} } } };`);
+  const found = await describePiece(file, bed.sandbox, new AbortController().signal);
+  const [action] = found.actions;
+  const [leaf] = action?.props ?? [];
+  assert.deepEqual(
+    [
+      found.displayName,
+      found.description,
+      action?.displayName,
+      leaf?.displayName,
+      leaf?.description,
+      leaf?.defaultValue,
+    ],
+    ['T\ufffdea', 'B\ufffdrews', 'Br\ufffdew', 'L\ufffdeaf', 'A\ufffdleaf\nof tea', '\u202e'],
+  );
+});
+
 const refusals: Readonly<Record<string, readonly [string, RegExp]>> = {
   'a file without a piece': [`exports.helper = 1;`, /exports no piece with actions\. It exports helper/],
   'a later version of the context': [futureGeneration, /version 9 of the context/],
