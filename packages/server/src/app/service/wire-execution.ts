@@ -80,9 +80,10 @@ export async function openExecution(
   const { egressOverrides: overrides, egressAllow: allow, contact } = config;
   const broker = createBroker({ overrides, allow, version, contact, logger, metrics });
   resources.defer(() => broker.close());
-  const opening = context.sandbox();
   await createFolderPath(config.installedBundles, 0o755);
+  // Before the sandbox opens, because a refused start ends while it opens.
   await checkBundleFolders(config, logger);
+  const opening = context.sandbox();
   const openingCatalogue = openCatalogue({
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
