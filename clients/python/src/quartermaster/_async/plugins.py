@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, List, Literal
 from .._call import Call
 from ..types import (
     Bundle,
-    Connection,
     ConnectionLink,
     CredentialProfile,
     EndUserDeletion,
@@ -21,6 +20,9 @@ from ..types import (
     PluginDefinition,
     PropertyOptions,
     Run,
+)
+from ..types import (
+    Connection as StoredConnection,  # the generated module names its transport Connection
 )
 from .connection import AsyncConnection, AsyncResource
 from .paging import AsyncPages
@@ -240,16 +242,16 @@ class AsyncConnections(AsyncResource):
         return_url: str | None = None,
     ) -> ConnectionLink:
         """Create a connection. Send its `connect_url` to the end user."""
-        optional = {"scopes": scopes, "return_url": return_url}
+        optional: Mapping[str, Any] = {"scopes": scopes, "return_url": return_url}
         given = {name: value for name, value in optional.items() if value is not None}
-        body = {"bundle_id": bundle_id, "end_user": end_user, **given}
+        body: Mapping[str, Any] = {"bundle_id": bundle_id, "end_user": end_user, **given}
         return await self._connection.data(Call("createConnection", body=body))
 
-    def list(self, **query: Unpack[ListConnectionsOptions]) -> AsyncPages[Connection]:
+    def list(self, **query: Unpack[ListConnectionsOptions]) -> AsyncPages[StoredConnection]:
         """List the connections of the project."""
         return AsyncPages(self._connection, Call("listConnections", query=query), "connection_id")
 
-    async def get(self, connection_id: str) -> Connection:
+    async def get(self, connection_id: str) -> StoredConnection:
         """Return a connection."""
         return await self._connection.data(Call("getConnection", {"connection_id": connection_id}))
 
