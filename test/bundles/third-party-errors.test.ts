@@ -30,7 +30,7 @@ test('an unknown currency and a used-up quota are not blamed on the credentials'
   }
 });
 
-test('a plan, an unknown name and a refused value are told in the words of the third party, and not as a wrong key', async () => {
+test('a plan, an unknown name and a refused value get the message of the third party, and are not called a wrong key', async () => {
   const subscription = 'Please note that using One Call 3.0 requires a separate subscription.';
   const stock = { symbol: 'NOPE' };
   for (const [name, input, status, body, kind, message] of [

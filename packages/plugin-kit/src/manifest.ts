@@ -195,7 +195,7 @@ export const BundleManifest = Type.Object(
     provider: Type.String(),
     developer: Type.String(),
     api: Type.Optional(ApiFacts),
-    /** The bundle is no longer usable: its plugins are not loaded, and callers are told what to use instead. */
+    /** The bundle is no longer usable: its plugins are not loaded, and errors name what to use instead. */
     retired: Type.Optional(Retirement),
     /** A file in the bundle's folder: .svg or .png, at most 64 KiB. */
     icon: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]+\\.(svg|png)$' })),

@@ -78,7 +78,7 @@ export interface Connections {
   link(user: ProjectProfiles, id: string, returnUrl: string | undefined): Promise<ConnectionLink>;
   remove(user: ProjectProfiles, id: string): Promise<Revoked>;
   removeEndUser(user: ProjectProfiles, endUser: string): Promise<readonly Revoked[]>;
-  /** Forgets the connections that nobody completed within a day. */
+  /** Removes the connections that were not completed within a day. */
   sweep(): Promise<void>;
 }
 

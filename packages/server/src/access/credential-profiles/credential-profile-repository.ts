@@ -85,7 +85,7 @@ export interface CredentialProfileRepository {
   releaseRefresh(id: string, claim: string): Promise<void>;
   /** @returns false when there is no profile of that name */
   remove(projectId: string, name: string): Promise<boolean>;
-  /** Removes the connections that nobody completed since they were created, before `createdBefore`. */
+  /** Removes the connections that were created before `createdBefore` and not completed. */
   removePending(createdBefore: number): Promise<void>;
   /** Counts the profiles and OAuth clients that each key encrypts, of all projects. */
   countByKey(): Promise<ReadonlyMap<string, number>>;

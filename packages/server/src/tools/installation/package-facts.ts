@@ -98,7 +98,7 @@ export function factsOf(
   };
 }
 
-/** Says which actions are defined differently than in the installed version, because a third party may describe them anew. */
+/** Names the actions whose definitions differ from those of the installed version, because a third party may change them. */
 export function changedActions(before: Contents, now: Contents): string[] {
   const known = new Map(before.files.map(({ path, sha256 }) => [path, sha256]));
   const changed = now.files

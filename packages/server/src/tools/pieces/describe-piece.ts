@@ -19,7 +19,7 @@ export async function describePiece(file: Buffer, sandbox: Sandbox, signal: Abor
 }
 
 const shownMembers: ReadonlySet<string> = new Set(['displayName', 'description', 'label']);
-/** What the piece compares, and nobody reads. */
+/** A value that the piece compares and does not output. */
 const opaqueMembers: ReadonlySet<string> = new Set(['defaultValue', 'value']);
 
 /** Removes characters that hide words from the names and descriptions of a piece. Descriptions keep their lines. */
