@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
-import { isDiscovery, openApiOf } from './discovery-document.ts';
+import { isDiscovery, openApiOf } from '../packages/importers/src/openapi/discovery.ts';
 
 /** Names of documents that differ from the name of the piece. */
 const otherNames: Readonly<Record<string, string>> = {
@@ -32,7 +32,22 @@ export async function documentsOf(service: string, folder: string): Promise<stri
 export async function readDocument(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8');
   const document: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
-  return isDiscovery(document) ? openApiOf(document) : document;
+  return isDiscovery(document) ? loosened(openApiOf(Object(document))) : document;
+}
+
+/** Also accepts the common address of Google's services, and uploads with metadata. */
+function loosened(document: Record<string, unknown>): Record<string, unknown> {
+  const paths = Object.entries<object>(Object(document.paths)).map(([path, item]) => {
+    const { post, put, patch } = Object(item);
+    for (const operation of path.startsWith('/upload/') ? [post, put, patch] : []) {
+      if (operation === undefined) continue;
+      operation.requestBody.content['*/*'] = { schema: {} };
+      operation.parameters = operation.parameters.filter(({ name }: { name: string }) => name !== 'uploadType');
+    }
+    return [path, item] as const;
+  });
+  const servers = [document.servers, { url: 'https://www.googleapis.com/' }].flat();
+  return { ...document, servers, paths: Object.fromEntries(paths.filter(([path]) => !path.includes('#'))) };
 }
 
 /** Matches the addresses of the document's servers. Their variables match a part of the host or a segment. Undefined if it has none. */

@@ -1,6 +1,3 @@
-import { upgrade } from '@scalar/openapi-upgrader';
-import { parse, YAMLParseError } from 'yaml';
-
 export type Json = Readonly<Record<string, unknown>>;
 
 /** The rules of the catalogue for schemas, which the catalogue provides. */
@@ -11,7 +8,7 @@ export interface SchemaChecks {
   findSchemaErrors(schema: Json): readonly string[];
 }
 
-/** An OpenAPI document of any version, converted to 3.1, with a resolver for its references. */
+/** An OpenAPI or Discovery document, converted to OpenAPI 3.1, with a resolver for its references. */
 export interface OpenApiDocument {
   /** The version of the original: `2.0`, `3.0.3`, `3.1.0`. */
   readonly version: string;
@@ -21,22 +18,6 @@ export interface OpenApiDocument {
   resolve(reference: string): unknown;
   /** Returns the target of a reference, or any other value unchanged. */
   follow(value: unknown): unknown;
-}
-
-/** @throws Error that names what is not supported */
-export function readDocument(text: string, checks: SchemaChecks): OpenApiDocument {
-  const parsed = parseText(text);
-  if (!isJson(parsed)) throw new Error('The document must be a JSON or YAML object.');
-  const version = parsed.openapi ?? parsed.swagger;
-  if (typeof version !== 'string' || !/^(2\.0|3\.[01])/.test(version)) {
-    throw new Error(
-      `The document must be OpenAPI 2.0, 3.0 or 3.1; received ${JSON.stringify(version ?? 'no version')}.`,
-    );
-  }
-  // A copy, because the upgrader modifies its argument.
-  const root: unknown = upgrade(structuredClone(parsed), '3.1');
-  if (!isJson(root)) throw new Error('The document cannot be converted to OpenAPI 3.1. Check it with a validator.');
-  return documentOf(version, root, checks);
 }
 
 /** Wraps any document whose references are internal. */
@@ -53,26 +34,6 @@ export function documentOf(version: string, root: Json, checks: SchemaChecks): O
     resolve: (reference) => resolve(reference),
     follow: (value) => (isReference(value) ? resolve(value.$ref) : value),
   };
-}
-
-function parseText(text: string): unknown {
-  try {
-    // `JSON.parse` is tried first: it is a hundred times faster, and most large documents are JSON.
-    return JSON.parse(text);
-  } catch {
-    return parseYaml(text);
-  }
-}
-
-function parseYaml(text: string): unknown {
-  try {
-    return parse(text, { maxAliasCount: 1_000 });
-  } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error;
-    // The other lines quote the document.
-    const [reason = ''] = error.message.split(/:?\n/);
-    throw new Error(`The document is neither JSON nor YAML: ${reason}.`, { cause: error });
-  }
 }
 
 export function isJson(value: unknown): value is Json {

@@ -1,15 +1,8 @@
 import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
-import {
-  isJson,
-  type Json,
-  memberOf,
-  type OpenApiDocument,
-  readDocument,
-  type SchemaChecks,
-  textOf,
-} from './document.ts';
+import { isJson, type Json, memberOf, type OpenApiDocument, type SchemaChecks, textOf } from './document.ts';
 import { freeName, freePluginId, snakeCase } from './names.ts';
 import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
+import { readDocument } from './read-document.ts';
 import { type Credentials, createCredentials } from './security.ts';
 
 export type { SchemaChecks };

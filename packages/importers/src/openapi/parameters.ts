@@ -78,6 +78,11 @@ export function addParameter(
     converter.notes.add(`The parameter ${JSON.stringify(name)} is left out: a manifest cannot contain this name.`);
     return;
   }
+  const constant = required ? onlyValue(document, schema) : undefined;
+  if (constant !== undefined && parameter.in !== 'path') {
+    parts[sections[parameter.in]][name] = constant;
+    return;
+  }
   const input = addInput(parts, converter, { name, schema, description, isRequired: required });
   // Styles apply only to lists and objects.
   const needsStyle =
@@ -90,6 +95,14 @@ export function addParameter(
   const section = sections[parameter.in];
   parts[section][name] = `{${input}}`;
   if (needsStyle) parts.styles[section][name] = style;
+}
+
+/** The text that a required parameter always has; undefined when there is a choice. */
+function onlyValue(document: OpenApiDocument, schema: unknown): string | undefined {
+  const { const: fixed, enum: values = [fixed] } = Object(document.follow(schema));
+  const [value, ...others]: unknown[] = Array.isArray(values) ? values : [];
+  const isText = typeof value === 'string' && value !== '' && !/[{}\p{Cc}]/u.test(value);
+  return isText && others.length === 0 ? value : undefined;
 }
 
 function isScalar(document: OpenApiDocument, schema: unknown): boolean {
