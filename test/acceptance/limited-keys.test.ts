@@ -138,6 +138,7 @@ const others: Readonly<
   'plugins listCredentialProfiles': { status: 200 },
   'plugins listConnections': { status: 200, path: '?count=true' },
   'plugins createConnection': { status: 404, json: ({ bundle_id }) => ({ bundle_id, end_user: 'u' }) },
+  'plugins confirmConnection': { status: 404, json: () => ({ confirmation: 'x', end_user: 'u' }) },
   'plugins deleteEndUser': { status: 200 },
   'plugins createCredentialProfile': {
     status: 404,

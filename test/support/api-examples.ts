@@ -94,7 +94,7 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
   const service = await startService(t, {
     settings: {
       PACKAGE_REGISTRY: registry,
-      ...{ EGRESS_OVERRIDES: JSON.stringify(overrides), PLUGINS_KEY: 'required' },
+      ...{ EGRESS_OVERRIDES: JSON.stringify(overrides), PLUGINS_KEY: 'required', CORS_ORIGINS: applicationOrigin },
       ...{ EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: `${upstream}/v1`, EMBEDDING_KEY: 'none' },
     },
   });
@@ -203,8 +203,7 @@ async function seed(service: StartedService) {
   const sum = { bundle_id: 'calculator', plugin_id: 'evaluate', input_params: { expression: '1+1' }, credentials: {} };
   const run = await asker(pluginsUrl, key)<{ run_id: string }>('/v1/execute', sum);
   const artifact = await createArtifact(service);
-  const connect = { bundle_id: 'open_weather', end_user: 'user-41' };
-  const connection = await asker(pluginsUrl, key)<{ connection_id: string }>('/v1/connections', connect);
+  const { connection, confirmation } = await connectAccount(service);
   const signed = new URL(artifact.file_url ?? '').searchParams;
   const variables: Record<string, string> = {
     ...{ ARTIFACT_ID: artifact.artifact_id, ARTIFACT_EXPIRES: signed.get('expires') ?? '' },
@@ -224,7 +223,8 @@ async function seed(service: StartedService) {
       CHUNK_ID: chunk.chunk_id,
       RUN_ID: run.run_id,
       RATE_LIMIT_ID: limit.rate_limit_id,
-      CONNECTION_ID: connection.connection_id,
+      CONNECTION_ID: connection,
+      CONFIRMATION: confirmation,
     },
     ...{
       SETUP_TOKEN: await setUpToken(service),
@@ -235,6 +235,21 @@ async function seed(service: StartedService) {
     OAUTH_CLIENT_SECRET: 'canary-client-secret',
   };
   return { variables, settle };
+}
+
+const applicationOrigin = 'https://app.example';
+
+/** Enters a key on the page of a link. The application has not confirmed it yet. */
+async function connectAccount({ pluginsUrl, key }: StartedService) {
+  const connect = { bundle_id: 'open_weather', end_user: 'user-42', return_url: `${applicationOrigin}/connected` };
+  const link = await asker(pluginsUrl, key)<{ connection_id: string; connect_url: string }>('/v1/connections', connect);
+  const page = await fetch(link.connect_url, {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams({ OPEN_WEATHER_API_KEY: 'canary-weather-key' }),
+  });
+  const [, confirmation = ''] = /confirmation=([\w-]+)/.exec(await page.text()) ?? [];
+  return { connection: link.connection_id, confirmation };
 }
 
 /** Runs a plugin that stores an artifact. Returns the artifact. */

@@ -228,6 +228,7 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       POST /v1/connections
       GET /v1/connections/:connection_id
       POST /v1/connections/:connection_id/link
+      POST /v1/connections/:connection_id/confirm
       DELETE /v1/connections/:connection_id
       DELETE /v1/end_users/:end_user`,
     admin: `

@@ -83,6 +83,10 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   'plugins:listConnections': ['connections.list', ({ connections }) => connections.list()],
   'plugins:getConnection': ['connections.get', ({ connections }) => connections.get('c')],
   'plugins:createConnectionLink': ['connections.link', ({ connections }) => connections.link('c')],
+  'plugins:confirmConnection': [
+    'connections.confirm',
+    ({ connections }) => connections.confirm('c', { confirmation: 'x', end_user: 'u' }),
+  ],
   'plugins:deleteConnection': ['connections.delete', ({ connections }) => connections.delete('c')],
   'plugins:deleteEndUser': ['connections.deleteEndUser', ({ connections }) => connections.deleteEndUser('u')],
   'plugins:listCredentialProfiles': ['credentialProfiles.list', ({ credentialProfiles }) => credentialProfiles.list()],

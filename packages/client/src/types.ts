@@ -5,6 +5,7 @@ export type {
   Artifact,
   Bundle,
   Connection,
+  ConnectionConfirmation,
   ConnectionCreate,
   ConnectionLink,
   ConnectionLinkRequest,

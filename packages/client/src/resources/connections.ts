@@ -1,5 +1,10 @@
 import type { QueryOf } from '../create-api.ts';
-import type { ConnectionCreate, ConnectionLinkRequest, PluginsApi } from '../generated/plugins-api.ts';
+import type {
+  ConnectionConfirmation,
+  ConnectionCreate,
+  ConnectionLinkRequest,
+  PluginsApi,
+} from '../generated/plugins-api.ts';
 import type { Calls } from '../transport/calls.ts';
 import type { RequestOptions } from '../transport/transport.ts';
 
@@ -19,6 +24,9 @@ export function createConnections(calls: Calls<PluginsApi>) {
     /** Creates another link, with which the end user connects again. */
     link: (connection_id: string, body: ConnectionLinkRequest = {}, options: RequestOptions = {}) =>
       calls.data(`POST ${one}/link`, { path: { connection_id }, body }, options),
+    /** Activates a connection when the browser has returned to the application. */
+    confirm: (connection_id: string, body: ConnectionConfirmation, options: RequestOptions = {}) =>
+      calls.data(`POST ${one}/confirm`, { path: { connection_id }, body }, options),
     delete: (connection_id: string, options: RequestOptions = {}) =>
       calls.done(`DELETE ${one}`, { path: { connection_id } }, options),
     /** Deletes all connections of an end user. */

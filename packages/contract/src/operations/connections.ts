@@ -27,6 +27,13 @@ export const connectionOperations = describeOperations('connections', {
     scope: 'connections',
     examples: { link: { path, body: {} } },
   },
+  confirmConnection: {
+    summary: 'Confirm whose browser has connected an account',
+    description:
+      'Needed for links with `return_url`. Send the `confirmation` of the return URL and the id of the user who is signed in there. If it is not the end user of the connection, the answer is 403, and the service revokes the access.',
+    scope: 'connections',
+    examples: { confirmation: { path, body: { confirmation: '$CONFIRMATION', end_user: 'user-42' } } },
+  },
   deleteConnection: {
     summary: 'Revoke and delete a connection',
     description:

@@ -40,6 +40,7 @@ export const exampleVariables = {
   ADMIN_PASSWORD: { value: 'seven otters paint slowly', meaning: 'the password of the administrator' },
   NEW_PASSWORD: { value: 'nine herons wade at noon', meaning: 'another password' },
   CONNECTION_ID: { value: 'conn0mwq7qgk4b9y2t6w1s8r', meaning: '`connection_id` of createConnection' },
+  CONFIRMATION: { value: 'm2Qb…', meaning: '`confirmation` of the return URL' },
   OAUTH_CLIENT_SECRET: { value: 'GOCSPX-…', meaning: 'the secret of an OAuth client that you registered' },
   OPEN_WEATHER_API_KEY: { value: '0f3c…', meaning: 'a key of openweathermap.org' },
 } as const satisfies Readonly<Record<string, { readonly value: string; readonly meaning: string }>>;

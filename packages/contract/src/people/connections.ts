@@ -47,7 +47,7 @@ const LinkOptions = {
       maxLength: 2048,
       pattern: '^https?://',
       description:
-        'URL of the application to which the browser returns, with `connection_id` in its query. Its origin must be one of `QUARTERMASTER_CORS_ORIGINS`.',
+        'URL of the application to which the browser returns, with `connection_id` and a one-time `confirmation` in its query. The connection becomes active with `confirmConnection`. Its origin must be one of `QUARTERMASTER_CORS_ORIGINS`.',
     }),
   ),
 };
@@ -68,6 +68,23 @@ export type ConnectionCreate = Static<typeof ConnectionCreate>;
 
 export const ConnectionLinkRequest = Type.Object(LinkOptions);
 export type ConnectionLinkRequest = Static<typeof ConnectionLinkRequest>;
+
+/** What the back end of an application sends when the browser has returned to it. */
+export const ConnectionConfirmation = Type.Object({
+  confirmation: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: '`confirmation` of the return URL. It works once, for 10 minutes.',
+    'x-secret': true,
+  }),
+  end_user: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description:
+      'Id of the user who is signed in at the application in the browser that returned. Take it from your session.',
+  }),
+});
+export type ConnectionConfirmation = Static<typeof ConnectionConfirmation>;
 
 /** A connection with the link that the end user opens. */
 export const ConnectionLink = Type.Object({

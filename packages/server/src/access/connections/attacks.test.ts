@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPermissions, everyPermission } from '../../platform/permissions.ts';
-import { type ConnectApp, openConnectApp, origin } from './testing/connect-app.ts';
+import { type ConnectApp, leavesFor, openConnectApp, origin } from './testing/connect-app.ts';
 
 /** The texts that pages show for refusals. */
 const texts = {
@@ -128,6 +128,58 @@ test('texts of applications and accounts are shown as plain text', async (t) => 
   app.provider.person.claims = { email: '"><img src=x onerror=alert(1)>', name: 'x' };
   const { page: answer } = await app.connect(link);
   assert.ok(answer.body.includes('&quot;&gt;&lt;img src=x'));
+});
+
+/** Connects an account, and returns what the browser brings to the application. */
+async function comeBack(app: ConnectApp, endUser: string) {
+  const { id, done } = await app.connect(
+    await app.create({ end_user: endUser, return_url: 'https://app.example/back' }),
+  );
+  return { id, confirmation: new URL(leavesFor(done.body)).searchParams.get('confirmation') ?? '' };
+}
+
+test('a link or a return URL that another person opens connects nothing, because the application confirms the user', async (t) => {
+  const app = await openConnectApp(t);
+  const { id, confirmation } = await comeBack(app, 'mallory');
+  const revocations = () => app.countRequests('POST /token/revocation');
+  assert.deepEqual(await statusesOf(app), ['pending']);
+  await assert.rejects(app.use(id), { code: 'CREDENTIALS_VALIDATION_ERROR' });
+  const other = await comeBack(app, 'victim');
+  const wrong: Array<[string, string]> = [
+    ['x'.repeat(43), 'mallory'],
+    [other.confirmation, 'mallory'],
+  ];
+  for (const [given, end_user] of wrong) {
+    const code = 'REQUEST_VALIDATION_ERROR';
+    await assert.rejects(app.flow.confirm(app.user, id, { confirmation: given, end_user }), { code });
+  }
+  assert.equal(revocations(), 0);
+  // The victim came back to the application, whose session names the victim.
+  const asVictim = { confirmation, end_user: 'victim' };
+  await assert.rejects(app.flow.confirm(app.user, id, asVictim), { code: 'PERMISSION_DENIED' });
+  assert.equal(revocations(), 1, 'the access that the victim gave has ended');
+  assert.ok((await app.events()).includes('connection.refused {"reason":"other_end_user"}'));
+  const late = app.flow.confirm(app.user, id, { confirmation, end_user: 'mallory' });
+  await assert.rejects(late, { code: 'REQUEST_VALIDATION_ERROR' }, 'it works once');
+  assert.deepEqual(await statusesOf(app), ['pending', 'pending']);
+  const good = { confirmation: other.confirmation, end_user: 'victim' };
+  assert.equal((await app.flow.confirm(app.user, other.id, good)).status, 'active');
+  await app.use(other.id);
+});
+
+test('a confirmation expires, works once, and does not change the account that is in use before', async (t) => {
+  const app = await openConnectApp(t);
+  const { id, confirmation } = await comeBack(app, 'user-42');
+  const body = { confirmation, end_user: 'user-42' };
+  const both = await Promise.allSettled([app.flow.confirm(app.user, id, body), app.flow.confirm(app.user, id, body)]);
+  assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  const { credentials: before } = await app.use(id);
+  const link = await app.connections.link(app.user, id, 'https://app.example/back');
+  const again = new URL(leavesFor((await app.connect(link)).done.body)).searchParams.get('confirmation') ?? '';
+  assert.deepEqual((await app.use(id)).credentials, before);
+  app.clock.offset = 10 * 60_000 + 1000;
+  const late = app.flow.confirm(app.user, id, { confirmation: again, end_user: 'user-42' });
+  await assert.rejects(late, { code: 'REQUEST_VALIDATION_ERROR' });
 });
 
 test('a reconnection to another account says so before it is stored', async (t) => {

@@ -1,55 +1,32 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { parseJson } from '../../platform/json/parse-json.ts';
-import { Problem } from '../../platform/problem.ts';
-import { encryptionNotConfigured } from '../credential-profiles/problems.ts';
+import { hash, randomBytes } from 'node:crypto';
+import type { Connection, ConnectionConfirmation } from '@quartermaster/contract';
+import { serviceSource } from '../../platform/audit/audit.ts';
+import type { ProjectProfiles } from '../credential-profiles/resolve-credentials.ts';
 import { hashSecret } from '../oauth/adapter.ts';
+import {
+  ConnectError,
+  type ConnectFlowDeps,
+  type Connecting,
+  createSteps,
+  decryptStep,
+  encryptStep,
+  type StoredFlow,
+} from './connect-steps.ts';
 import type { ConnectionRow, ConnectionSecrets } from './connection-rows.ts';
-import { type ConnectableBundle, type ConnectionsDeps, linkModel, type StoredLink } from './connections.ts';
+import { linkModel, revokeAccess, type StoredLink, toWire } from './connections.ts';
+import { confirmationInvalid, otherEndUser } from './problems.ts';
 import { type ConnectedAccount, ProviderFailure, type Tokens } from './provider.ts';
 import { livesOf } from './refresh-connection.ts';
-
-export interface ConnectFlowDeps extends ConnectionsDeps {
-  readonly findProject: (projectId: string) => Promise<{ readonly name: string } | undefined>;
-  /** @throws Problem REQUEST_VALIDATION_ERROR by the schema of the bundle */
-  readonly readCredentials: (bundleId: string, credentials: Record<string, unknown>) => Record<string, unknown>;
-}
-
-/** Why a page cannot continue. Its person sees a text for it. */
-export type ConnectRefusal =
-  | 'link_unknown'
-  | 'link_used'
-  | 'other_browser'
-  | 'cancelled'
-  | 'refused'
-  | 'unavailable'
-  | 'misconfigured';
-
-export class ConnectError extends Error {
-  readonly refusal: ConnectRefusal;
-  /** Known unless the link is unknown. */
-  readonly of: Connecting | undefined;
-  /** The error code of the provider. */
-  readonly code: string | undefined;
-  constructor(refusal: ConnectRefusal, of?: Connecting, code?: string) {
-    super(refusal);
-    this.refusal = refusal;
-    this.of = of;
-    this.code = code;
-  }
-}
-
-/** A connection that its end user is about to make. */
-export interface Connecting {
-  readonly row: ConnectionRow;
-  readonly bundle: ConnectableBundle;
-  readonly application: string;
-  readonly returnUrl: string | null;
-}
 
 /** An account that waits for the decision of its person. */
 export interface Answered extends Connecting {
   readonly account: ConnectedAccount | null;
   readonly scopes: readonly string[];
+}
+
+/** What a person has completed. With a confirmation, the connection is not usable before the application sends it. */
+export interface Finished extends Connecting {
+  readonly confirmation: string | null;
 }
 
 /** The steps of an end user in the browser: link, provider, decision. Each step works once. ADR 0029. */
@@ -59,25 +36,39 @@ export interface ConnectFlow {
   /** Binds the link to one browser, which gets the secret in a cookie. */
   start(token: string): Promise<Connecting & { readonly state: string; readonly secret: string; readonly url: URL }>;
   /** Stores the credentials that a person has entered. */
-  submit(token: string, credentials: Record<string, unknown>): Promise<Connecting>;
+  submit(token: string, credentials: Record<string, unknown>): Promise<Finished>;
   /** Exchanges the code, and keeps the tokens until the decision. @returns the connection */
   receive(answer: URLSearchParams, secret: string): Promise<void>;
   describeAnswer(state: string, secret: string): Promise<Answered>;
-  decide(state: string, secret: string, isConfirmed: boolean): Promise<Connecting>;
+  decide(state: string, secret: string, isConfirmed: boolean): Promise<Finished>;
+  /**
+   * Activates a connection whose browser returned to the application, which says who is signed in there. Another person gets nothing:
+   * the access is revoked at the provider.
+   */
+  confirm(user: ProjectProfiles, id: string, body: ConnectionConfirmation): Promise<Connection>;
 }
 
 const flowModel = 'ConnectFlow';
 const answerModel = 'ConnectAnswer';
-
-interface StoredFlow extends StoredLink {
-  readonly browser: string;
-}
+const confirmationModel = 'ConnectConfirmation';
+const confirmationMs = 10 * 60_000;
 
 interface StoredAnswer extends StoredFlow {
-  readonly tokens: string;
+  /** The tokens, encrypted. */
+  readonly encrypted: string;
   readonly account: ConnectedAccount | null;
   readonly scopes: readonly string[];
   readonly at: number;
+}
+
+/** What becomes of a connection when it is confirmed, encrypted. */
+interface StoredConfirmation extends StoredLink {
+  readonly encrypted: string;
+}
+
+interface Waiting {
+  readonly secrets: ConnectionSecrets;
+  readonly facts: Facts;
 }
 
 export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
@@ -94,6 +85,19 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
   async function providerOf({ row, bundle: { oauth } }: Connecting) {
     if (oauth === undefined) throw new ConnectError('link_unknown');
     return await deps.clients.getProvider(row.bundleId, oauth);
+  }
+
+  /** Activates the connection, or keeps it until the application confirms it. */
+  async function finish(of: Connecting, waiting: Waiting): Promise<Finished> {
+    if (of.returnUrl === null) {
+      await activate(deps, of.row, waiting.secrets, waiting.facts);
+      return { ...of, confirmation: null };
+    }
+    const confirmation = randomBytes(32).toString('base64url');
+    const link = { connection_id: of.row.id, project_id: of.row.projectId, return_url: of.returnUrl };
+    const stored: StoredConfirmation = { ...link, encrypted: encryptStep(deps, waiting, confirmation) };
+    await steps.save(confirmationModel, confirmation, { ...stored }, clock.now() + confirmationMs);
+    return { ...of, confirmation };
   }
 
   return {
@@ -115,8 +119,8 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
       if (of.bundle.oauth !== undefined) throw new ConnectError('link_unknown');
       const credentials = deps.readCredentials(of.row.bundleId, given);
       await steps.useOnce(linkModel, token, of);
-      await activate(deps, of, { credentials }, { account: null, accessExpiresAt: null, refreshAt: null });
-      return of;
+      const facts = { account: null, accessExpiresAt: null, refreshAt: null };
+      return await finish(of, { secrets: { credentials }, facts });
     },
     async receive(answer, secret) {
       const state = answer.get('state') ?? '';
@@ -129,7 +133,7 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
         const at = clock.now();
         const account = await providers.findAccount(provider.oauth, given.access);
         const scopes = given.scopes ?? of.row.connection.asked;
-        const waiting: StoredAnswer = { ...stored, tokens: encryptTokens(deps, given, state), account, scopes, at };
+        const waiting: StoredAnswer = { ...stored, encrypted: encryptStep(deps, given, state), account, scopes, at };
         await steps.save(answerModel, state, { ...waiting }, record.expiresAt);
       });
     },
@@ -141,9 +145,8 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
     async decide(state, secret, isConfirmed) {
       const { stored, of } = await steps.findOfBrowser<StoredAnswer>(answerModel, state, secret);
       await steps.useOnce(answerModel, state, of);
-      const given = decryptTokens(deps, stored.tokens, state);
+      const given = decryptStep<Tokens>(deps, stored.encrypted, state);
       const provider = await providerOf(of);
-      if (given === null) throw new ConnectError('link_unknown');
       if (!isConfirmed) {
         deps.countEvent('refused');
         await providers.revoke(provider, given).catch(() => false);
@@ -152,60 +155,34 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
       const credentials = { [provider.oauth.credential]: given.access };
       const { account, scopes } = stored;
       const facts = { account, scopes, ...livesOf(given, stored.at) };
-      await activate(deps, of, { credentials, refresh: given.refresh }, facts);
-      return of;
+      return await finish(of, { secrets: { credentials, refresh: given.refresh }, facts });
     },
+    confirm: createConfirm(deps, steps),
   };
 }
 
-/** The records of the steps, each of which works once. */
-function createSteps({ records, rows, clock, getBundle, findProject }: ConnectFlowDeps) {
-  async function connecting(stored: StoredLink): Promise<Connecting> {
+/** The account waits encrypted. It is erased when its time is over. */
+function createConfirm(deps: ConnectFlowDeps, steps: ReturnType<typeof createSteps>): ConnectFlow['confirm'] {
+  return async ({ projectId, permissions }, id, { confirmation, end_user: endUser }) => {
+    const row = await deps.rows.get(projectId, id, permissions);
     try {
-      const row = await rows.get(stored.project_id, stored.connection_id);
-      const bundle = getBundle(row.bundleId);
-      const project = await findProject(row.projectId);
-      return { row, bundle, application: project?.name ?? row.projectId, returnUrl: stored.return_url };
+      const { stored, of } = await steps.find<StoredConfirmation>(confirmationModel, confirmation);
+      if (of.row.id !== row.id) throw confirmationInvalid();
+      await steps.useOnce(confirmationModel, confirmation, of);
+      const { secrets, facts } = decryptStep<Waiting>(deps, stored.encrypted, confirmation);
+      if (endUser === row.connection.endUser) await activate(deps, row, secrets, facts);
+      else {
+        deps.countEvent('refused');
+        await revokeAccess(deps, row, secrets);
+        const details = { reason: 'other_end_user' };
+        await deps.audit.record(serviceSource, { action: 'connection.refused', id, projectId: row.projectId, details });
+        throw otherEndUser(id);
+      }
     } catch (error) {
-      // The connection, its bundle or its project was deleted.
-      if (error instanceof Problem && error.code === 'OBJECT_NOT_FOUND') throw new ConnectError('link_unknown');
-      throw error;
+      throw error instanceof ConnectError ? confirmationInvalid() : error;
     }
-  }
-  async function find<Payload extends StoredLink>(model: string, secret: string) {
-    const found = await records.findRecord(model, hashSecret(secret), clock.now());
-    if (found === undefined) throw new ConnectError('link_unknown');
-    const stored = found.record.payload as unknown as Payload; // written by `save`, and by `createConnections`
-    return { stored, record: found.record, of: await connecting(stored) };
-  }
-  return {
-    find,
-    /** @throws ConnectError unless this browser began the step */
-    async findOfBrowser<Payload extends StoredFlow>(model: string, state: string, secret: string) {
-      const found = await find<Payload>(model, state);
-      const isSame = timingSafeEqual(Buffer.from(found.stored.browser), Buffer.from(hashSecret(secret)));
-      if (!isSame) throw new ConnectError('other_browser', found.of);
-      return found;
-    },
-    /** One statement, so that only one of two concurrent requests succeeds. */
-    async useOnce(model: string, secret: string, of: Connecting): Promise<void> {
-      const now = clock.now();
-      const isFirst = await records.useRecord(model, hashSecret(secret), { now, since: now, most: 1 });
-      if (!isFirst) throw new ConnectError('link_used', of);
-    },
-    save: (model: string, secret: string, payload: Record<string, unknown>, expiresAt: number) =>
-      records.saveRecord({ model, hash: hashSecret(secret), grantId: null, payload, expiresAt }),
+    return toWire(await deps.rows.get(projectId, id, permissions));
   };
-}
-
-function encryptTokens({ encrypter }: ConnectFlowDeps, tokens: Tokens, state: string): string {
-  if (encrypter === null) throw encryptionNotConfigured();
-  return encrypter.encrypt(JSON.stringify(tokens), placeOfAnswer(state)).text;
-}
-
-function decryptTokens({ encrypter }: ConnectFlowDeps, text: string, state: string): Tokens | null {
-  const plain = encrypter?.decrypt(text, placeOfAnswer(state)) ?? null;
-  return plain === null ? null : (parseJson(plain) as Tokens); // written by `encryptTokens`
 }
 
 type Facts = Partial<ConnectionRow['connection']>;
@@ -213,7 +190,7 @@ type Facts = Partial<ConnectionRow['connection']>;
 /** Replaces credentials and facts, also when the row was changed since, for example by a new encryption key. */
 async function activate(
   { rows, countEvent }: ConnectFlowDeps,
-  { row }: Connecting,
+  row: ConnectionRow,
   secrets: ConnectionSecrets,
   facts: Facts,
 ): Promise<void> {
@@ -259,8 +236,4 @@ export function redirectUriOf(baseUrl: string): string {
 /** The verifier of PKCE is computed from the secret of the browser, so the database does not contain it. */
 function verifierOf(secret: string): string {
   return hash('sha256', `verifier ${secret}`, 'base64url');
-}
-
-function placeOfAnswer(state: string): readonly string[] {
-  return ['connect_answer', hashSecret(state)];
 }

@@ -1,4 +1,4 @@
-import type { ConnectError, Connecting } from './connect-flow.ts';
+import type { ConnectError, Connecting } from './connect-steps.ts';
 import type { CredentialField } from './connections.ts';
 
 /** The pages that end users see. They have no scripts, load nothing, and show all texts of others as plain text. */

@@ -6,8 +6,9 @@ import type { App } from '../../platform/http/app.ts';
 import { Problem } from '../../platform/problem.ts';
 import { readCookie } from '../accounts/cookies.ts';
 import type { OriginCheck } from '../accounts/same-origin.ts';
-import { ConnectError, type ConnectFlow, type Connecting } from './connect-flow.ts';
+import type { ConnectFlow, Finished } from './connect-flow.ts';
 import { type ConnectPage, createConnectPages, readLanguage, writePage } from './connect-page.ts';
+import { ConnectError, type Connecting } from './connect-steps.ts';
 import { linkMs } from './connections.ts';
 
 export interface ConnectRoutesDeps {
@@ -51,13 +52,11 @@ function linkRoutes(app: App, { flow, origins, baseUrl }: ConnectRoutesDeps): vo
       const of = await flow.describe(token);
       if (of.bundle.oauth === undefined) {
         try {
-          await flow.submit(token, entered(of, request.body));
+          return await finish(request, pages, await flow.submit(token, entered(of, request.body)));
         } catch (error) {
           if (!(error instanceof Problem) || error.code !== 'REQUEST_VALIDATION_ERROR') throw error;
           return pages.link(of, action(token), error.message);
         }
-        await record(request, of, 'connection.connected');
-        return leaveOrDone(pages, of);
       }
       const { state, secret, url } = await flow.start(token);
       reply.header('set-cookie', writeCookie(baseUrl(), state, secret));
@@ -92,19 +91,22 @@ function answerRoutes(app: App, { flow, origins, baseUrl }: ConnectRoutesDeps): 
       origins.checkOrigin(request);
       const { state = '' } = request.query;
       const isConfirmed = Reflect.get(Object(request.body), 'decision') === 'connect';
-      const of = await flow.decide(state, secretOf(request, state), isConfirmed);
-      await record(request, of, 'connection.connected');
-      return leaveOrDone(pages, of);
+      return await finish(request, pages, await flow.decide(state, secretOf(request, state), isConfirmed));
     }),
   );
 }
 
 type Pages = ReturnType<typeof createConnectPages>;
 
-function leaveOrDone(pages: Pages, of: Connecting): ConnectPage {
-  if (of.returnUrl === null) return pages.done(of);
+/** Without a return URL the connection is complete. Otherwise the application confirms it. */
+async function finish(request: FastifyRequest, pages: Pages, of: Finished): Promise<ConnectPage> {
+  if (of.returnUrl === null || of.confirmation === null) {
+    await record(request, of, 'connection.connected');
+    return pages.done(of);
+  }
   const url = new URL(of.returnUrl);
   url.searchParams.set('connection_id', of.row.id);
+  url.searchParams.set('confirmation', of.confirmation);
   return pages.leave(of, url);
 }
 

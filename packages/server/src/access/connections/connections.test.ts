@@ -150,7 +150,15 @@ test('a bundle with an API key is connected with a form, and the application ret
   const wrong = await app.post(link.connect_url, { OTHER: 'x' });
   assert.match(wrong.body, /role="alert"/);
   const done = await app.post(link.connect_url, { KEY: 'key of user-42' });
-  assert.equal(leavesFor(done.body), `https://app.example/done?a=1&connection_id=${link.connection_id}`);
+  const back = new URL(leavesFor(done.body));
+  assert.equal(
+    back.href.replace(/&confirmation=.*/, ''),
+    `https://app.example/done?a=1&connection_id=${link.connection_id}`,
+  );
+  await assert.rejects(app.use(link.connection_id, 'weather'), { code: 'CREDENTIALS_VALIDATION_ERROR' });
+  const confirmation = back.searchParams.get('confirmation') ?? '';
+  const shown = await app.flow.confirm(app.user, link.connection_id, { confirmation, end_user: 'user-42' });
+  assert.equal(shown.status, 'active');
   assert.deepEqual(await app.use(link.connection_id, 'weather'), { credentials: { KEY: 'key of user-42' } });
   assert.equal((await app.post(link.connect_url, { KEY: 'another' })).statusCode, 403);
 });

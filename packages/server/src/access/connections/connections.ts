@@ -13,7 +13,7 @@ import type { Encrypter } from '../credential-profiles/encryption.ts';
 import type { ProjectProfiles } from '../credential-profiles/resolve-credentials.ts';
 import { hashSecret } from '../oauth/adapter.ts';
 import type { OauthRepository } from '../oauth/oauth-repository.ts';
-import { type ConnectionRow, isConnection } from './connection-rows.ts';
+import { type ConnectionRow, type ConnectionSecrets, isConnection } from './connection-rows.ts';
 import { nothingToConnect, tooManyConnections } from './problems.ts';
 import { ProviderFailure, type Providers } from './provider.ts';
 import type { RefreshDeps } from './refresh-connection.ts';
@@ -109,7 +109,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   }
 
   async function remove(row: ConnectionRow): Promise<Revoked> {
-    const provider = await revoke(deps, row);
+    const provider = await revokeAccess(deps, row);
     await repository.remove(row.projectId, row.name);
     deps.countEvent('revoked');
     return { id: row.id, provider };
@@ -175,11 +175,15 @@ function readScopes({ oauth }: ConnectableBundle, asked: readonly string[] | und
 }
 
 /** Asks the provider to end the access. It never throws: the tokens are erased in any case. */
-async function revoke(deps: ConnectionsDeps, row: ConnectionRow): Promise<boolean> {
+export async function revokeAccess(
+  deps: ConnectionsDeps,
+  row: ConnectionRow,
+  secrets?: ConnectionSecrets,
+): Promise<boolean> {
   const oauth = deps.oauthOf(row.bundleId);
   if (oauth === undefined) return false;
   try {
-    const { credentials, refresh } = deps.rows.open(row);
+    const { credentials, refresh } = secrets ?? deps.rows.open(row);
     const access = credentials[oauth.credential];
     if (typeof access !== 'string') return false;
     return await deps.providers.revoke(await deps.clients.getProvider(row.bundleId, oauth), { access, refresh });

@@ -17,6 +17,23 @@ export function connectionNotActive(id: string, status: string, reason: string |
   );
 }
 
+/** The application cannot use a confirmation twice, late, or for another connection. */
+export function confirmationInvalid(): Problem {
+  return fieldInvalid(
+    'body/confirmation',
+    'a text that is unknown, expired or used',
+    'the `confirmation` of the return URL, within 10 minutes. Read the connection: if it is not active, create another link',
+  );
+}
+
+/** Another person than the end user has connected an account. */
+export function otherEndUser(id: string): Problem {
+  return new Problem(
+    'PERMISSION_DENIED',
+    `The connection ${id} belongs to another end user than end_user. The account was not connected, and its access was revoked. Create a link for the user who is signed in.`,
+  );
+}
+
 export function clientMissing(bundleId: string): Problem {
   const remedy = `An administrator sets it in the console, under Credentials, or with PUT /v1/oauth_clients/${bundleId}`;
   return new Problem('NOT_CONFIGURED', `The bundle ${quoteText(bundleId)} has no OAuth client. ${remedy}.`);

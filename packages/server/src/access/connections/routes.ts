@@ -3,6 +3,7 @@ import {
   BundleOauthClient,
   BundleOauthClientUpdate,
   Connection,
+  ConnectionConfirmation,
   ConnectionCreate,
   ConnectionLink,
   ConnectionLinkRequest,
@@ -22,10 +23,12 @@ import type { App } from '../../platform/http/app.ts';
 import type { Guard, ManagerGuard } from '../../platform/http/guard.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import type { BundleClients, ShownClient } from './bundle-clients.ts';
+import type { ConnectFlow } from './connect-flow.ts';
 import type { Connections, Revoked } from './connections.ts';
 
 export interface ConnectionRoutesDeps {
   readonly connections: Connections;
+  readonly confirm: ConnectFlow['confirm'];
   readonly guard: Guard;
 }
 
@@ -42,7 +45,7 @@ export function connectionRoutes(app: App, deps: ConnectionRoutesDeps): void {
   deletingRoutes(app, deps);
 }
 
-function linkingRoutes(app: App, { connections, guard }: ConnectionRoutesDeps): void {
+function linkingRoutes(app: App, { connections, confirm, guard }: ConnectionRoutesDeps): void {
   const onRequest = guard.requires('connections');
   const params = Params;
   const response = { 200: Success(ConnectionLink) };
@@ -67,6 +70,14 @@ function linkingRoutes(app: App, { connections, guard }: ConnectionRoutesDeps): 
   app.post(`${url}/:connection_id/link`, { onRequest, schema: link }, async (request) => {
     const { connection_id: id } = request.params;
     return linked(request, await connections.link(guard.callerOf(request), id, request.body.return_url));
+  });
+  const body = ConnectionConfirmation;
+  const confirming = { ...operations.confirmConnection, security, params, body, response: get.response };
+  app.post(`${url}/:connection_id/confirm`, { onRequest, schema: confirming }, async (request) => {
+    const { connection_id: id } = request.params;
+    const data = await confirm(guard.callerOf(request), id, request.body);
+    await request.server.audit.record(request, { action: 'connection.connected', id });
+    return successEnvelope(data);
   });
 }
 

@@ -62,8 +62,8 @@ export function serveCredentials(
 ) {
   const profiles = openProfiles(context, parts);
   credentialProfileRoutes(app, { profiles, guard });
-  const { connections, resolveConnection, servePages } = openConnections(context, parts);
-  connectionRoutes(app, { connections, guard });
+  const { resolveConnection, servePages, ...connections } = openConnections(context, parts);
+  connectionRoutes(app, { ...connections, guard });
   if (context.config.serve === 'plugins') servePages(app);
   const resolve: ResolveCredentials = (user, bundleId, credentials) => {
     const { resolve } = Object.hasOwn(credentials, connectionMember) ? { resolve: resolveConnection } : profiles;
@@ -114,6 +114,7 @@ function openConnections(context: ServiceContext, { catalogue, encrypter }: Cred
   const origins = createOriginCheck(publicUrl === null ? null : new URL(publicUrl).origin);
   return {
     connections,
+    confirm: flow.confirm,
     resolveConnection: createResolveConnection(rows, createUseConnection(deps)),
     servePages: (app: App) => connectRoutes(app, { flow, baseUrl, origins }),
   };

@@ -171,6 +171,7 @@ export async function openConnectApp(t: Pick<TestContext, 'after'>, options: Opt
       projects,
       user,
       connections,
+      flow,
       rows,
       resolve,
       createResolve,
