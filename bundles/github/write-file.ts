@@ -11,7 +11,7 @@ interface Input {
 
 interface Output {
   readonly path: string;
-  readonly commit: string;
+  readonly commit: string | null;
   readonly url: string | null;
 }
 
@@ -25,10 +25,10 @@ export const run: Handler<Input, Output> = async ({ owner, repo, path, content, 
     throw new Error(`GitHub answered with status ${present.status}.`);
   const found = present.status === 404 ? {} : JSON.parse(present.text);
   if (Array.isArray(found)) context.reject('path is a folder; name a file.');
-  const body = { message, content: Buffer.from(content).toString('base64'), branch, sha: found.sha };
+  const body = { message, content: Buffer.from(content).toString('base64'), branch, sha: found?.sha ?? undefined };
   const written = await context.fetch({ method: 'PUT', url, headers, body });
   if (written.status !== 200 && written.status !== 201)
     throw new Error(`GitHub answered with status ${written.status}.`);
   const { content: file, commit } = JSON.parse(written.text);
-  return { path: file.path, commit: commit.sha, url: file.html_url ?? null };
+  return { path: file?.path ?? path, commit: commit?.sha ?? null, url: file?.html_url ?? null };
 };

@@ -9,7 +9,7 @@ interface Input {
 interface Part {
   readonly mimeType?: string;
   readonly filename?: string;
-  readonly headers?: ReadonlyArray<{ readonly name: string; readonly value: string }>;
+  readonly headers?: ReadonlyArray<{ readonly name?: string; readonly value?: string } | null>;
   readonly body?: { readonly data?: string; readonly attachmentId?: string; readonly size?: number };
   readonly parts?: readonly Part[];
 }
@@ -19,11 +19,11 @@ export const run: Handler<Input, Record<string, unknown>> = async ({ message_id,
   const url = `https://gmail.googleapis.com/gmail/v1/users/me/messages/${message_id}`;
   const { status, text: answer } = await context.fetch({ method: 'GET', url, query: { format: 'full' } });
   if (status !== 200) throw new Error(`Gmail answered with status ${status}.`);
-  const { id, threadId, snippet = '', labelIds = [], payload = {} } = JSON.parse(answer);
-  const parts = flatten(payload);
+  const { id, threadId, snippet, labelIds, payload } = JSON.parse(answer);
+  const parts = flatten(payload ?? {});
   // The sender chooses the case of the names.
   const header = (name: string) => {
-    const found = (payload as Part).headers?.find((each) => each.name.toLowerCase() === name);
+    const found = listOf(parts[0]?.headers).find((each) => String(each?.name).toLowerCase() === name);
     return found?.value ?? null;
   };
   const text = readText(parts);
@@ -37,29 +37,36 @@ export const run: Handler<Input, Record<string, unknown>> = async ({ message_id,
     cc: header('cc'),
     date: header('date'),
     message_id: header('message-id'),
-    snippet: decodeEntities(snippet),
+    snippet: decodeEntities(String(snippet ?? '')),
     text: text.slice(0, max_characters).toWellFormed(),
     is_cut: text.length > max_characters,
-    labels: labelIds,
-    attachments: parts.flatMap(({ filename = '', mimeType = 'application/octet-stream', body }) =>
-      filename === '' || body?.attachmentId === undefined
-        ? []
-        : [{ attachment_id: body.attachmentId, filename, media_type: mimeType, size: body.size ?? 0 }],
+    labels: labelIds ?? [],
+    attachments: parts.flatMap(({ filename, mimeType, body }) =>
+      filename && body?.attachmentId
+        ? [{ attachment_id: body.attachmentId, filename, media_type: mimeType ?? unknownType, size: body.size ?? null }]
+        : [],
     ),
   };
 };
 
-function flatten(part: Part): Part[] {
-  return [part, ...(part.parts ?? []).flatMap(flatten)];
+const unknownType = 'application/octet-stream';
+
+/** A list of an answer that has none is empty. */
+function listOf<T>(list: readonly T[] | null | undefined): readonly T[] {
+  return Array.isArray(list) ? list : [];
+}
+
+function flatten(part: Part | null): Part[] {
+  return part === null ? [] : [part, ...listOf(part.parts).flatMap(flatten)];
 }
 
 /** The plain texts of a message, or its HTML without tags. Gmail has converted both to UTF-8. */
 function readText(parts: readonly Part[]): string {
   const textsOf = (type: string) =>
     parts
-      .filter(({ mimeType, filename = '' }) => mimeType === type && filename === '')
+      .filter(({ mimeType, filename }) => mimeType === type && !filename)
       .map(({ body }) =>
-        Buffer.from(body?.data ?? '', 'base64url')
+        Buffer.from(String(body?.data ?? ''), 'base64url')
           .toString()
           .replaceAll('\r\n', '\n'),
       )

@@ -7,8 +7,8 @@ interface Input {
 }
 
 interface Header {
-  readonly name: string;
-  readonly value: string;
+  readonly name?: string;
+  readonly value?: string;
 }
 
 const messages = 'https://gmail.googleapis.com/gmail/v1/users/me/messages';
@@ -23,14 +23,14 @@ export const run: Handler<Input, Record<string, unknown>> = async (input, contex
   const page = input.page_token === undefined ? {} : { pageToken: input.page_token };
   const list = await read(messages, { q: input.query, maxResults: String(input.max_results), ...page });
   const found: unknown[] = [];
-  for (const { id, threadId } of list.messages ?? []) {
+  for (const { id, threadId } of Array.isArray(list.messages) ? list.messages.filter(Boolean) : []) {
     const query = { format: 'metadata', metadataHeaders: ['Subject', 'From', 'Date'] };
-    const { snippet = '', payload } = await read(`${messages}/${id}`, query);
+    const { snippet, payload } = await read(`${messages}/${id}`, query);
     // The sender chooses the case of the names.
     const header = (name: string) =>
-      payload?.headers?.find((each: Header) => each.name.toLowerCase() === name)?.value ?? null;
+      headersOf(payload).find((each) => String(each?.name).toLowerCase() === name)?.value ?? null;
     const [from, subject, date] = [header('from'), header('subject'), header('date')];
-    found.push({ id, thread_id: threadId, from, subject, date, snippet });
+    found.push({ id, thread_id: threadId, from, subject, date, snippet: snippet ?? '' });
   }
   return {
     messages: found,
@@ -38,3 +38,7 @@ export const run: Handler<Input, Record<string, unknown>> = async (input, contex
     next_page_token: list.nextPageToken ?? null,
   };
 };
+
+function headersOf(payload: { readonly headers?: ReadonlyArray<Header | null> } | null | undefined) {
+  return Array.isArray(payload?.headers) ? payload.headers : [];
+}

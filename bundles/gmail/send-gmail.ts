@@ -13,8 +13,8 @@ interface Input {
 interface Output {
   /** Only of `create_draft`. */
   readonly draft_id?: string;
-  readonly id: string;
-  readonly thread_id: string;
+  readonly id: string | null;
+  readonly thread_id: string | null;
 }
 
 const account = 'https://gmail.googleapis.com/gmail/v1/users/me';
@@ -36,7 +36,8 @@ export const run: Handler<Input, Output> = async (input, context) => {
   if (status !== 200) throw new Error(`Gmail answered with status ${status}`);
   const answer = JSON.parse(text);
   if (!isDraft) return { id: answer.id, thread_id: answer.threadId };
-  return { draft_id: answer.id, id: answer.message.id, thread_id: answer.message.threadId };
+  // A message that Gmail accepted must not end as an error, because the caller would send it again.
+  return { draft_id: answer.id, id: answer.message?.id ?? null, thread_id: answer.message?.threadId ?? null };
 };
 
 /** Addresses and ids contain no line break, because their schemas forbid it. */

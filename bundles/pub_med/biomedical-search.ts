@@ -11,13 +11,13 @@ interface Input {
 
 interface Summary {
   readonly title?: string;
-  readonly authors?: ReadonlyArray<{ readonly name: string }>;
+  readonly authors?: ReadonlyArray<{ readonly name?: string } | null>;
   readonly fulljournalname?: string;
   readonly pubdate?: string;
   readonly volume?: string;
   readonly issue?: string;
   readonly pages?: string;
-  readonly articleids?: ReadonlyArray<{ readonly idtype: string; readonly value: string }>;
+  readonly articleids?: ReadonlyArray<{ readonly idtype: string; readonly value: string } | null>;
   readonly pubtype?: readonly string[];
 }
 
@@ -29,11 +29,11 @@ export const run: Handler<Input> = async (input, context) => {
   const search = await ask(context, 'esearch', { term: termOf(input), retmax, retstart, sort });
   const found = search.esearchresult;
   if (typeof found?.ERROR === 'string') throw new Error(`PubMed: ${found.ERROR.slice(0, 200)}`);
-  const ids: readonly string[] = found.idlist ?? [];
+  const ids: readonly string[] = Array.isArray(found?.idlist) ? found.idlist : [];
   const described = ids.length === 0 ? {} : (await ask(context, 'esummary', { id: ids.join(',') })).result;
   return {
-    total_results: Number(found.count),
-    query_translation: found.querytranslation ?? null,
+    total_results: found?.count ? Number(found.count) : null,
+    query_translation: found?.querytranslation ?? null,
     articles: ids.map((pmid) => articleOf(pmid, described?.[pmid] ?? {})),
   };
 };
@@ -59,11 +59,11 @@ async function ask(context: HandlerContext, utility: string, query: OutboundRequ
 }
 
 function articleOf(pmid: string, summary: Summary) {
-  const id = (type: string) => summary.articleids?.find(({ idtype }) => idtype === type)?.value;
+  const id = (type: string) => listOf(summary.articleids).find((article) => article?.idtype === type)?.value;
   return {
     pmid,
-    title: plain(summary.title ?? ''),
-    authors: (summary.authors ?? []).map(({ name }) => name),
+    title: plain(String(summary.title ?? '')),
+    authors: listOf(summary.authors).flatMap((author) => author?.name ?? []),
     journal: textOrNull(summary.fulljournalname),
     published: textOrNull(summary.pubdate),
     volume: textOrNull(summary.volume),
@@ -71,14 +71,19 @@ function articleOf(pmid: string, summary: Summary) {
     pages: textOrNull(summary.pages),
     doi: textOrNull(id('doi')),
     pmc_id: textOrNull(id('pmc')),
-    publication_types: summary.pubtype ?? [],
+    publication_types: listOf(summary.pubtype),
     url: `https://pubmed.ncbi.nlm.nih.gov/${pmid}/`,
   };
 }
 
+/** A list of an answer that has none is empty. */
+function listOf<T>(list: readonly T[] | null | undefined): readonly T[] {
+  return Array.isArray(list) ? list : [];
+}
+
 /** PubMed returns an empty text for a missing value. */
-function textOrNull(text: string | undefined): string | null {
-  return text === undefined || text === '' ? null : text;
+function textOrNull(text: string | null | undefined): string | null {
+  return text ? text : null;
 }
 
 /** Titles hold tags such as <i>, often escaped. */

@@ -33,6 +33,9 @@ test('[console] the pages of the catalogue and of a collection offer their furth
     () => fillForm(opened),
   );
   await t.test('[console] an asynchronous run shows its progress and its result', () => followRun(opened, probe));
+  await t.test('[console] a plugin shows how many of its latest runs had an output that differs from its schema', () =>
+    countDrifted(opened),
+  );
   await t.test('[console] cancelling an asynchronous run stops its plugin and its outbound calls', () =>
     stopRuns(opened, probe),
   );
@@ -228,6 +231,18 @@ async function followRun(opened: OpenedConsole, probe: Probe): Promise<void> {
   await page.getByText('Succeeded', { exact: true }).waitFor();
   await page.getByText(/^Available until/).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Stop run' }).count(), 0);
+}
+
+async function countDrifted(opened: OpenedConsole): Promise<void> {
+  const { page } = opened;
+  const count = page.getByText(/^1 of the last \d+ runs? had an output that differs from the output schema$/);
+  await openPlugin(opened, 'probe/read', 'drift');
+  assert.equal(await count.count(), 0);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await count.waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'a plugin with a drifted run');
+  await page.getByRole('link', { name: 'Open the latest of them' }).click();
+  await page.getByRole('heading', { level: 1, name: 'probe/read' }).waitFor();
 }
 
 async function stopRuns(opened: OpenedConsole, probe: Probe): Promise<void> {

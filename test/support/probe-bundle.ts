@@ -157,5 +157,6 @@ async function openThirdParty(t: Ending) {
 
 function reply(response: ServerResponse, path: string): void {
   const status = path.endsWith('q=fail') ? 400 : 200;
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ said: path }));
+  const said = path.endsWith('q=drift') ? 5 : path;
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ said }));
 }

@@ -57,6 +57,7 @@ export const RunItem = Type.Object({
   upstream_status: nullable(
     Type.Integer({ description: 'HTTP status of the third party if it determined the outcome.' }),
   ),
+  output_violations: Type.Integer({ description: 'Number of places where the output violated its schema.' }),
   created_timestamp: Timestamp,
   duration_ms: nullable(Milliseconds),
   phases: nullable(RunPhases),
@@ -82,7 +83,6 @@ export const Run = Type.Object({
   ...RunItem.properties,
   progress: nullable(RunProgress),
   error: nullable(RunError),
-  output_violations: Type.Integer({ description: 'Number of places where the output violated its schema.' }),
   egress: Type.Array(RunCall),
   egress_left_out: Type.Integer({ description: 'Number of calls that are not listed.' }),
   input_params: nullable(

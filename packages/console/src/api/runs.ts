@@ -47,6 +47,14 @@ async function followRun(queries: QueryClient, runId: string, signal: AbortSigna
   }
 }
 
+/** The latest runs of a plugin, at most 100. */
+export function useLatestRuns(bundle_id: string, plugin_id: string) {
+  return useQuery({
+    queryKey: [...runsKey, 'latest', bundle_id, plugin_id],
+    queryFn: () => pluginsApi.data('GET /v1/runs', { query: { bundle_id, plugin_id, limit: 100 } }),
+  });
+}
+
 export function readRun(runId: string): Promise<Run> {
   return pluginsApi.data('GET /v1/runs/{run_id}', { path: { run_id: runId } });
 }

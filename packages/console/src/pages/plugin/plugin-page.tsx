@@ -1,7 +1,8 @@
 import { Alert, Badge, Group, Tabs, Text } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
+import { useLatestRuns } from '../../api/runs.ts';
 import { NotFound } from '../../app/not-found.tsx';
 import { usePageChoice } from '../../app/page-state.ts';
 import { Failure } from '../../components/failure.tsx';
@@ -64,11 +65,8 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
           {bundle.piece === undefined ? null : <FromPackage piece={bundle.piece} />}
         </div>
       </div>
-      {bundle.unavailable === null ? null : (
-        <Alert variant="light" color="orange" title={t('readiness.unavailable')} mb="lg">
-          {bundle.unavailable}
-        </Alert>
-      )}
+      <Unavailable bundle={bundle} />
+      <DriftedRuns plugin={plugin} />
       <Tabs value={tab} onChange={openTab} keepMounted={false}>
         <Tabs.List mb="lg">
           <Tabs.Tab value="try">{t('plugin.tab.try')}</Tabs.Tab>
@@ -93,6 +91,16 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   );
 }
 
+function Unavailable({ bundle: { unavailable } }: { bundle: Bundle }) {
+  const { t } = useLanguage();
+  if (unavailable === null) return null;
+  return (
+    <Alert variant="light" color="orange" title={t('readiness.unavailable')} mb="lg">
+      {unavailable}
+    </Alert>
+  );
+}
+
 function Verified({ bundle: { hosts, verified } }: { bundle: Bundle }) {
   const { t } = useLanguage();
   if (hosts.length === 0) return null;
@@ -100,6 +108,28 @@ function Verified({ bundle: { hosts, verified } }: { bundle: Bundle }) {
     <Text size="xs" c="dimmed">
       {verified === null ? t('plugin.unverified') : t('plugin.verified', verified)}
     </Text>
+  );
+}
+
+/** Says how many of the latest runs had an output that differs from its schema; nothing when none had. */
+function DriftedRuns({ plugin: { bundle_id, plugin_id } }: { plugin: Plugin }) {
+  const { t } = useLanguage();
+  const runs = useLatestRuns(bundle_id, plugin_id).data ?? [];
+  const drifted = runs.filter(({ output_violations }) => output_violations > 0);
+  const [latest] = drifted;
+  if (latest === undefined) return null;
+  return (
+    <Alert
+      variant="light"
+      color="orange"
+      title={t('plugin.drifted', { count: drifted.length, runs: runs.length })}
+      mb="lg"
+    >
+      {t('plugin.driftedAbout')}{' '}
+      <Link to="/runs/$runId" params={{ runId: latest.run_id }}>
+        {t('plugin.driftedRun')}
+      </Link>
+    </Alert>
   );
 }
 

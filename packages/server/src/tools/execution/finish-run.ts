@@ -1,4 +1,5 @@
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
+import { completeOutput } from '../catalogue/schema/complete-output.ts';
 import { RedactionRefused } from '../egress/redact/redaction-budget.ts';
 import type { Redactor } from '../egress/redact/redactor.ts';
 import { hasFewParts, isShallow, maxOutputDepth, maxOutputParts } from './json-bounds.ts';
@@ -38,12 +39,15 @@ async function finishFailure(raw: Exclude<RawOutcome, Returned>, run: Run, artif
 
 async function finishOutput(raw: Returned, run: Run, artifacts: Artifacts): Promise<Outcome> {
   const { redactor } = run.policy.egress;
-  const check = (output: unknown) => redactor.deep(run.plugin?.checkOutput(output) ?? []);
+  const read = (output: unknown) => {
+    const violations = redactor.deep(run.plugin?.checkOutput(output) ?? []);
+    const completed = violations.length === 0 ? output : completeOutput(output, run.plugin?.manifest.output_schema);
+    return { output: completed, violations: [...redactor.deep(raw.violations ?? []), ...violations] };
+  };
   const contents = raw.contents === undefined ? {} : { contents: redactor.deep(raw.contents) };
   const large = largeOutputOf(raw);
   if (large === undefined) {
-    const output = redactor.deep(raw.output);
-    const violations = check(output);
+    const { output, violations } = read(redactor.deep(raw.output));
     const parts = artifacts === undefined ? [] : findMedia(output);
     const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: false });
     return { kind: 'succeeded', violations, ...stored, ...contents };
@@ -53,7 +57,7 @@ async function finishOutput(raw: Returned, run: Run, artifacts: Artifacts): Prom
   const stored = await storeParts(artifacts, { output, parts }, { run, isSplit: true });
   // The placeholder of a whole output does not have the form that the schema requires.
   const isWhole = parts.some(({ path }) => path === '');
-  return { kind: 'succeeded', violations: isWhole ? [] : check(stored.output), ...stored, ...contents };
+  return { kind: 'succeeded', violations: [], ...stored, ...(isWhole ? {} : read(stored.output)), ...contents };
 }
 
 /** Replaces the result when the secrets of the result cannot be redacted. */

@@ -1,4 +1,4 @@
-import type { Isolation, RunOrigin } from '@quartermaster/contract';
+import type { ErrorDetail, Isolation, RunOrigin } from '@quartermaster/contract';
 import { keyless, type Owner } from '../../platform/admission/owner.ts';
 import type { RateFields } from '../../platform/admission/rate-answers.ts';
 import type { Sender } from '../../platform/audit/audit.ts';
@@ -66,6 +66,8 @@ export type RawOutcome =
   | ({
       readonly kind: 'returned';
       readonly output: unknown;
+      /** What the mapping of the answer could not use, before the output is compared with its schema. */
+      readonly violations?: readonly ErrorDetail[];
       /** The contents of a tool of an MCP server beside its structured output. */
       readonly contents?: readonly unknown[];
     } & Partial<Pick<SplitOutput, 'parts'>>)

@@ -1,5 +1,7 @@
+import type { ErrorDetail } from '@quartermaster/contract';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { jsonSize } from '../../../platform/json/json-size.ts';
+import type { Mismatches } from '../expressions/bounded-interpreter.ts';
 import {
   createExpressionBudget,
   type ExpressionBudget,
@@ -7,7 +9,14 @@ import {
   mostSteps,
   mostStepsAtOnce,
 } from '../expressions/expression-budget.ts';
-import { compileMapping, type Evaluate, isTrue, type Mapping, type MappingScope } from '../expressions/mapping.ts';
+import {
+  compileMapping,
+  type Evaluate,
+  type Evaluated,
+  isTrue,
+  type Mapping,
+  type MappingScope,
+} from '../expressions/mapping.ts';
 import { hasFewParts, maxOutputParts } from '../json-bounds.ts';
 import type { Outcome } from '../outcome.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
@@ -21,9 +30,13 @@ import { failureOf, noUpstreamAnswer, reasonOf } from '../upstream-answers/upstr
 
 /** How a declarative call ended. The output is not yet validated against its schema. */
 export type CallOutcome =
-  | ({ readonly kind: 'returned'; readonly output: unknown; readonly contents?: readonly unknown[] } & Partial<
-      Pick<SplitOutput, 'parts'>
-    >)
+  | ({
+      readonly kind: 'returned';
+      readonly output: unknown;
+      /** What the mapping could not use. */
+      readonly violations?: readonly ErrorDetail[];
+      readonly contents?: readonly unknown[];
+    } & Partial<Pick<SplitOutput, 'parts'>>)
   | (Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }> & Unusable);
 
 /** The ways in which a call can cause a run to fail. */
@@ -131,8 +144,10 @@ function mapOutput(
   scope: MappingScope,
   context: AnswerContext & { readonly budget: ExpressionBudget },
 ): CallOutcome {
-  const evaluated = expression === null ? { value: scope.body } : expression(scope, context.budget);
+  const evaluated: Evaluated =
+    expression === null ? { value: scope.body, mismatches: new Set() } : expression(scope, context.budget);
   if ('wrong' in evaluated) return { kind: 'failed', message: evaluated.wrong, isUnusable };
+  const returned = { kind: 'returned', ...violationsOf(evaluated.mismatches) } as const;
   const { maxOutputBytes, isInThread = false } = context;
   const output = evaluated.value ?? null;
   const most = isInThread ? maxOutputBytes : Math.min(maxOutputBytes, outputPartLimits.inlineBytes);
@@ -143,8 +158,16 @@ function mapOutput(
     return { kind: 'failed', message: `The output must be at most ${most} bytes; received more.`, isUnusable };
   }
   // Checked before the value leaves the thread: copying it to the event loop visits every part.
-  if (bytes <= outputPartLimits.inlineBytes && hasFewParts(output, maxOutputParts)) return { kind: 'returned', output };
-  return isInThread ? { kind: 'returned', ...splitOutput(output) } : leftToThread;
+  if (bytes <= outputPartLimits.inlineBytes && hasFewParts(output, maxOutputParts)) {
+    return { ...returned, output };
+  }
+  return isInThread ? { ...returned, ...splitOutput(output) } : leftToThread;
+}
+
+function violationsOf(mismatches: Mismatches): { violations?: ErrorDetail[] } {
+  if (mismatches.size === 0) return {};
+  const found = 'a value of another type, which gave null';
+  return { violations: [...mismatches].map((name) => ({ path: '', found, expected: `what ${name} accepts` })) };
 }
 
 /** The answer came, and its size or form is the reason of the failure. */

@@ -1,5 +1,10 @@
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
-import { createExpressionBudget, type ExpressionBudget, membersCost } from './expression-budget.ts';
+import {
+  createExpressionBudget,
+  type ExpressionBudget,
+  ExpressionTooExpensive,
+  membersCost,
+} from './expression-budget.ts';
 import { spendCall } from './expression-functions.ts';
 import {
   areEqualNumbers,
@@ -39,6 +44,7 @@ const Base = jmespath.TreeInterpreter.constructor as unknown as new () => Interp
  */
 class BoundedInterpreter extends Base {
   budget: ExpressionBudget = createExpressionBudget(0);
+  mismatches: Mismatches | undefined;
   scopeDepth = 0;
 
   /** Keeps the bounds in inner scopes: the library would create an interpreter that does not count steps. */
@@ -94,16 +100,36 @@ class BoundedInterpreter extends Base {
       case 'Comparator':
         return this.compare(node.name, this.visit(node.left, value), this.visit(node.right, value));
       case 'Arithmetic':
-        return calculate(node.operator, this.visit(node.left, value), this.visit(node.right, value));
+        return this.calculate(node.operator, [this.visit(node.left, value), this.visit(node.right, value)]);
       case 'Unary':
-        return calculateSign(node.operator, this.visit(node.operand, value));
+        return this.calculate(node.operator, [this.visit(node.operand, value)]);
       case 'Function': {
         const args = node.children.map((child) => this.visit(child, value));
         spendCall(node.name, args, this.budget);
-        return callWithIntegers(node.name, args) ?? this.runtime.callFunction(node.name, args);
+        const call = () => callWithIntegers(node.name, args) ?? this.runtime.callFunction(node.name, args);
+        return this.nullUnlessFitting(`${node.name}()`, args, call);
       }
       default:
         return super.visit(node, value);
+    }
+  }
+
+  private calculate(operator: string, operands: Args): unknown {
+    return this.nullUnlessFitting(operator, operands, () =>
+      operands.length === 1 ? calculateSign(operator, operands[0]) : calculate(operator, operands[0], operands[1]),
+    );
+  }
+
+  /** The library ends the whole expression when one operand does not fit. */
+  private nullUnlessFitting(name: string, operands: Args, operate: () => unknown): unknown {
+    if (this.mismatches === undefined) return operate();
+    try {
+      return operate();
+    } catch (error) {
+      if (error instanceof ExpressionTooExpensive) throw error;
+      const isAbsent = operands.some((operand) => operand === null || operand === undefined);
+      if (!isAbsent && this.mismatches.size < mostMismatches) this.mismatches.add(name);
+      return null;
     }
   }
 
@@ -175,13 +201,24 @@ const anyType = 1;
 const interpreter = new BoundedInterpreter();
 replaceFunctions(interpreter);
 
-/** @throws ExpressionTooExpensive when the budget is spent, and an Error when the expression does not fit the value */
+/** Names of functions and operators that got operands of other types. An absent operand is none of them. */
+export type Mismatches = Set<string>;
+/** The maximum number of names. */
+const mostMismatches = 10;
+
+/**
+ * @param mismatches with it, a function or operator whose operands do not fit gives null, because APIs leave out members and change
+ * their types. Without it, it ends the evaluation as the library does.
+ * @throws ExpressionTooExpensive when the budget is spent, and an Error when the expression does not fit the value
+ */
 export function evaluateExpression(
   expression: Expression,
   value: JSONValue,
   budget = createExpressionBudget(),
+  mismatches?: Mismatches,
 ): unknown {
   interpreter.budget = budget;
+  interpreter.mismatches = mismatches;
   return interpreter.search(expression, value);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import jmespath, { type JSONValue } from '@jmespath-community/jmespath';
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { convertBigInts, mayHaveLargeNumbers, parseExactJson } from '../../../platform/json/exact-json.ts';
-import { type Expression, evaluateExpression } from './bounded-interpreter.ts';
+import { type Expression, evaluateExpression, type Mismatches } from './bounded-interpreter.ts';
 import { type ExpressionBudget, ExpressionTooExpensive } from './expression-budget.ts';
 
 /** The data that the expressions of a mapping can read. */
@@ -13,7 +13,7 @@ export interface MappingScope {
   readonly input: unknown;
 }
 
-export type Evaluated = { readonly value: unknown } | { readonly wrong: string };
+export type Evaluated = { readonly value: unknown; readonly mismatches: Mismatches } | { readonly wrong: string };
 /**
  * All expressions of one answer share a budget.
  *
@@ -43,8 +43,10 @@ export function compileExpression(name: string, source: string | undefined): Eva
   const expression = parse(name, source);
   return (scope, budget) => {
     try {
+      const mismatches: Mismatches = new Set();
       // A scope holds only parsed JSON, strings and numbers.
-      return { value: evaluateExpression(expression, scope as unknown as JSONValue, budget) };
+      const value = evaluateExpression(expression, scope as unknown as JSONValue, budget, mismatches);
+      return { value, mismatches };
     } catch (error) {
       if (error instanceof ExpressionTooExpensive) throw error.of(`response.${name}`);
       return { wrong: `response.${name}: ${error instanceof Error ? error.message : String(error)}` };
