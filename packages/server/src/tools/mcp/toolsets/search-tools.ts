@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Static, TSchema } from 'typebox';
 import { Problem } from '../../../platform/problem.ts';
 import { quoteText } from '../../../platform/quote-text.ts';
+import { wordsOf } from '../../../stores/search/short-texts/short-text-index.ts';
 import type { CompiledPlugin } from '../../catalogue/catalogue.ts';
 import type { PluginSearch } from '../../catalogue/plugin-search.ts';
 import { resultOfProblem } from '../call-result.ts';
@@ -50,8 +51,10 @@ export function createSearchTools({ search, check, countSearch }: SearchToolsDep
     const names = new Map([...toolbox.plugins].map(([name, plugin]) => [plugin, name]));
     const named = toolbox.findPlugin(query.trim());
     const obstacleOf = await findObstacle();
-    const weightOf = ({ bundle }: CompiledPlugin) => (obstacleOf(bundle) === null ? 1 : weightWithObstacle);
-    const ranked = new Set([...(named === undefined ? [] : [named]), ...(await search.find(query, weightOf))]);
+    const ranked = new Set([
+      ...(named === undefined ? [] : [named]),
+      ...(await search.find(query, weightFor(query, obstacleOf))),
+    ]);
     const found = [...ranked].filter((plugin) => names.has(plugin)).slice(0, toolSearchLimits.ranked);
     const page = found.slice(offset, offset + limit).map((plugin) => ({ plugin, name: names.get(plugin) ?? '' }));
     countSearch(page.length === 0 ? 'nothing' : 'found');
@@ -94,8 +97,22 @@ function answered(answer: object, sent: Arguments): SearchToolCall {
   return { kind: 'answered', result: { content, structuredContent: { ...answer }, ...ignored } };
 }
 
-/** A tool that cannot run now stands above one that can only if its score is 1.25 times as high. */
-const weightWithObstacle = 1 / 1.25;
+/**
+ * A tool that cannot run now stands above one that can only if its score is twice as high. A question that names a service is
+ * about it: there the factor is 2.5 between two bundles for this service, and 1.25 to other services.
+ */
+const weights = { runs: 1, isBlocked: 0.5, named: { runs: 2, isBlocked: 0.8 } } as const;
+
+/** Returns the weight of a tool for a question. */
+function weightFor(question: string, obstacleOf: FindObstacle) {
+  const words = new Set(wordsOf(question));
+  return ({ bundle }: CompiledPlugin): number => {
+    const { name } = bundle.manifest;
+    const own = wordsOf(typeof name === 'string' ? name : name.en);
+    const { runs, isBlocked } = own.length > 0 && own.every((word) => words.has(word)) ? weights.named : weights;
+    return obstacleOf(bundle) === null ? runs : isBlocked;
+  };
+}
 
 /** The characters of the schemas of one answer, about 4,000 tokens. The first tool always has its schema. */
 const maxSchemaCharacters = 16_000;
