@@ -32,8 +32,15 @@ test('[console] an administrator plans and installs a piece, runs it with a valu
     const leaves = [{ label: 'Green leaf', value: 'g7' }];
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify(body === '' ? leaves : { brewed: body }));
   });
+  // The shape of the answer is from https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md#get-v1search.
+  const pot = { name: '@acme/piece-teapot', version: '2.1.0', description: 'Pours tea.' };
+  const registry = await serve(t, (request, response) => {
+    const isSearch = request.url?.startsWith('/-/v1/search?') === true && request.url.includes('teapot');
+    response.writeHead(isSearch ? 200 : 404).end(JSON.stringify({ objects: [{ package: pot }] }));
+  });
   const overrides = JSON.stringify({ 'https://tea.example.com': third });
-  const opened = await openConsole(t, { settings: { EGRESS_OVERRIDES: overrides } });
+  const opened = await openConsole(t, { settings: { EGRESS_OVERRIDES: overrides, PACKAGE_REGISTRY: registry } });
+  await find(opened);
   await install(opened);
   await brew(opened);
   assert.ok(received.includes(`GET /leaves ${secret} `), received.join('\n'));
@@ -110,6 +117,22 @@ test('[console] an administrator plans and installs the document of an API, and 
   assert.deepEqual(opened.pageErrors, []);
   assert.deepEqual([...opened.origins], [opened.service.filesUrl]);
 });
+
+async function find({ page, service }: OpenedConsole): Promise<void> {
+  await page.goto(`${service.filesUrl}/catalogue/add`);
+  const search = page.getByRole('button', { name: 'Search the registry' });
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('coffee');
+  await search.click();
+  await page.getByText(/has no search, and no package @activepieces\/piece-coffee\. Type the full name/).waitFor();
+  await name.fill('teapot');
+  await search.click();
+  await page.getByText('Packages found: 1', { exact: true }).waitFor();
+  await page.getByText('Pours tea.', { exact: true }).waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'packages that were found');
+  await page.getByRole('button', { name: 'Choose: @acme/piece-teapot' }).click();
+  assert.equal(await name.inputValue(), '@acme/piece-teapot');
+}
 
 async function install({ page, service }: OpenedConsole): Promise<void> {
   await page.goto(`${service.filesUrl}/catalogue`);

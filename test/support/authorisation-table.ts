@@ -112,6 +112,7 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /v1/accounts
       PATCH /v1/accounts/:account_id
       DELETE /v1/accounts/:account_id
+      GET /v1/packages
       POST /v1/bundle_plans
       POST /v1/bundle_plans/:bundle_plan_id/install
       GET /v1/installed_bundles

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
-import { addPackageCommands } from './bundles/package-commands.ts';
+import { addPackageCommands, addSearchCommand } from './bundles/package-commands.ts';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
 import { isPackage } from './read-arguments.ts';
 
@@ -11,6 +11,7 @@ export function addInstallCommands(bundle: Command): void {
   addPackCommands(bundle);
   addTrustCommands(bundle);
   addPackageCommands(bundle);
+  addSearchCommand(bundle);
   bundle
     .command('remove')
     .argument('<id>', 'id of an installed bundle')

@@ -124,6 +124,29 @@ export const packageNamePattern = '^@[a-z0-9-]{1,64}/[a-z0-9][a-z0-9._-]{0,127}$
 /** An exact version. */
 export const packageVersionPattern = '^[0-9]{1,9}\\.[0-9]{1,9}\\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?$';
 
+/** The name of a package; words are those of a piece: `google sheets` is `@activepieces/piece-google-sheets`. */
+export function packageOfWords(typed: string): string {
+  const name = typed.trim().toLowerCase();
+  return name === '' || name.startsWith('@') ? name : `@activepieces/piece-${name.replace(/\s+/g, '-')}`;
+}
+
+export const PackageQuery = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: 100, description: 'Name or words, such as `google sheets`.' }),
+});
+
+const FoundPackage = Type.Object({
+  package: Type.String(),
+  version: Type.String({ description: 'The latest version.' }),
+  description: Type.String({ description: 'What the package says about itself.' }),
+});
+export type FoundPackage = Static<typeof FoundPackage>;
+
+export const PackageSearch = Type.Object({
+  object: Type.Literal('PackageSearch'),
+  packages: Type.Array(FoundPackage, { description: 'The best first, at most 51.' }),
+});
+export type PackageSearch = Static<typeof PackageSearch>;
+
 /** The bytes of an uploaded archive, in base64. */
 const mostBase64 = 22_400_000;
 /** The bytes of an OpenAPI document. */

@@ -72,6 +72,22 @@ export function addPackageCommands(bundle: Command): void {
   });
 }
 
+/** Finds packages by words. */
+export function addSearchCommand(bundle: Command): void {
+  bundle
+    .command('search')
+    .argument('<words...>', 'words, or the name of a package')
+    .description('search the registry for packages of pieces')
+    .option(...jsonOption)
+    .action(async (words: string[], options: JsonOption) => {
+      const found = await withInstallation(({ search }) => search(words.join(' '), new AbortController().signal));
+      printResult(options, { object: 'PackageSearch', packages: found }, () => {
+        for (const { package: name, version, description } of found) say(`${name} ${version}  ${description}`);
+        if (found.length === 0) printError('No packages found.');
+      });
+    });
+}
+
 /** Removes an installed bundle. */
 export async function removePackage(bundleId: string): Promise<void> {
   const { commandSource } = await import('@quartermaster/server/administration');

@@ -1,4 +1,10 @@
-import type { BundleInstallation, BundlePlan, BundlePlanRequest, InstalledBundle } from '@quartermaster/contract';
+import type {
+  BundleInstallation,
+  BundlePlan,
+  BundlePlanRequest,
+  FoundPackage,
+  InstalledBundle,
+} from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { filesApi, pluginsApi } from './addresses.ts';
 import { useInfiniteList } from './infinite-list.ts';
@@ -13,6 +19,11 @@ export function useInstalledBundles(enabled: boolean) {
     idOf: ({ installed_bundle_id }) => installed_bundle_id,
     enabled,
   });
+}
+
+/** Finds packages of pieces in the registry. @throws ApiError */
+export async function searchPackages(query: string): Promise<FoundPackage[]> {
+  return (await filesApi.data('GET /v1/packages', { query: { query } })).packages;
 }
 
 /** Downloads and reads a package. Nothing is installed. @throws ApiError */

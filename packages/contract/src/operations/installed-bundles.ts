@@ -10,6 +10,11 @@ const document = JSON.stringify({
 });
 
 export const installedBundleOperations = describeOperations('bundles', {
+  searchPackages: {
+    summary: 'Search the registry for packages of pieces',
+    description: `${who} A registry without a search finds exact names only.`,
+    examples: { packages: { query: { query: 'slack' } } },
+  },
   planBundle: {
     summary: 'Plan the installation of a package, an API, an MCP server or an archive',
     description: `${who} Downloads a package, verifies its integrity, reads it in a sandbox, and finds by a dry run where its requests hold the credential. Converts an OpenAPI document, or the tools of an MCP server, to a bundle without code. Verifies the signature of an archive. Nothing is installed. The plan expires after one hour.`,

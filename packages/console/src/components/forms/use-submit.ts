@@ -13,7 +13,7 @@ export function useSubmit(action: () => Promise<unknown>, explainField: (path: u
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   useKeptFocus(busy);
-  const submit = async (event: FormEvent) => {
+  const submit = async (event: Pick<FormEvent, 'preventDefault'>) => {
     event.preventDefault();
     setBusy(true);
     setFailure(null);

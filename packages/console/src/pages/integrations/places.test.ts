@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changesOf, packageOf, placeText, reachOf, readHost, readPlace } from './places.ts';
+import { packageOfWords } from '@quartermaster/contract';
+import { changesOf, placeText, reachOf, readHost, readPlace } from './places.ts';
 
 test('a place is written as commands write it, and other texts are no place', () => {
   for (const text of ['header:x-api-key', 'query:api_key', 'form:Token', 'path:/bot']) {
@@ -34,7 +35,7 @@ test('an installation sends only the lists that the administrator has changed', 
 });
 
 test('a short name is that of a piece', () => {
-  assert.equal(packageOf(' Google Sheets '), '@activepieces/piece-google-sheets');
-  assert.equal(packageOf('@activepieces/piece-slack'), '@activepieces/piece-slack');
-  assert.equal(packageOf(' '), '');
+  assert.equal(packageOfWords(' Google Sheets '), '@activepieces/piece-google-sheets');
+  assert.equal(packageOfWords('@activepieces/piece-slack'), '@activepieces/piece-slack');
+  assert.equal(packageOfWords(' '), '');
 });

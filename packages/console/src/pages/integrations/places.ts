@@ -47,9 +47,3 @@ export function changesOf(plan: Pick<BundlePlan, 'hosts' | 'credential_places'>,
     ...(arePlacesSame ? {} : { credential_places: { hosts: [...credentialHosts], places: [...places] } }),
   };
 }
-
-/** The name of a package; a short name is that of a piece: `slack` is `@activepieces/piece-slack`. */
-export function packageOf(typed: string): string {
-  const name = typed.trim().toLowerCase();
-  return name === '' || name.startsWith('@') ? name : `@activepieces/piece-${name.replace(/\s+/g, '-')}`;
-}

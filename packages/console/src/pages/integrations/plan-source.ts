@@ -1,6 +1,5 @@
-import type { BundlePlan, BundlePlanRequest } from '@quartermaster/contract';
+import { type BundlePlan, type BundlePlanRequest, packageOfWords } from '@quartermaster/contract';
 import { toDataUrl } from '../../components/data-url.ts';
-import { packageOf } from './places.ts';
 
 export const kinds = ['piece', 'openapi', 'mcp', 'archive'] as const satisfies ReadonlyArray<BundlePlan['kind']>;
 
@@ -54,7 +53,7 @@ async function sourceOf(wanted: Wanted): Promise<BundlePlanRequest['source']> {
     return { kind, ...document, ...given('server', wanted.server), ...operations };
   }
   if (file !== null) return { kind: kind === 'archive' ? kind : 'piece_file', content: await base64Of(file) };
-  return { kind: 'piece', package: packageOf(wanted.name), ...given('version', wanted.version) };
+  return { kind: 'piece', package: packageOfWords(wanted.name), ...given('version', wanted.version) };
 }
 
 function accessOf({ access, header, credential, value }: Wanted) {

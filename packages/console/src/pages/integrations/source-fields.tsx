@@ -1,5 +1,6 @@
 import { Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { PasswordField } from '../../components/forms/password-field.tsx';
+import { PackageSearch } from './package-search.tsx';
 import type { Wanted } from './plan-source.ts';
 import { type TextKey, useTexts } from './use-texts.ts';
 
@@ -27,27 +28,32 @@ function PieceFields({ wanted, failure, onChange }: SourceFieldsProps) {
   const { t } = useTexts();
   const { name, version, file } = wanted;
   return (
-    <Group grow align="flex-start">
-      <TextInput
-        label={t('profiles.name')}
-        description={file === null ? t('integrations.packageAbout') : t('integrations.file', { name: file.name })}
-        placeholder="slack"
-        value={name}
-        disabled={file !== null}
-        required={file === null}
-        error={failure}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onChange({ name: event.currentTarget.value })}
-      />
-      <TextInput
-        label={t('plugin.version')}
-        description={'\u00a0'}
-        value={version}
-        disabled={file !== null}
-        onChange={(event) => onChange({ version: event.currentTarget.value })}
-      />
-    </Group>
+    <>
+      <Group grow align="flex-start">
+        <TextInput
+          label={t('profiles.name')}
+          description={file === null ? t('integrations.packageAbout') : t('integrations.file', { name: file.name })}
+          placeholder="slack"
+          value={name}
+          disabled={file !== null}
+          required={file === null}
+          error={failure}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => onChange({ name: event.currentTarget.value })}
+        />
+        <TextInput
+          label={t('plugin.version')}
+          description={'\u00a0'}
+          value={version}
+          disabled={file !== null}
+          onChange={(event) => onChange({ version: event.currentTarget.value })}
+        />
+      </Group>
+      {file !== null ? null : (
+        <PackageSearch words={name} onChoose={(chosen) => onChange({ name: chosen, version: '' })} />
+      )}
+    </>
   );
 }
 

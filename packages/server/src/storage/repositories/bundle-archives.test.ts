@@ -30,7 +30,7 @@ const by = commandSource();
 const { signal } = new AbortController();
 const tea = (version: string, about: Tea = {}) => packageOf(`//${JSON.stringify(about)}`, { version });
 const request = (archive: Buffer) => ({ source: { kind: 'piece_file' as const, content: archive.toString('base64') } });
-const noRegistry: Registry = { download: () => assert.fail('no file is downloaded') };
+const noRegistry: Registry = { download: () => assert.fail('no file is downloaded'), search: async () => [] };
 
 async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLite'] = temporaryDatabases.SQLite) {
   const { database, close } = await open();

@@ -155,6 +155,7 @@ export function createInstallation(deps: InstallationDeps) {
   }
 
   return {
+    search: deps.registry.search,
     plan: (request: BundlePlanRequest, by: AuditBy, signal: AbortSignal, onProgress?: OnProgress) =>
       inTurn(() => plan(request, by, signal, onProgress), signal),
     install: (planId: string, wanted: BundleInstallation, by: AuditBy, signal?: AbortSignal) =>

@@ -11,6 +11,14 @@ export function packageNotFound(wanted: string, registry: string, known: string 
   return new Problem('OBJECT_NOT_FOUND', `The registry ${registry} has no package ${wanted}. ${remedy}`);
 }
 
+/** The registry answers by names only. */
+export function searchMissing(wanted: string, registry: string): Problem {
+  return new Problem(
+    'OBJECT_NOT_FOUND',
+    `The registry ${registry} has no search, and no package ${wanted}. Type the full name of the package, such as @activepieces/piece-slack.`,
+  );
+}
+
 export function noLatestVersion(name: string, registry: string): Problem {
   return new Problem(
     'OBJECT_NOT_FOUND',
@@ -27,7 +35,7 @@ export function nameInvalid(what: string, found: string, expected: string): Prob
 export function registryFailed(registry: string, reason: string): Problem {
   return new Problem(
     'PROVIDER_ERROR',
-    `The package could not be downloaded from ${registry}: ${reason}. Check QUARTERMASTER_PACKAGE_REGISTRY, or install a downloaded file.`,
+    `The request to the registry ${registry} failed: ${reason}. Check QUARTERMASTER_PACKAGE_REGISTRY, or install a downloaded file.`,
   );
 }
 

@@ -100,6 +100,65 @@ test('a document of a package that is too large is not read', async (t) => {
   });
 });
 
+/** The shape of the answer is from https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md#get-v1search. */
+const objects = [
+  { package: { name: '@activepieces/piece-tea', version: '1.0.0', description: 'Tea\u202e', keywords: [], links: {} } },
+  { package: { name: '@acme/piece-teapot', version: '2.1.0', date: '2016-12-30T16:53:16.023Z' }, score: {} },
+  { package: { name: 'yargs', version: '6.6.0' } },
+  { package: { name: '@acme/piece-tea/../x', version: '1.0.0' } },
+  { package: { name: '@acme/piece-cup', version: 'latest' } },
+  { package: null },
+  null,
+];
+
+/** A registry whose search answers with this status and body, and which has one package. */
+async function startSearch(t: TestContext, status: number, body: unknown) {
+  const server = await startServer(t, (request, response) => {
+    if (request.url?.startsWith('/-/v1/search?')) return void response.writeHead(status).end(JSON.stringify(body));
+    const isTea = request.url === '/@activepieces%2fpiece-tea';
+    const document = { 'dist-tags': { latest: '3.0.0' }, description: 'Exact.' };
+    response.writeHead(isTea ? 200 : 404).end(JSON.stringify(document));
+  });
+  const broker = startBroker(t, { overrides: new Map([[server.origin, server.origin]]) });
+  const { search } = createRegistry(broker, new Secret(server.origin.replace('//', '//token@')));
+  return { requests: server.requests, search };
+}
+
+test('a search returns the packages of pieces that the registry finds, with its token and without hidden characters', async (t) => {
+  const { requests, search } = await startSearch(t, 200, { objects, total: 7 });
+  const pot = { package: '@acme/piece-teapot', version: '2.1.0', description: '' };
+  const found = await search(' Tea ', signal);
+  assert.deepEqual(found, [{ package: name, version: '1.0.0', description: 'Tea\ufffd' }, pot]);
+  assert.deepEqual(
+    requests.map(({ url, headers }) => [url, headers.authorization]),
+    [['/-/v1/search?text=%40activepieces%2Fpiece-tea&size=50', 'Bearer token']],
+  );
+  assert.equal((await search('green tea', signal)).length, 2);
+  const exact = { package: name, version: '3.0.0', description: 'Exact.' };
+  const others = await startSearch(t, 200, { objects: objects.slice(1) });
+  assert.deepEqual(await others.search('tea', signal), [exact, pot]);
+});
+
+test('a registry without a search finds a package by its exact name, and otherwise asks for the full name', async (t) => {
+  for (const status of [404, 405, 501]) {
+    const { search } = await startSearch(t, status, {});
+    const exact = { package: name, version: '3.0.0', description: 'Exact.' };
+    assert.deepEqual(await search(name, signal), [exact]);
+    await assert.rejects(search('coffee', signal), {
+      code: 'OBJECT_NOT_FOUND',
+      message: /has no search, and no package @activepieces\/piece-coffee\. Type the full name/,
+    });
+  }
+  const broken = await startSearch(t, 500, {});
+  await assert.rejects(broken.search('tea', signal), { code: 'PROVIDER_ERROR' });
+  const large = await startSearch(t, 200, 'x'.repeat(2 ** 20));
+  await assert.rejects(large.search('tea', signal), { code: 'PROVIDER_ERROR' });
+  for (const wrong of [null, [], { objects: {} }]) {
+    const { search } = await startSearch(t, 200, wrong);
+    assert.deepEqual(await search('coffee', signal), []);
+  }
+});
+
 test('a package is read with its licence, its code and its integrity', async () => {
   const read = await readPiecePackage(archive);
   assert.deepEqual(

@@ -7,6 +7,8 @@ import {
   CountedList,
   InstalledBundle,
   ListQuery,
+  PackageQuery,
+  PackageSearch,
   Success,
 } from '@quartermaster/contract';
 import { installedBundleOperations as operations } from '@quartermaster/contract/operations';
@@ -33,6 +35,7 @@ const bodyLimit = 24 * 2 ** 20;
 
 /** Registers the routes for the installation of packages. */
 export function installationRoutes(app: App, { installation, onRequest }: InstallationRoutesDeps): void {
+  searchRoute(app, { installation, onRequest });
   app.post(
     '/v1/bundle_plans',
     {
@@ -88,6 +91,25 @@ export function installationRoutes(app: App, { installation, onRequest }: Instal
     async (request) => {
       await installation.remove(request.params.bundle_id, request);
       return acknowledgement;
+    },
+  );
+}
+
+function searchRoute(app: App, { installation, onRequest }: InstallationRoutesDeps): void {
+  app.get(
+    '/v1/packages',
+    {
+      onRequest,
+      schema: {
+        ...operations.searchPackages,
+        security,
+        querystring: PackageQuery,
+        response: { 200: Success(PackageSearch) },
+      },
+    },
+    async ({ query }, reply) => {
+      const packages = await whileConnected(reply, (signal) => installation.search(query.query, signal));
+      return packages === undefined ? reply : successEnvelope({ object: 'PackageSearch' as const, packages });
     },
   );
 }
