@@ -136,6 +136,11 @@ async function find({ page, service }: OpenedConsole): Promise<void> {
 
 async function install({ page, service }: OpenedConsole): Promise<void> {
   await page.goto(`${service.filesUrl}/catalogue`);
+  await page.getByText('Arithmetic', { exact: true }).first().waitFor();
+  await page.getByLabel('Category').selectOption('Communication');
+  await page.getByText('Slack', { exact: true }).waitFor();
+  assert.equal(await page.getByText('Arithmetic', { exact: true }).count(), 0);
+  assert.deepEqual(await findingsInBoth(page), nothing, 'a category of the catalogue');
   await page.getByRole('link', { name: 'Add integrations' }).click();
   await page.getByRole('heading', { level: 1, name: 'Add integrations' }).waitFor();
   const file = { name: 'piece-tea-1.0.0.tgz', mimeType: 'application/gzip', buffer: packageOf(piece) };

@@ -36,6 +36,8 @@ test('every bundle loads without errors and warnings', () => {
   assert.deepEqual(world.catalogue.failures, []);
   const folders = readdirSync(bundlesFolder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   assert.deepEqual(bundles.map(({ id }) => id).sort(), folders.map(({ name }) => name).sort());
+  const unsorted = bundles.filter(({ manifest: { categories = [] } }) => categories.length === 0);
+  assert.deepEqual(unsorted, [], 'bundles without a category');
 });
 
 test('each plugin of the table exists with its parameters, or the page about bundles names its replacement', () => {

@@ -13,6 +13,27 @@ export type Isolation = (typeof isolations)[number];
 /** `bundle`: the bundle declares its `hosts`. `operator`: the operator allows hosts; until then there are none. */
 export const hostsBy = ['bundle', 'operator'] as const;
 
+/** Most are those of the framework of pieces. `information`: search engines, news, weather and other knowledge. */
+export const bundleCategories = [
+  'accounting',
+  'artificial_intelligence',
+  'business_intelligence',
+  'commerce',
+  'communication',
+  'content_and_files',
+  'customer_support',
+  'developer_tools',
+  'forms_and_surveys',
+  'human_resources',
+  'information',
+  'marketing',
+  'payment_processing',
+  'productivity',
+  'sales_and_crm',
+  'utilities',
+] as const;
+export type BundleCategory = (typeof bundleCategories)[number];
+
 const JsonSchemaObject = Type.Record(Type.String(), Type.Unknown(), {
   description: 'JSON Schema 2020-12 whose root has `type: object`.',
 });
@@ -24,6 +45,7 @@ export const Bundle = Type.Object({
   description: Type.String(),
   provider: Type.String(),
   developer: Type.String(),
+  categories: Type.Array(Type.Enum([...bundleCategories])),
   credentials_schema: JsonSchemaObject,
   hosts: Type.Array(Type.String()),
   hosts_by: Type.Enum([...hostsBy]),

@@ -1,4 +1,4 @@
-import { pluginEffects } from '@quartermaster/contract';
+import { bundleCategories, pluginEffects } from '@quartermaster/contract';
 import { type Static, Type } from 'typebox';
 import { ApiFacts, Retirement } from './api-facts.ts';
 import { Injection } from './injection.ts';
@@ -194,6 +194,7 @@ export const BundleManifest = Type.Object(
     description: LocalisedText,
     provider: Type.String(),
     developer: Type.String(),
+    categories: Type.Optional(Type.Array(Type.Enum([...bundleCategories]), { maxItems: 5, uniqueItems: true })),
     api: Type.Optional(ApiFacts),
     /** The bundle is no longer usable: its plugins are not loaded, and errors name what to use instead. */
     retired: Type.Optional(Retirement),

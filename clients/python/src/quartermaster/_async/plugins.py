@@ -171,23 +171,36 @@ class AsyncPlugins:
 
 class AsyncBundles(AsyncResource):
     async def list(
-        self, *, q: str | None = None, limit: int | None = None, lang: str | None = None, retired: bool | None = None
+        self,
+        *,
+        q: str | None = None,
+        limit: int | None = None,
+        lang: str | None = None,
+        retired: bool | None = None,
+        category: str | None = None,
     ) -> List[Bundle]:
         """
         Return all bundles.
 
         :param q: what a plugin should do, in plain words; return the bundles of matching plugins, best first
-        :param limit: the most bundles, 1 to 100; the default is 20 with `q`, otherwise all
+        :param limit: the most bundles, 1 to 100; the default is 20 with `q` or `category`, otherwise all
         :param retired: also return bundles that can no longer be used
+        :param category: return only bundles of this category, such as `communication`
         """
-        query = {"q": q, "limit": limit, "lang": lang, "retired": retired}
+        query = {"q": q, "limit": limit, "lang": lang, "retired": retired, "category": category}
         return await self._connection.data(Call("listBundles", query=query))
 
     def pages(
-        self, *, q: str | None = None, limit: int = 100, lang: str | None = None, retired: bool | None = None
+        self,
+        *,
+        q: str | None = None,
+        limit: int = 100,
+        lang: str | None = None,
+        retired: bool | None = None,
+        category: str | None = None,
     ) -> AsyncPages[Bundle]:
         """Return bundles in pages of `limit`, with `q` best first."""
-        query = {"q": q, "limit": limit, "lang": lang, "retired": retired}
+        query = {"q": q, "limit": limit, "lang": lang, "retired": retired, "category": category}
         return AsyncPages(self._connection, Call("listBundles", query=query), "bundle_id")
 
     async def get(self, bundle_id: str, *, lang: str | None = None) -> Bundle:

@@ -1,5 +1,5 @@
-import { Badge, Button, Checkbox, Text, TextInput, VisuallyHidden } from '@mantine/core';
-import type { Bundle, Plugin } from '@quartermaster/contract';
+import { Badge, Button, Checkbox, Group, NativeSelect, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { type Bundle, type BundleCategory, bundleCategories, type Plugin } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
@@ -16,6 +16,7 @@ import { effectsColors, tones } from '../../components/tones.ts';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './catalogue.module.css';
+import { categoryWords } from './category-words.ts';
 import { type CatalogueRow, findRows, indexOf, type Readiness } from './find-rows.ts';
 
 /** All bundles with their plugins, filtered while the user types. */
@@ -25,6 +26,7 @@ export function Catalogue() {
   const bundles = useBundles(showsRetired);
   const plugins = usePlugins();
   const [text, setText] = usePageText('q');
+  const [category, setCategory] = useState<BundleCategory | null>(null);
   const words = useDeferredValue(text);
   const profiles = useBundlesWithProfiles();
   const isAdministrator = useMay('administer');
@@ -32,7 +34,7 @@ export function Catalogue() {
     () => indexOf(bundles.data ?? [], plugins.data ?? [], profiles),
     [bundles.data, plugins.data, profiles],
   );
-  const rows = useMemo(() => findRows(index, words), [index, words]);
+  const rows = useMemo(() => findRows(index, words, category), [index, words, category]);
   const error = bundles.error ?? plugins.error;
   const isLoaded = bundles.isSuccess && plugins.isSuccess;
   const counts = { plugins: plugins.data?.length ?? '…', bundles: bundles.data?.length ?? '…' };
@@ -51,22 +53,24 @@ export function Catalogue() {
         onChange={(event) => setText(event.currentTarget.value)}
         mb="xs"
       />
-      <Checkbox
-        size="xs"
-        label={t('catalogue.retired')}
-        checked={showsRetired}
-        onChange={(event) => setShowsRetired(event.currentTarget.checked)}
-        mb="md"
-      />
+      <Group mb="md">
+        <CategorySelect value={category} onChange={setCategory} bundles={bundles.data ?? []} />
+        <Checkbox
+          size="xs"
+          label={t('catalogue.retired')}
+          checked={showsRetired}
+          onChange={(event) => setShowsRetired(event.currentTarget.checked)}
+        />
+      </Group>
       <VisuallyHidden role="status">
-        {words === '' || !isLoaded
+        {(words === '' && category === null) || !isLoaded
           ? ''
           : t('catalogue.found', { count: rows.filter(({ plugin }) => plugin !== null).length })}
       </VisuallyHidden>
       {error === null ? null : <Failure error={error} onRetry={() => void bundles.refetch()} />}
       {error === null && !isLoaded ? <Loading rows={6} /> : null}
       {isLoaded && rows.length === 0 ? (
-        <Empty icon="catalogue" title={t(text === '' ? 'catalogue.empty' : 'catalogue.none')} />
+        <Empty icon="catalogue" title={t(text === '' && category === null ? 'catalogue.empty' : 'catalogue.none')} />
       ) : null}
       {rows.length === 0 ? null : (
         <VirtualList items={rows} idOf={(row) => row.id} label={t('catalogue.list')} rowHeight={64}>
@@ -74,6 +78,28 @@ export function Catalogue() {
         </VirtualList>
       )}
     </>
+  );
+}
+
+interface CategorySelectProps {
+  readonly value: BundleCategory | null;
+  readonly onChange: (category: BundleCategory | null) => void;
+  readonly bundles: readonly Bundle[];
+}
+
+/** The categories that some bundle has. */
+function CategorySelect({ value, onChange, bundles }: CategorySelectProps) {
+  const { code } = useLanguage();
+  const words = categoryWords[code];
+  const present = bundleCategories.filter((one) => bundles.some(({ categories }) => categories.includes(one)));
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={words.label}
+      data={[{ value: '', label: words.all }, ...present.map((one) => ({ value: one, label: words[one] }))]}
+      value={value ?? ''}
+      onChange={({ currentTarget }) => onChange(present.find((one) => one === currentTarget.value) ?? null)}
+    />
   );
 }
 
@@ -102,7 +128,8 @@ const readinessColors = {
 } as const;
 
 function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness }) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
+  const categories = bundle.categories.map((one) => categoryWords[code][one]);
   return (
     <div className={classes.bundle}>
       <BundleIcon bundle={bundle} size={34} />
@@ -121,7 +148,7 @@ function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness
           {t(`readiness.${readiness}`)}
         </Badge>
         <Text size="xs" c="dimmed">
-          {t('catalogue.plugins', { count: bundle.num_plugins })}
+          {[...categories, t('catalogue.plugins', { count: bundle.num_plugins })].join(' · ')}
           {bundle.verified === null ? '' : ` · ${t('catalogue.verified', { date: bundle.verified.date })}`}
         </Text>
       </div>

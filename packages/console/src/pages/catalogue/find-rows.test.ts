@@ -4,7 +4,15 @@ import type { Bundle } from '@quartermaster/contract';
 import { findRows, indexOf } from './find-rows.ts';
 
 function bundleOf(id: string, facts: Partial<Bundle>): Bundle {
-  const texts = { name: id, description: '', provider: '', developer: '', version: '1.0.0', icon_url: null };
+  const texts = {
+    name: id,
+    description: '',
+    provider: '',
+    developer: '',
+    categories: [],
+    version: '1.0.0',
+    icon_url: null,
+  };
   const none = { credentials_schema: { type: 'object' }, hosts: [], hosts_by: 'bundle' as const, num_plugins: 0 };
   return {
     object: 'Bundle',
@@ -18,6 +26,16 @@ function bundleOf(id: string, facts: Partial<Bundle>): Bundle {
     ...facts,
   };
 }
+
+test('a category leaves the bundles that have it', () => {
+  const bundles = [bundleOf('a_mail', { categories: ['communication', 'marketing'] }), bundleOf('b_none', {})];
+  const index = indexOf(bundles, [], new Set());
+  const ids = (...args: [string, 'communication' | 'commerce' | null]) => findRows(index, ...args).map(({ id }) => id);
+  assert.deepEqual(ids('', 'communication'), ['a_mail']);
+  assert.deepEqual(ids('none', 'communication'), []);
+  assert.deepEqual(ids('', 'commerce'), []);
+  assert.deepEqual(ids('', null), ['a_mail', 'b_none']);
+});
 
 test('bundles that are ready to use stand before those that need credentials, and these before unavailable ones', () => {
   const needs = { credentials_schema: { type: 'object', required: ['KEY'], properties: { KEY: { type: 'string' } } } };

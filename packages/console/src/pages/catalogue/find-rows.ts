@@ -1,4 +1,4 @@
-import type { Bundle, Plugin } from '@quartermaster/contract';
+import type { Bundle, BundleCategory, Plugin } from '@quartermaster/contract';
 
 /** What a bundle needs before its plugins can run, in the order in which the catalogue shows the bundles. */
 export const readiness = ['ready', 'needsCredentials', 'unavailable', 'retired'] as const;
@@ -52,8 +52,13 @@ export function indexOf(
   });
 }
 
-/** Rows that contain every word; a bundle also matches through its plugins. */
-export function findRows(index: readonly Indexed[], search: string): readonly CatalogueRow[] {
+/** Rows of the category that contain every word; null for all categories. A bundle also matches through its plugins. */
+export function findRows(
+  rows: readonly Indexed[],
+  search: string,
+  category: BundleCategory | null = null,
+): readonly CatalogueRow[] {
+  const index = rows.filter(({ row }) => category === null || row.bundle.categories.includes(category));
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return index.map(({ row }) => row);
   const found = index.filter(({ text }) => words.every((word) => text.includes(word)));

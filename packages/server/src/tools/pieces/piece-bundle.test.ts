@@ -157,7 +157,7 @@ test('the files of a piece are a valid bundle, with the effects that the piece d
     displayName: 'Tea',
     description: '',
     logoUrl: '',
-    categories: [],
+    categories: ['SALES', 'UNIVERSAL_AI', 'COMMUNICATION'],
     auth: [auth('OAUTH2', [property('region', 'STATIC_DROPDOWN', { required: true })])],
     actions: [
       everyType,
@@ -191,6 +191,7 @@ test('the files of a piece are a valid bundle, with the effects that the piece d
       ['get_tea_2', 'read', false, 'get-tea'],
     ],
   );
+  assert.deepEqual(bundle?.manifest.categories, ['artificial_intelligence', 'communication']);
   const every = bundle?.plugins[1]?.manifest.piece;
   assert.deepEqual(every?.names, { The_name: 'The name' });
   assert.deepEqual(every?.choices.DROPDOWN, { kind: 'one', depends_on: ['auth', 'NUMBER'] });

@@ -1,3 +1,4 @@
+import { type BundleCategory, bundleCategories } from '@quartermaster/contract';
 import type { BundleManifest, CredentialPlaces, OauthDeclaration, PluginManifest } from '@quartermaster/plugin-kit';
 import { stringify } from 'yaml';
 import { shownText } from '../../platform/plain-name.ts';
@@ -23,6 +24,7 @@ export interface PieceBundleOptions {
 export function pieceBundle({ description, file, ...options }: PieceBundleOptions): Map<string, Buffer> {
   const { displayName: name, auth, actions } = description;
   const credentials = credentialsOf(auth);
+  const categories = categoriesOf(description.categories);
   const oauth = auth.flatMap((one) => oauthOf(one) ?? [])[0];
   const manifest: BundleManifest = {
     id: options.id,
@@ -31,6 +33,7 @@ export function pieceBundle({ description, file, ...options }: PieceBundleOption
     description: description.description || `Actions of ${name}.`,
     provider: name,
     developer: options.package,
+    ...(categories.length === 0 ? {} : { categories }),
     hosts: [...options.hosts],
     ...(credentials === undefined ? {} : { credentials_schema: { type: 'object', ...credentials.schema } }),
     ...(oauth === undefined ? {} : { oauth }),
@@ -53,6 +56,18 @@ export function pieceBundle({ description, file, ...options }: PieceBundleOption
   }
   return files;
 }
+
+/** Those that the framework knows. Packages may have others. */
+function categoriesOf(stated: readonly string[]): BundleCategory[] {
+  const named = stated.map((one) => renamed[one] ?? one.toLowerCase());
+  return bundleCategories.filter((one) => named.includes(one)).slice(0, 5);
+}
+
+const renamed: Readonly<Record<string, BundleCategory>> = {
+  UNIVERSAL_AI: 'artificial_intelligence',
+  CORE: 'utilities',
+  FLOW_CONTROL: 'utilities',
+};
 
 /**
  * How end users connect. Undefined where the URLs depend on the account, or an access token alone is not enough. The client secret goes

@@ -115,6 +115,7 @@ function bundleIn(bundle: CompiledBundle, view: { language: string; icon: string
     description: inLanguage(manifest.description, view.language),
     provider: manifest.provider,
     developer: manifest.developer,
+    categories: [...(manifest.categories ?? [])],
     credentials_schema: { ...(manifest.credentials_schema ?? noCredentials) },
     hosts: [...hosts],
     hosts_by: hostsBy,

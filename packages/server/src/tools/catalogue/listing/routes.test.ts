@@ -71,6 +71,7 @@ test('GET /v1/bundles lists all bundles by id in the list envelope', async (t) =
     num_plugins: 1,
     version: '1.0.0',
     icon_url: 'http://127.0.0.1:8081/v1/bundles/weather/icon',
+    categories: [],
     isolation: 'none',
     unavailable: null,
     verified: null,
@@ -94,6 +95,20 @@ test('both ways of listing the plugins of a bundle return the same records, and 
     ...['effects', 'idempotent'],
   ]);
   assert.deepEqual(one.data.input_schema.required, ['lat', 'lon']);
+});
+
+test('a category lists the bundles that have it, also of those that match a question', async (t) => {
+  const yaml = `${goodFiles['weather/bundle.yaml']}\ncategories: [information, utilities]`;
+  const { get } = await openApp(t, { ...goodFiles, 'weather/bundle.yaml': yaml });
+  const listed = async (query: string) =>
+    (await get(`/v1/bundles?${query}`)).json().data.map((bundle: { bundle_id: string }) => bundle.bundle_id);
+  assert.deepEqual(await listed('category=information'), ['weather']);
+  assert.deepEqual(await listed('category=information&limit=1&lang=zh'), ['weather']);
+  assert.deepEqual(await listed('category=commerce'), []);
+  assert.deepEqual(await listed('category=information&q=weather'), ['weather']);
+  assert.deepEqual(await listed('category=commerce&q=weather'), []);
+  assert.equal((await get('/v1/bundles?category=sums')).statusCode, 422);
+  assert.deepEqual((await get('/v1/bundles/weather')).json().bundle.categories, ['information', 'utilities']);
 });
 
 test('a retired bundle is listed on request only, and says everywhere else what to use instead', async (t) => {

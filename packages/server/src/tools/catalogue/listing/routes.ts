@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import {
   Bundle,
+  bundleCategories,
   type DefinitionFormat,
   definitionFormats,
   FlatPlugin,
@@ -55,6 +56,9 @@ const LanguageQuery = Type.Object({ lang });
 const BundlesQuery = Type.Object({
   ...pageParameters('with this id', `^${idPattern}$`),
   lang,
+  category: Type.Optional(
+    Type.Enum([...bundleCategories], { description: 'Only bundles of this category, 20 of them by default.' }),
+  ),
   retired: Type.Optional(
     Type.Boolean({ default: false, description: 'Also list bundles that can no longer be used.' }),
   ),
@@ -91,13 +95,16 @@ function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { lang: language = fallbackLanguage, q, retired = false, ...page } = request.query;
+      const { lang: language = fallbackLanguage, q, retired = false, category, ...page } = request.query;
       checkQuestion(q);
       const { bundles, describeBundle, bundleList } = viewFor(request, deps).seen;
-      if (!wantsPage(request.query)) return sendJson(request, reply, await bundleList(language, retired));
+      if (!wantsPage(request.query) && category === undefined)
+        return sendJson(request, reply, await bundleList(language, retired));
       const found = q === undefined ? [] : bundlesOf(seenOf(await search.find(q), bundles));
       const all = [...bundles.values()].filter((bundle) => retired || !isRetired(bundle));
-      const items = q === undefined ? all : found.flatMap(({ id }) => bundles.get(id) ?? []);
+      const chosen = q === undefined ? all : found.flatMap(({ id }) => bundles.get(id) ?? []);
+      const isOf = ({ manifest }: CompiledBundle) => category === undefined || manifest.categories?.includes(category);
+      const items = chosen.filter(isOf);
       const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
       return sendJson(
         request,
