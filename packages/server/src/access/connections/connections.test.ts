@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
 import { leavesFor, openConnectApp, providerOrigin } from './testing/connect-app.ts';
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
@@ -173,3 +174,52 @@ test('nothing is connected that cannot work', async (t) => {
   await assert.rejects(app.create(), { code: 'NOT_CONFIGURED' });
   assert.deepEqual((await app.connections.list(app.user, {})).items, []);
 });
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  test(`a deletion of an end user that was killed is completed by the next process, and nothing uses its rows: ${kind}`, async (t) => {
+    const app = await openConnectApp(t, { kind });
+    const [one, other] = [await app.connect(), await app.connect(await app.create({ end_user: 'user-7' }))];
+    const [kept] = [await app.rows.get(app.project.id, one.id)];
+    // A process that ends here has begun the deletion and revoked nothing.
+    await app.repository.markDeleting(app.project.id, { endUser: 'user-42' });
+    await assert.rejects(app.use(one.id), { code: 'OBJECT_NOT_FOUND' });
+    await assert.rejects(app.connections.get(app.user, one.id), { code: 'OBJECT_NOT_FOUND' });
+    assert.equal(await app.rows.save(kept, { credentials: {} }, {}), false, 'a refresh does not bring it back');
+    const { items } = await app.connections.list(app.user, {});
+    assert.deepEqual(
+      items.map((each) => each.connection_id),
+      [other.id],
+    );
+    assert.equal(app.countRequests('POST /token/revocation'), 0);
+    await app.connections.sweep();
+    assert.equal(app.countRequests('POST /token/revocation'), 1);
+    assert.deepEqual(await app.database.read.selectFrom('credential_profile').select('id').execute(), [
+      { id: other.id },
+    ]);
+    assert.ok((await app.events()).includes('connection.revoked {"provider":true}'));
+  });
+
+  test(`the deletion of a project revokes its connections before it erases their tokens, and does not wait for ever: ${kind}`, async (t) => {
+    const app = await openConnectApp(t, { kind });
+    await app.connect();
+    const profile = { name: 'own', bundleId: 'weather', encrypted: 'x', keyId: 'k', connection: null };
+    const at = { createdAt: 1, updatedAt: 1, projectId: app.project.id };
+    await app.repository.add({ id: app.newId('credentialProfile'), ...profile, ...at }, 10);
+    const deletions = createProjectDeletionRepository(app.database);
+    await deletions.begin(app.project.id, app.clock.now());
+    const options = { eraseBlob: async () => {}, now: app.clock.now, signal: t.signal };
+    const erased = deletions.erase(app.project.id, options);
+    await app.connections.removeOfProjects(await deletions.findRunning());
+    assert.equal(app.countRequests('POST /token/revocation'), 1);
+    const { deleted, endedAt } = await erased;
+    assert.deepEqual([deleted.credential_profiles, endedAt !== null], [1, true]);
+    const alone = await openConnectApp(t, { kind });
+    await alone.connect();
+    const others = createProjectDeletionRepository(alone.database);
+    await others.begin(alone.project.id, alone.clock.now());
+    // No process serves plugins.
+    const { deleted: rows } = await others.erase(alone.project.id, { ...options, revocationMs: 1 });
+    assert.equal(rows.credential_profiles, 1);
+    assert.equal(alone.countRequests('POST /token/revocation'), 0);
+  });
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection, ConnectionCreate, ConnectionLink, ConnectionListQuery } from '@quartermaster/contract';
 import type { OauthDeclaration } from '@quartermaster/plugin-kit';
+import { serviceSource } from '../../platform/audit/audit.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
 import { checkCursors } from '../../platform/list-cursors.ts';
@@ -78,7 +79,9 @@ export interface Connections {
   link(user: ProjectProfiles, id: string, returnUrl: string | undefined): Promise<ConnectionLink>;
   remove(user: ProjectProfiles, id: string): Promise<Revoked>;
   removeEndUser(user: ProjectProfiles, endUser: string): Promise<readonly Revoked[]>;
-  /** Removes the connections that were not completed within a day. */
+  /** Revokes and removes the connections of projects that are being deleted. */
+  removeOfProjects(projectIds: readonly string[]): Promise<void>;
+  /** Removes the connections that were not completed within a day, and ends deletions that a process began and did not end. */
   sweep(): Promise<void>;
 }
 
@@ -113,6 +116,23 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     await repository.remove(row.projectId, row.name);
     deps.countEvent('revoked');
     return { id: row.id, provider };
+  }
+
+  /** Ends the deletions that have begun: those of an end user, or all of a project. */
+  async function removeDeleting(projectId: string, endUser?: string): Promise<readonly Revoked[]> {
+    const removed: Revoked[] = [];
+    const filter = { endUser, areConnections: true, areDeleting: true };
+    for (;;) {
+      const { items } = await repository.list(projectId, { limit: 20 }, filter);
+      if (items.length === 0) return removed;
+      removed.push(...(await Promise.all(items.filter(isConnection).map(remove))));
+    }
+  }
+
+  async function removeInBackground(projectId: string): Promise<void> {
+    for (const { id, provider } of await removeDeleting(projectId)) {
+      await deps.audit.record(serviceSource, { action: 'connection.revoked', id, projectId, details: { provider } });
+    }
   }
 
   return {
@@ -154,16 +174,19 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     },
     remove: async ({ projectId, permissions }, id) => await remove(await rows.get(projectId, id, permissions)),
     async removeEndUser({ projectId, permissions }, endUser) {
-      const removed: Revoked[] = [];
-      const filter = { endUser, areConnections: true, bundles: permissions?.bundles };
-      for (;;) {
-        const { items } = await repository.list(projectId, { limit: 20 }, filter);
-        const found = items.filter(isConnection);
-        if (found.length === 0) return removed;
-        removed.push(...(await Promise.all(found.map(remove))));
+      await repository.markDeleting(projectId, { endUser, bundles: permissions?.bundles });
+      return await removeDeleting(projectId, endUser);
+    },
+    async removeOfProjects(projectIds) {
+      for (const projectId of projectIds) {
+        await repository.markDeleting(projectId, {});
+        await removeInBackground(projectId);
       }
     },
-    sweep: () => repository.removePending(clock.now() - day),
+    async sweep() {
+      await repository.removePending(clock.now() - day);
+      for (const projectId of await repository.findDeleting()) await removeInBackground(projectId);
+    },
   };
 }
 

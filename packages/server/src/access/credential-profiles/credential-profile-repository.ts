@@ -41,6 +41,8 @@ export interface ProfileFilter {
   /** Whether they are connections of end users. */
   readonly areConnections?: boolean;
   readonly endUser?: string | undefined;
+  /** Whether their deletion has begun. Other lists do not contain them. */
+  readonly areDeleting?: boolean;
 }
 
 /** The OAuth client of a bundle. Times are in milliseconds. */
@@ -70,7 +72,7 @@ export interface CredentialProfileRepository {
   /**
    * Replaces the encrypted text that `profile` has, and the facts of a connection. `updatedAt` changes with new credentials only. A
    * profile without a project is the OAuth client of a bundle.
-   * @returns false, without a change, when the profile was removed or encrypted again concurrently
+   * @returns false, without a change, when the profile was removed, or its removal began, or it was encrypted again concurrently
    */
   replace(
     profile: StoredProfile,
@@ -85,6 +87,10 @@ export interface CredentialProfileRepository {
   releaseRefresh(id: string, claim: string): Promise<void>;
   /** @returns false when there is no profile of that name */
   remove(projectId: string, name: string): Promise<boolean>;
+  /** Begins the deletion of connections, in one statement. From then on only a list of `areDeleting` contains them. */
+  markDeleting(projectId: string, filter: Pick<ProfileFilter, 'bundles' | 'endUser'>): Promise<void>;
+  /** Returns the ids of the projects with connections whose deletion has begun. */
+  findDeleting(): Promise<string[]>;
   /** Removes the connections that were created before `createdBefore` and not completed. */
   removePending(createdBefore: number): Promise<void>;
   /** Counts the profiles and OAuth clients that each key encrypts, of all projects. */

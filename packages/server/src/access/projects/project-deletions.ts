@@ -23,6 +23,8 @@ export interface EraseOptions {
   readonly eraseBlob: (blobId: string) => Promise<void>;
   readonly now: () => number;
   readonly signal: AbortSignal;
+  /** How long connections of end users may be revoked at their providers before their rows are deleted. */
+  readonly revocationMs?: number;
 }
 
 export interface ProjectDeletionRepository {

@@ -28,6 +28,7 @@ import {
   createCredentialProfileRepository,
 } from '../../storage/repositories/credential-profile-repository.ts';
 import { createOauthRepository } from '../../storage/repositories/oauth-repository.ts';
+import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
 import { readCredentials } from '../../tools/catalogue/credential-bounds.ts';
@@ -102,8 +103,11 @@ function openConnections(context: ServiceContext, { catalogue, encrypter }: Cred
     getBundle: (bundleId, permissions = everyPermission) => describeBundle(catalogue(), bundleId, permissions),
   };
   const connections = createConnections(deps);
-  const sweep = { name: 'forget pending connections', pause: hour, run: connections.sweep };
-  const tasks = startPeriodicTasks([sweep], logger);
+  const { findRunning } = createProjectDeletionRepository(database);
+  const sweep = { name: 'forget connections', pause: hour, run: connections.sweep };
+  const endAccess = async () => connections.removeOfProjects(await findRunning());
+  const ofProjects = { name: 'revoke connections of deleted projects', pause: 2000, run: endAccess };
+  const tasks = startPeriodicTasks([sweep, ofProjects], logger);
   resources.defer(() => tasks.close());
   const flow = createConnectFlow({
     ...deps,

@@ -71,7 +71,7 @@ export interface CredentialProfileTable {
   refresh_claimed_until: number | null;
   /** The end user of a connection; null for a profile. */
   end_user: string | null;
-  status: ConnectionStatus | null;
+  status: ConnectionStatus | 'deleting' | null;
   /** JSON object with the other facts of a connection. */
   connection: string | null;
 }

@@ -12,6 +12,10 @@ import { databaseNow } from '../database/like-pattern.ts';
 import type { BundleClientTable, CredentialProfileTable } from '../database/oauth-tables.ts';
 import { areAtLeast, countRows, lockProject } from '../database/row-limit.ts';
 
+/** A connection that nothing uses any more. Its access is revoked at its provider before the row is removed. */
+const deleting = 'deleting';
+const isUsable = sql<boolean>`(status is null or status <> ${sql.lit(deleting)})`;
+
 /** Stores credential profiles in either database. */
 export function createCredentialProfileRepository(database: Database): CredentialProfileRepository {
   const { read, write, dialect } = database;
@@ -37,13 +41,15 @@ export function createCredentialProfileRepository(database: Database): Credentia
         .selectAll()
         .where('project_id', '=', projectId)
         .where('name', '=', name)
+        .where(isUsable)
         .executeTakeFirst();
       return row === undefined ? undefined : toProfile(row);
     },
     findBundles: (projectId, names) => findBundles(read, projectId, names),
-    list: async (projectId, query, { bundles = null, areConnections = false, endUser } = {}) => {
+    list: async (projectId, query, { bundles = null, areConnections = false, endUser, areDeleting = false } = {}) => {
       let ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
       ofProject = ofProject.where('end_user', areConnections ? 'is not' : 'is', null);
+      ofProject = areDeleting ? ofProject.where('status', '=', deleting) : ofProject.where(isUsable);
       if (endUser !== undefined) ofProject = ofProject.where('end_user', '=', endUser);
       if (bundles !== null) ofProject = ofProject.where('bundle_id', 'in', [...bundles]);
       const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
@@ -57,6 +63,7 @@ export function createCredentialProfileRepository(database: Database): Credentia
         .set(connection === undefined ? sealed : { ...sealed, ...columnsOf(connection) })
         .where('id', '=', profile.id)
         .where('sealed', '=', profile.encrypted)
+        .$if(connection !== undefined, (rows) => rows.where(isUsable))
         .executeTakeFirst();
       return result.numUpdatedRows === 1n;
     },
@@ -84,6 +91,16 @@ export function createCredentialProfileRepository(database: Database): Credentia
         .where('name', '=', name)
         .executeTakeFirst();
       return result.numDeletedRows === 1n;
+    },
+    markDeleting: async (projectId, { bundles = null, endUser }) => {
+      let found = write.updateTable('credential_profile').set({ status: deleting }).where('project_id', '=', projectId);
+      found = endUser === undefined ? found.where('end_user', 'is not', null) : found.where('end_user', '=', endUser);
+      if (bundles !== null) found = found.where('bundle_id', 'in', [...bundles]);
+      await found.execute();
+    },
+    findDeleting: async () => {
+      const rows = read.selectFrom('credential_profile').select('project_id').where('status', '=', deleting);
+      return (await rows.distinct().execute()).map((row) => row.project_id);
     },
     removePending: async (createdBefore) => {
       await write
@@ -210,8 +227,10 @@ function toProfile(row: Selectable<CredentialProfileTable>): StoredProfile {
   };
 }
 
-function toConnection({ end_user: endUser, status, connection }: Selectable<CredentialProfileTable>) {
-  if (endUser === null || status === null || connection === null) return null;
+function toConnection({ end_user: endUser, status: found, connection }: Selectable<CredentialProfileTable>) {
+  if (endUser === null || found === null || connection === null) return null;
+  // Only deletions read the rows that are being deleted.
+  const status = found === deleting ? 'reconnect_required' : found;
   return { endUser, status, ...(JSON.parse(connection) as Omit<StoredConnection, 'endUser' | 'status'>) }; // written below
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type DeletedCount, deletedCounts } from '@quartermaster/contract';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type {
@@ -25,6 +26,8 @@ type Step = (transaction: Transaction<Tables>, projectId: string) => Promise<Cou
 
 /** Maximum number of rows of one step. */
 const rowsAtOnce = 500;
+/** Milliseconds. */
+const maxRevocationMs = 60_000;
 /** For rows of up to some MiB, so that a step deletes about as many bytes as others. */
 const longRowsAtOnce = 10;
 
@@ -103,6 +106,7 @@ async function begin(
 
 async function erase(database: Database, projectId: string, options: EraseOptions): Promise<ProjectDeletion> {
   const { write, read } = database;
+  await awaitRevocations(database, projectId, options);
   for (let isDone = false; !isDone; ) {
     for (const step of steps) {
       for (let found = true; found; ) {
@@ -117,6 +121,20 @@ async function erase(database: Database, projectId: string, options: EraseOption
   const deletion = await findDeletion(read, projectId);
   if (deletion === undefined) throw new Error(`no deletion of the project ${projectId}`);
   return deletion;
+}
+
+/**
+ * Waits until a process that serves plugins has revoked and removed the connections. After a time the rows are deleted in any case, because
+ * no such process may run, or the providers may not answer.
+ */
+async function awaitRevocations({ read }: Database, projectId: string, options: EraseOptions): Promise<void> {
+  const { signal, revocationMs = maxRevocationMs } = options;
+  const connections = read.selectFrom('credential_profile').select('id').where('project_id', '=', projectId);
+  const first = connections.where('end_user', 'is not', null).limit(1);
+  const end = performance.now() + revocationMs;
+  while (performance.now() < end && (await first.executeTakeFirst()) !== undefined) {
+    await pause(Math.min(250, revocationMs), undefined, { signal });
+  }
 }
 
 async function take(step: Step, transaction: Transaction<Tables>, projectId: string): Promise<boolean> {
