@@ -69,8 +69,10 @@ async function preparePlace(t: TestContext) {
   const provider = await startIdentityProvider(t, { redirectUris, accessSeconds: 100 });
   provider.person.claims = { email: 'ada@example.com' };
   const used: string[] = [];
+  const refused = new Set<string>();
   const api = await serve(t, (request, response) => {
     used.push(String(request.headers.authorization));
+    if (refused.has(String(request.headers.authorization))) return response.writeHead(401).end();
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"mails":1}');
   });
   const [bundles, data] = [await temporaryFolder(t), await temporaryFolder(t)];
@@ -81,7 +83,7 @@ async function preparePlace(t: TestContext) {
     ...{ DATABASE_URL: await databaseFor(t), PUBLIC_FILES_URL: publicUrl, LOG_LEVEL: 'trace' },
   };
   const encryptionKey = await succeed({ folder: data, settings }, 'profile', 'new-key');
-  return { provider, used, data, settings: { ...settings, SEALING_KEY: encryptionKey } };
+  return { provider, used, refused, data, settings: { ...settings, SEALING_KEY: encryptionKey } };
 }
 
 type Place = Awaited<ReturnType<typeof preparePlace>>;
@@ -162,6 +164,29 @@ test('[connections] four processes refresh a connection once, and neither a plug
   for (const text of [looked.text, metrics.text, ...services.map(({ log }) => log())]) {
     for (const secret of [...secrets, providerClient.secret]) assert.ok(!text.includes(secret));
   }
+});
+
+test('[connections] four processes renew a token that the API refuses early once, and every run succeeds', async (t) => {
+  const place = await preparePlace(t);
+  const first = await startService(t, { folder: place.data, settings: place.settings });
+  await setClient(first);
+  const id = await connect(first, place);
+  const services = [first, ...(await Promise.all([1, 2, 3].map(() => startAnother(t, place, first.key))))];
+  assert.equal((await execute(first, id)).status, 200);
+  place.refused.add(place.used[0] ?? '');
+  const database = new pg.Client({ connectionString: place.settings.DATABASE_URL });
+  await database.connect();
+  // Tokens younger than 5 seconds are not renewed. The store makes this one older, and forgets how long it lives.
+  await database.query(
+    `update credential_profile set updated_at = updated_at - 6000,
+       connection = regexp_replace(connection, '"(accessExpiresAt|refreshAt)":[0-9]+', '"\\1":null', 'g')`,
+  );
+  await database.end();
+  const runs = services.flatMap((service) =>
+    ['read', 'look', 'read', 'look', 'read'].map((plugin) => execute(service, id, plugin)),
+  );
+  assert.deepEqual(new Set((await Promise.all(runs)).map(({ status }) => status)), new Set([200]));
+  assert.equal(countRefreshes(place), 1);
 });
 
 test('[connections] a process killed while it waits for a token leaves a connection to repeat, not one that looks revoked', async (t) => {

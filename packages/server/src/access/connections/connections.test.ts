@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
-import { leavesFor, openConnectApp, providerOrigin } from './testing/connect-app.ts';
+import { type ConnectApp, leavesFor, openConnectApp, providerOrigin } from './testing/connect-app.ts';
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   describe(`a connection in ${kind}`, () => {
@@ -160,7 +160,8 @@ test('a bundle with an API key is connected with a form, and the application ret
   const confirmation = back.searchParams.get('confirmation') ?? '';
   const shown = await app.flow.confirm(app.user, link.connection_id, { confirmation, end_user: 'user-42' });
   assert.equal(shown.status, 'active');
-  assert.deepEqual(await app.use(link.connection_id, 'weather'), { credentials: { KEY: 'key of user-42' } });
+  const { credentials } = await app.use(link.connection_id, 'weather');
+  assert.deepEqual(credentials, { KEY: 'key of user-42' });
   assert.equal((await app.post(link.connect_url, { KEY: 'another' })).statusCode, 403);
 });
 
@@ -223,3 +224,64 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     assert.equal(alone.countRequests('POST /token/revocation'), 0);
   });
 }
+
+/** A connection whose provider did not say how long its tokens live. */
+async function connectWithoutLife(app: ConnectApp, more: { readonly refresh?: undefined } = {}) {
+  const { id } = await app.connect();
+  const row = await app.rows.get(app.project.id, id);
+  const unknown = { accessExpiresAt: null, refreshAt: null };
+  assert.ok(await app.rows.save(row, { ...app.rows.open(row), ...more }, unknown));
+  app.clock.offset = 6000;
+  const statusOf = async () => {
+    const { status, reason } = await app.connections.get(app.user, id);
+    return [status, reason];
+  };
+  return { id, statusOf };
+}
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  test(`an access token that is refused early is refreshed once for all callers and stores: ${kind}`, async (t) => {
+    const app = await openConnectApp(t, { kind });
+    const { id, statusOf } = await connectWithoutLife(app);
+    const stores = Array.from({ length: 4 }, () => app.createResolve());
+    const renewals = stores.flatMap((store) =>
+      Array.from({ length: 5 }, async () => {
+        const { credentials, renew } = await store(app.user, 'calendar', { $connection: id });
+        return { old: String(credentials.TOKEN), renew };
+      }),
+    );
+    const found = await Promise.all(renewals);
+    const renewed = await Promise.all(found.map(({ old, renew }) => renew?.(old)));
+    assert.equal(app.countRequests('POST /token'), 2, 'the code, and one refresh');
+    const tokens = new Set(renewed.map((credentials) => String(credentials?.TOKEN)));
+    assert.equal(tokens.size, 1);
+    const [token = ''] = tokens;
+    assert.notEqual(token, found[0]?.old);
+    const { status } = await fetch(`${app.provider.issuer}/me`, { headers: { authorization: `Bearer ${token}` } });
+    assert.equal(status, 200);
+    assert.equal(await found[0]?.renew?.(token), null, 'a token this young is not the reason');
+    assert.equal(app.countRequests('POST /token'), 2);
+    assert.deepEqual(await statusOf(), ['active', null]);
+  });
+}
+
+test('a refused access token without another one requires a new connection', async (t) => {
+  const [app, other] = [await openConnectApp(t), await openConnectApp(t)];
+  const alone = await connectWithoutLife(app, { refresh: undefined });
+  const { credentials, renew } = await app.use(alone.id);
+  assert.equal(await renew?.(String(credentials.TOKEN)), null);
+  assert.deepEqual(await alone.statusOf(), ['reconnect_required', 'refused']);
+  await assert.rejects(app.use(alone.id), { code: 'CREDENTIALS_VALIDATION_ERROR' });
+  const ended = await connectWithoutLife(other);
+  const used = await other.use(ended.id);
+  const refuse = (status: number, body: string) =>
+    other.provider.replaced.set('/token', (_request, response) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+    );
+  refuse(503, '');
+  assert.equal(await used.renew?.(String(used.credentials.TOKEN)), null);
+  assert.deepEqual(await ended.statusOf(), ['active', null], 'a provider that is away refuses nothing');
+  refuse(400, '{"error":"invalid_grant"}');
+  assert.equal(await used.renew?.(String(used.credentials.TOKEN)), null);
+  assert.deepEqual(await ended.statusOf(), ['reconnect_required', 'refused']);
+});

@@ -5,7 +5,9 @@ import { type Audit, serviceSource } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type RetryPolicy, retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
 import type { Logger } from '../../platform/log/logger.ts';
+import { Problem } from '../../platform/problem.ts';
 import type { CredentialProfileRepository } from '../credential-profiles/credential-profile-repository.ts';
+import type { RenewCredentials } from '../credential-profiles/resolve-credentials.ts';
 import type { BundleClients } from './bundle-clients.ts';
 import type { ConnectionEvent } from './connection-metrics.ts';
 import type { ConnectionRow, ConnectionRows, ConnectionSecrets } from './connection-rows.ts';
@@ -36,6 +38,8 @@ export interface RefreshTiming {
   readonly doubt: number;
 }
 
+/** A third party that refuses a younger token has another reason, such as a missing right. */
+const youngMs = 5000;
 const defaultTiming: RefreshTiming = { claim: 30_000, doubt: 5000 };
 const storeRetries: RetryPolicy = { firstMs: 400 };
 const maxStoreTries = 4;
@@ -47,27 +51,38 @@ export function livesOf({ expiresIn }: Tokens, now: number) {
   return { accessExpiresAt: now + life, refreshAt: now + life - Math.min(60_000, life / 10) };
 }
 
-/** Returns the credentials of a connection, which it refreshes when they are about to expire: once at a time in all processes. */
-export type UseConnection = (row: ConnectionRow) => Promise<Named>;
+/** Connections as runs use them. Their tokens are refreshed once at a time in all processes. */
+export interface UsedConnections {
+  /** Returns the credentials, which it refreshes when they are about to expire. */
+  readonly use: (row: ConnectionRow) => Promise<Named>;
+  /** Undefined for a connection without OAuth. */
+  readonly renewOf: (row: ConnectionRow) => RenewCredentials | undefined;
+}
 
-export function createUseConnection(deps: RefreshDeps): UseConnection {
+export function createUsedConnections(deps: RefreshDeps): UsedConnections {
   const { rows, repository, clock, logger, timing = defaultTiming } = deps;
   /** The refreshes of this process, which its callers share. */
   const running = new Map<string, Promise<Named>>();
   const store = createTokenStore(deps);
-  const isDue = ({ connection: { refreshAt } }: ConnectionRow) => refreshAt !== null && clock.now() >= refreshAt;
+  /** @param refused the access token that the third party refused */
+  const isDue = (row: ConnectionRow, refused?: string) => {
+    const { refreshAt } = row.connection;
+    if (refused !== undefined) return accessOf(openActive(rows, row).credentials) === refused;
+    return refreshAt !== null && clock.now() >= refreshAt;
+  };
 
-  async function refresh(row: ConnectionRow): Promise<Named> {
+  async function refresh(row: ConnectionRow, refused?: string): Promise<Named> {
     const claim = randomUUID();
     const until = clock.now() + timing.claim + timing.doubt;
     for (let current = row; ; current = await rows.get(row.projectId, row.id)) {
-      if (current !== row && !isDue(current)) return openActive(rows, current).credentials;
+      if (current !== row && !isDue(current, refused)) return openActive(rows, current).credentials;
       const found = await repository.claimRefresh(row.id, claim, timing.claim);
       if (found !== 'busy') {
-        return await refreshClaimed(row, found === 'expired').finally(() => release(row, claim));
+        return await refreshClaimed(row, found === 'expired', refused).finally(() => release(row, claim));
       }
       // The old token serves while another process refreshes.
-      if (clock.now() < (current.connection.accessExpiresAt ?? 0)) return openActive(rows, current).credentials;
+      const serves = refused === undefined && clock.now() < (current.connection.accessExpiresAt ?? 0);
+      if (serves) return openActive(rows, current).credentials;
       if (clock.now() > until) throw refreshUnavailable(row.id);
       await pause(20 + Math.random() * 30);
     }
@@ -78,21 +93,27 @@ export function createUseConnection(deps: RefreshDeps): UseConnection {
       logger.warn({ connection_id: row.id, err: error }, 'claim of a token refresh not released: it expires by itself');
     });
 
-  async function refreshClaimed(row: ConnectionRow, isInDoubt: boolean): Promise<Named> {
+  async function refreshClaimed(row: ConnectionRow, isInDoubt: boolean, refused?: string): Promise<Named> {
     if (isInDoubt) {
       logger.warn({ connection_id: row.id }, 'token refresh in doubt: an earlier refresh did not finish');
       await pause(timing.doubt);
     }
     const current = await rows.get(row.projectId, row.id);
     const { credentials, refresh: used } = openActive(rows, current);
-    if (!isDue(current) || used === undefined) return credentials;
+    if (!isDue(current, refused) || used === undefined) return credentials;
     const waiting = store.findUnstored(row.id, used);
     if (waiting !== undefined) return await store.put(current, waiting);
     const tokens = await request(deps, current, { used, isInDoubt });
     return tokens === null ? credentials : await store.put(current, { used, tokens, at: clock.now() });
   }
 
-  return async (row) => {
+  async function share(row: ConnectionRow, refused?: string): Promise<Named> {
+    const shared = running.get(row.id) ?? refresh(row, refused).finally(() => running.delete(row.id));
+    running.set(row.id, shared);
+    return await shared;
+  }
+
+  async function use(row: ConnectionRow): Promise<Named> {
     const { credentials, refresh: refreshToken } = openActive(rows, row);
     if (!isDue(row)) return credentials;
     if (refreshToken === undefined) {
@@ -100,10 +121,38 @@ export function createUseConnection(deps: RefreshDeps): UseConnection {
       if (accessExpiresAt !== null && clock.now() >= accessExpiresAt) throw await fail(deps, row, 'expired');
       return credentials;
     }
-    const shared = running.get(row.id) ?? refresh(row).finally(() => running.delete(row.id));
-    running.set(row.id, shared);
-    return await shared;
+    return await share(row);
+  }
+
+  async function renew({ projectId, id }: ConnectionRow, refused: string): Promise<Named | null> {
+    const row = await rows.get(projectId, id);
+    const { credentials, refresh: refreshToken } = openActive(rows, row);
+    if (accessOf(credentials) !== refused) return credentials;
+    // A new token is not the reason.
+    if (clock.now() - row.updatedAt < youngMs) return null;
+    if (refreshToken === undefined) throw await fail(deps, row, 'refused');
+    const renewed = await share(row, refused);
+    return accessOf(renewed) === refused ? null : renewed;
+  }
+
+  return {
+    use,
+    renewOf: (row) =>
+      deps.oauthOf(row.bundleId) &&
+      (async (refused) => {
+        try {
+          return await renew(row, refused);
+        } catch (error) {
+          if (!(error instanceof Problem)) logger.error({ connection_id: row.id, err: error }, 'token not renewed');
+          return null;
+        }
+      }),
   };
+}
+
+/** The access token is the only credential of a connection with OAuth. */
+function accessOf(credentials: Named): unknown {
+  return Object.values(credentials)[0];
 }
 
 /** @throws Problem when runs cannot use the connection */
@@ -169,7 +218,6 @@ function createTokenStore({ rows, logger, countEvent }: RefreshDeps) {
     const { credentials, refresh: stored } = openActive(rows, row);
     // The end user has connected again meanwhile.
     if (stored !== used) return credentials;
-    // The name of the credential that has the access token is the only one of a connection with OAuth.
     const renewed = Object.fromEntries(Object.keys(credentials).map((name) => [name, tokens.access]));
     const secrets = { credentials: renewed, refresh: tokens.refresh ?? used };
     if (!(await rows.save(row, secrets, livesOf(tokens, at)))) return undefined;

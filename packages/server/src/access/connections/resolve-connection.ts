@@ -3,10 +3,13 @@ import type { ResolveCredentials } from '../credential-profiles/resolve-credenti
 import { apiKeyRejected, scopeMissing } from '../projects/problems.ts';
 import type { ConnectionRows } from './connection-rows.ts';
 import { connectionReferenceInvalid } from './problems.ts';
-import type { UseConnection } from './refresh-connection.ts';
+import type { UsedConnections } from './refresh-connection.ts';
 
 /** Resolves `{"$connection": "id"}`: only the id names a connection, and only callers of its project that may use connections. */
-export function createResolveConnection(rows: Pick<ConnectionRows, 'get'>, use: UseConnection): ResolveCredentials {
+export function createResolveConnection(
+  rows: Pick<ConnectionRows, 'get'>,
+  { use, renewOf }: UsedConnections,
+): ResolveCredentials {
   return async ({ projectId, permissions }, bundleId, given) => {
     if (projectId === null) throw apiKeyRejected();
     const { [connectionMember]: id, ...others } = given;
@@ -22,6 +25,7 @@ export function createResolveConnection(rows: Pick<ConnectionRows, 'get'>, use: 
       const bundle = JSON.stringify(bundleId.slice(0, 64));
       throw connectionReferenceInvalid('a connection of another bundle', `a connection of the bundle ${bundle}`);
     }
-    return { credentials: await use(row) };
+    const credentials = await use(row);
+    return { credentials, renew: renewOf(row) };
   };
 }

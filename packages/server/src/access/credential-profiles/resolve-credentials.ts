@@ -29,7 +29,15 @@ export interface ResolvedCredentials {
   readonly credentials: Named;
   /** Set when the credentials come from a profile. */
   readonly refreshToken?: StoredRefreshToken | undefined;
+  /** Set for the access token of a connection. */
+  readonly renew?: RenewCredentials | undefined;
 }
+
+/**
+ * Replaces an access token that the third party refused before its life was over. It never rejects.
+ * @returns null when there is no other one
+ */
+export type RenewCredentials = (refused: string) => Promise<Named | null>;
 
 /** Returns the same request with credentials instead of a profile's name. A member `refreshToken` of the client is dropped. */
 export async function resolveRequest<Request extends { readonly bundle_id: string; readonly credentials: Named }>(
@@ -37,8 +45,8 @@ export async function resolveRequest<Request extends { readonly bundle_id: strin
   user: ProfileUser,
   request: Request,
 ): Promise<Request & ResolvedCredentials> {
-  const { credentials, refreshToken } = await resolve(user, request.bundle_id, request.credentials);
-  return { ...request, credentials, refreshToken };
+  const { credentials, refreshToken, renew } = await resolve(user, request.bundle_id, request.credentials);
+  return { ...request, credentials, refreshToken, renew };
 }
 
 /**

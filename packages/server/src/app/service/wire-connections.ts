@@ -8,7 +8,7 @@ import { createConnectionMetrics } from '../../access/connections/connection-met
 import { createConnectionRows } from '../../access/connections/connection-rows.ts';
 import { type ConnectionsDeps, createConnections } from '../../access/connections/connections.ts';
 import { createProviders } from '../../access/connections/provider.ts';
-import { createUseConnection } from '../../access/connections/refresh-connection.ts';
+import { createUsedConnections } from '../../access/connections/refresh-connection.ts';
 import { createResolveConnection } from '../../access/connections/resolve-connection.ts';
 import { bundleClientRoutes, connectionRoutes } from '../../access/connections/routes.ts';
 import {
@@ -119,7 +119,7 @@ function openConnections(context: ServiceContext, { catalogue, encrypter }: Cred
   return {
     connections,
     confirm: flow.confirm,
-    resolveConnection: createResolveConnection(rows, createUseConnection(deps)),
+    resolveConnection: createResolveConnection(rows, createUsedConnections(deps)),
     servePages: (app: App) => connectRoutes(app, { flow, baseUrl, origins }),
   };
 }

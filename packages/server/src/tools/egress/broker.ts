@@ -18,6 +18,8 @@ export interface EgressPolicy extends OutboundPolicy {
   readonly wantsFreshToken?: boolean;
   /** Stores a new refresh token. Absent when the credentials came with the request; nothing is stored then. */
   readonly storedRefreshToken?: StoredRefreshToken | undefined;
+  /** Replaces credentials that the upstream refused (401), with which the request is then repeated once. null: there are no others. */
+  readonly renew?: (refused: OutboundPolicy['credentials']) => Promise<OutboundPolicy['credentials'] | null>;
   /** Redacts the credentials from the result. Default: a redactor for all `credentials`. */
   readonly redactor?: Redactor;
   /** Replaces the placeholders of credentials. Its bundle has no `inject`. */

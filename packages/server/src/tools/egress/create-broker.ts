@@ -10,6 +10,7 @@ import { createConnections, type Resolve } from './connections.ts';
 import { followHops } from './hops.ts';
 import { sendsOwnSecret } from './own-secrets.ts';
 import { createGrowingRedactor, createRedactor, type Redactor } from './redact/redactor.ts';
+import { withRenewal } from './renew-credentials.ts';
 import { withRetries } from './retries.ts';
 import { authorise } from './signing/authorise.ts';
 import { derivedSecrets } from './signing/derived-secrets.ts';
@@ -102,9 +103,10 @@ export function createBroker(deps: BrokerDeps): Broker {
     }
   }
 
+  const sendRenewing = withRenewal(send);
   const broker: Broker = {
     async send(request, policy, signal) {
-      const result = await send(request, policy, signal);
+      const result = await sendRenewing(request, policy, signal);
       count(result.kind);
       // Logs only the host: a path or a query may hold private data.
       if (result.kind !== 'response') {

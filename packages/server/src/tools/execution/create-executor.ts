@@ -66,7 +66,7 @@ export interface ExecutorDeps {
 }
 
 interface Subject extends Pick<Run, 'bundle' | 'plugin' | 'signal' | 'caller'> {
-  readonly call: Pick<Call, 'credentials' | 'refreshToken'>;
+  readonly call: Pick<Call, 'credentials' | 'refreshToken' | 'renew'>;
   /** The injections that the request adds to those of the bundle. */
   readonly own: readonly Injection[] | undefined;
 }
@@ -96,6 +96,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
       own,
       trace,
       refreshToken: call.refreshToken,
+      renew: call.renew,
       receiveLarge: largeAnswers.receive,
       // A check concerns the credentials as they are now.
       wantsFreshToken: plugin === null,

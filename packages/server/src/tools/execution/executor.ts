@@ -6,7 +6,7 @@ import type { Execution, Outcome } from './outcome.ts';
 import type { Run, RunCaller } from './run.ts';
 
 /** A call of a plugin with its own credentials instead of the name of a profile. */
-export type Call = PluginCall & Pick<ResolvedCredentials, 'refreshToken'>;
+export type Call = PluginCall & Pick<ResolvedCredentials, 'refreshToken' | 'renew'>;
 
 /** Runs plugins for the HTTP routes and for MCP. */
 export interface Executor {
@@ -25,7 +25,7 @@ export interface Executor {
   readonly readFiles: FileInputs['read'];
   /** Calls the upstream to find out whether the credentials work. Throws a Problem when the bundle declares no call for that. */
   verifyCredentials(
-    request: VerifyCredentialsRequest & Pick<ResolvedCredentials, 'refreshToken'>,
+    request: VerifyCredentialsRequest & Pick<ResolvedCredentials, 'refreshToken' | 'renew'>,
     signal: AbortSignal,
     caller?: RunCaller,
   ): Promise<Execution>;

@@ -1,5 +1,5 @@
 import type { Injection } from '@quartermaster/plugin-kit';
-import type { StoredRefreshToken } from '../../access/credential-profiles/resolve-credentials.ts';
+import type { RenewCredentials, StoredRefreshToken } from '../../access/credential-profiles/resolve-credentials.ts';
 import { memoize } from '../../platform/memoize.ts';
 import type { ReceiveLarge } from '../../platform/outbound.ts';
 import type { Problem } from '../../platform/problem.ts';
@@ -77,6 +77,8 @@ export interface RunPolicyOptions {
   readonly isRepeatable?: boolean | undefined;
   /** Set when the credentials come from a profile. */
   readonly refreshToken?: StoredRefreshToken | undefined;
+  /** Set for the access token of a connection. */
+  readonly renew?: RenewCredentials | undefined;
   readonly receiveLarge?: ReceiveLarge;
 }
 
@@ -91,7 +93,16 @@ const hostsOf = memoize(({ hosts }: CompiledBundle): ReadonlySet<string> => new 
 export function createRunPolicy(
   bundle: CompiledBundle,
   credentials: Readonly<Record<string, unknown>>,
-  { limits, own = [], trace, wantsFreshToken = false, isRepeatable, refreshToken, receiveLarge }: RunPolicyOptions,
+  {
+    limits,
+    own = [],
+    trace,
+    wantsFreshToken = false,
+    isRepeatable,
+    refreshToken,
+    renew,
+    receiveLarge,
+  }: RunPolicyOptions,
 ): RunPolicy {
   const declared = bundle.manifest.limits;
   const inject = [...(bundle.manifest.inject ?? []), ...own];
@@ -119,10 +130,12 @@ export function createRunPolicy(
       ...(lent === undefined ? {} : { placeholders: lent.placeholders }),
       wantsFreshToken,
       storedRefreshToken: refreshToken,
+      ...(renew === undefined ? {} : { renew: renewWith(renew) }),
       redactor: createRunRedactor(bundle, {
         credentials: secrets,
         inject,
         superseded: refreshToken?.superseded ?? [],
+        isRenewable: renew !== undefined,
       }),
       maxResponseBytes: Math.min(limits.maxResponseBytes, declared?.max_response_bytes ?? limits.maxResponseBytes),
       maxRedirects: limits.maxRedirects,
@@ -132,6 +145,15 @@ export function createRunPolicy(
       trace,
       ...(receiveLarge === undefined ? {} : { receiveLarge }),
     },
+  };
+}
+
+/** The access token is the only credential of a connection with OAuth. */
+function renewWith(renew: RenewCredentials): NonNullable<EgressPolicy['renew']> {
+  return async (credentials) => {
+    const [refused] = credentials.values();
+    const renewed = refused === undefined ? null : await renew(refused.reveal());
+    return renewed === null ? null : readCredentials(renewed);
   };
 }
 
@@ -161,17 +183,21 @@ interface SecretsOfRun {
   readonly inject: readonly Injection[];
   /** Refresh tokens that newer ones have replaced. */
   readonly superseded: readonly string[];
+  readonly isRenewable: boolean;
 }
 
 /**
  * Redacts the credentials that `x-secret` marks, or all of them when the bundle marks none. A region or an account id is no
  * secret.
  */
-function createRunRedactor(bundle: CompiledBundle, { credentials, inject, superseded }: SecretsOfRun): Redactor {
+function createRunRedactor(
+  bundle: CompiledBundle,
+  { credentials, inject, superseded, isRenewable }: SecretsOfRun,
+): Redactor {
   if (credentials.size === 0) return noSecrets;
   const marked = [...credentials].filter(([name]) => isSecret(bundle, name));
   const values = marked.map(([, secret]) => secret.reveal());
   const secrets = [...values, ...superseded, ...derivedSecrets(inject, credentials)];
   const getsTokens = inject.some((injection) => injection.in === 'oauth2');
-  return getsTokens ? createGrowingRedactor(secrets) : createRedactor(secrets);
+  return getsTokens || isRenewable ? createGrowingRedactor(secrets) : createRedactor(secrets);
 }

@@ -32,7 +32,7 @@ import { createConnectionMetrics } from '../connection-metrics.ts';
 import { createConnectionRows } from '../connection-rows.ts';
 import { createConnections } from '../connections.ts';
 import { createProviders } from '../provider.ts';
-import { createUseConnection, type RefreshTiming } from '../refresh-connection.ts';
+import { createUsedConnections, type RefreshTiming } from '../refresh-connection.ts';
 import { createResolveConnection } from '../resolve-connection.ts';
 
 export const origin = 'https://q.example';
@@ -96,7 +96,7 @@ export async function openConnectApp(t: Pick<TestContext, 'after'>, options: Opt
   const countEvent = createConnectionMetrics(registry);
   const rows = createConnectionRows(common);
   const refreshing = { ...common, rows, countEvent, timing: options.timing };
-  const createResolve = () => createResolveConnection(rows, createUseConnection(refreshing));
+  const createResolve = () => createResolveConnection(rows, createUsedConnections(refreshing));
   const resolve = createResolve();
   const deps = {
     ...{ ...common, countEvent, rows, records: createOauthRepository(database), baseUrl: () => origin },

@@ -14,7 +14,7 @@ export interface Redactor {
   /** Redacts every string and key of a JSON value. Returns the same value when it holds no secret. */
   deep<T>(value: T): T;
   /** Adds secrets. Only growing redactors have it. */
-  learn?(secrets: Iterable<string>): void;
+  learn?(secrets: Iterable<string | Uint8Array>): void;
 }
 
 export const redacted = '[redacted]';

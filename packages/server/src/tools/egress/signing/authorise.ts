@@ -39,7 +39,7 @@ export async function authorise(call: Authorisation): Promise<EgressResult> {
 }
 
 /** Whether the origin that received the token refused it. A redirect to another origin drops the token. */
-function isRefused(result: EgressResult, { url }: EgressRequest): boolean {
+export function isRefused(result: EgressResult, { url }: EgressRequest): boolean {
   return (
     result.kind === 'response' && result.status === 401 && URL.parse(result.finalUrl)?.origin === URL.parse(url)?.origin
   );
