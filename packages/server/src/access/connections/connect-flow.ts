@@ -13,10 +13,11 @@ import {
   type StoredFlow,
 } from './connect-steps.ts';
 import type { ConnectionRow, ConnectionSecrets } from './connection-rows.ts';
-import { linkModel, revokeAccess, type StoredLink, toWire } from './connections.ts';
+import { linkModel, type StoredLink, toWire } from './connections.ts';
 import { confirmationInvalid, otherEndUser } from './problems.ts';
 import { type ConnectedAccount, ProviderFailure, type Tokens } from './provider.ts';
 import { livesOf } from './refresh-connection.ts';
+import { revokeAccess } from './remove-connections.ts';
 
 /** An account that waits for the decision of its person. */
 export interface Answered extends Connecting {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection, ConnectionCreate, ConnectionLink, ConnectionListQuery } from '@quartermaster/contract';
 import type { OauthDeclaration } from '@quartermaster/plugin-kit';
-import { serviceSource } from '../../platform/audit/audit.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
 import { checkCursors } from '../../platform/list-cursors.ts';
@@ -14,10 +13,11 @@ import type { Encrypter } from '../credential-profiles/encryption.ts';
 import type { ProjectProfiles } from '../credential-profiles/resolve-credentials.ts';
 import { hashSecret } from '../oauth/adapter.ts';
 import type { OauthRepository } from '../oauth/oauth-repository.ts';
-import { type ConnectionRow, type ConnectionSecrets, isConnection } from './connection-rows.ts';
+import { type ConnectionRow, isConnection } from './connection-rows.ts';
 import { nothingToConnect, tooManyConnections } from './problems.ts';
-import { ProviderFailure, type Providers } from './provider.ts';
+import type { Providers } from './provider.ts';
 import type { RefreshDeps } from './refresh-connection.ts';
+import { createRemovals, type Revoked } from './remove-connections.ts';
 
 export const linkMs = 30 * 60_000;
 /** The maximum number of connections in one project. */
@@ -63,13 +63,6 @@ export interface StoredLink {
 }
 export const linkModel = 'ConnectLink';
 
-/** What became of a deleted connection. */
-export interface Revoked {
-  readonly id: string;
-  /** Whether the provider confirmed the revocation. */
-  readonly provider: boolean;
-}
-
 /** The accounts that end users connect in the browser. Each is a credential profile that only its id names. ADR 0029. */
 export interface Connections {
   create(user: ProjectProfiles, body: ConnectionCreate): Promise<ConnectionLink>;
@@ -87,6 +80,7 @@ export interface Connections {
 
 export function createConnections(deps: ConnectionsDeps): Connections {
   const { repository, rows, clock } = deps;
+  const { remove, removeDeleting, removeInBackground } = createRemovals(deps);
 
   function checkReturn(url: string | undefined): string | null {
     if (url === undefined) return null;
@@ -109,30 +103,6 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     deps.countEvent('linked');
     const url = `${deps.baseUrl().replace(/\/$/, '')}/connect/${token}`;
     return { ...toWire(row), connect_url: url, expires_timestamp: expiresAt };
-  }
-
-  async function remove(row: ConnectionRow): Promise<Revoked> {
-    const provider = await revokeAccess(deps, row);
-    await repository.remove(row.projectId, row.name);
-    deps.countEvent('revoked');
-    return { id: row.id, provider };
-  }
-
-  /** Ends the deletions that have begun: those of an end user, or all of a project. */
-  async function removeDeleting(projectId: string, endUser?: string): Promise<readonly Revoked[]> {
-    const removed: Revoked[] = [];
-    const filter = { endUser, areConnections: true, areDeleting: true };
-    for (;;) {
-      const { items } = await repository.list(projectId, { limit: 20 }, filter);
-      if (items.length === 0) return removed;
-      removed.push(...(await Promise.all(items.filter(isConnection).map(remove))));
-    }
-  }
-
-  async function removeInBackground(projectId: string): Promise<void> {
-    for (const { id, provider } of await removeDeleting(projectId)) {
-      await deps.audit.record(serviceSource, { action: 'connection.revoked', id, projectId, details: { provider } });
-    }
   }
 
   return {
@@ -195,26 +165,6 @@ function readScopes({ oauth }: ConnectableBundle, asked: readonly string[] | und
   const unknown = asked?.find((scope) => !declared.includes(scope));
   if (unknown === undefined) return asked ?? declared;
   throw fieldInvalid('body/scopes', quoteText(unknown), `some of ${declared.join(', ') || 'none'}`);
-}
-
-/** Asks the provider to end the access. It never throws: the tokens are erased in any case. */
-export async function revokeAccess(
-  deps: ConnectionsDeps,
-  row: ConnectionRow,
-  secrets?: ConnectionSecrets,
-): Promise<boolean> {
-  const oauth = deps.oauthOf(row.bundleId);
-  if (oauth === undefined) return false;
-  try {
-    const { credentials, refresh } = secrets ?? deps.rows.open(row);
-    const access = credentials[oauth.credential];
-    if (typeof access !== 'string') return false;
-    return await deps.providers.revoke(await deps.clients.getProvider(row.bundleId, oauth), { access, refresh });
-  } catch (error) {
-    const reason = error instanceof ProviderFailure ? error.code : 'error';
-    deps.logger.warn({ connection_id: row.id, reason }, 'connection not revoked at its provider');
-    return false;
-  }
 }
 
 export function toWire({ id, bundleId, createdAt, updatedAt, connection }: ConnectionRow): Connection {

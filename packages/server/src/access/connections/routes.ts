@@ -24,7 +24,8 @@ import type { Guard, ManagerGuard } from '../../platform/http/guard.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import type { BundleClients, ShownClient } from './bundle-clients.ts';
 import type { ConnectFlow } from './connect-flow.ts';
-import type { Connections, Revoked } from './connections.ts';
+import type { Connections } from './connections.ts';
+import type { Revoked } from './remove-connections.ts';
 
 export interface ConnectionRoutesDeps {
   readonly connections: Connections;
