@@ -32,7 +32,16 @@ export async function documentsOf(service: string, folder: string): Promise<stri
 export async function readDocument(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8');
   const document: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
-  return isDiscovery(document) ? loosened(openApiOf(Object(document))) : document;
+  return isDiscovery(document)
+    ? loosened(JSON.parse(JSON.stringify(openApiOf(Object(document)), withoutBytes)))
+    : document;
+}
+
+/** Google's `byte` is base64url, which the format of OpenAPI does not allow, and a key of the API takes the place of OAuth. */
+function withoutBytes(name: string, value: unknown): unknown {
+  if (name === 'security') return undefined;
+  const { format, pattern, ...schema } = Object(value);
+  return format === 'byte' ? schema : value;
 }
 
 /** Also accepts the common address of Google's services, and uploads with metadata. */

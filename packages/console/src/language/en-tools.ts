@@ -83,7 +83,7 @@ export const tools = {
   'plugin.tab.models': 'For models',
   'plugin.tab.output': 'Output',
   'plugin.tab.try': 'Try it',
-  'plugin.unverified': 'Unverified: not compared with a document or an answer of the provider.',
+  'plugin.unverified': 'Unverified: no document of the provider has confirmed its requests.',
   'plugin.verified': 'Verified against {against} of {date}.',
   'plugin.version': 'Version',
   'profiles.about':

@@ -81,7 +81,7 @@ export const tools = {
   'plugin.tab.models': '供模型使用',
   'plugin.tab.output': '输出',
   'plugin.tab.try': '试一试',
-  'plugin.unverified': '未核对：未与提供方的文档或响应比较。',
+  'plugin.unverified': '未核对：没有提供方的文档确认其请求。',
   'plugin.verified': '已与 {against}（{date}）核对。',
   'plugin.version': '版本',
   'profiles.about': '项目加密保存这些凭据。程序只发送凭据的名称，服务器在每次调用时解密。',
