@@ -3,7 +3,7 @@
 // and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when a request
 // failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and
 // this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts). `npm run bench -- pieces`
-// tries pieces (pieces.ts).
+// tries pieces (pieces.ts), and `-- imports` imports API documents (imports.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
@@ -12,6 +12,7 @@ import { consoleBenches } from './console-bench.ts';
 import { measureDeletions } from './deletion-bench.ts';
 import { httpBenches } from './http-benches.ts';
 import { importedBenches } from './imported-bench.ts';
+import { surveyImports } from './imports.ts';
 import { surveyPieces } from './pieces.ts';
 import { queryBenches } from './query-benches.ts';
 import { restartBench } from './restart-bench.ts';
@@ -27,6 +28,10 @@ if (args[0] === 'deletion') {
 }
 if (args[0] === 'pieces') {
   await surveyPieces(args.slice(1));
+  process.exit();
+}
+if (args[0] === 'imports') {
+  await surveyImports(args.slice(1));
   process.exit();
 }
 const wanted = args[0] ?? '';

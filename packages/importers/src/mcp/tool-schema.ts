@@ -1,7 +1,7 @@
 import { createSchemaConverter } from '../openapi/convert-schema.ts';
 import { documentOf, type Json, type SchemaChecks } from '../openapi/document.ts';
-import { fitSchema } from '../openapi/fit-schema.ts';
-import { followRoot, withKnownRequired } from '../openapi/response.ts';
+import { fitSchema, followRoot } from '../openapi/fit-schema.ts';
+import { withKnownRequired } from '../openapi/response.ts';
 
 /** Converts a tool's schema to a plugin's schema, whose root is an object. The notes list what was lost. */
 export function convertRoot(

@@ -1,4 +1,5 @@
 import { isJson, isReference, isWritable, type Json, type OpenApiDocument } from './document.ts';
+import { mergeClosedParts } from './merge-all-of.ts';
 import { freeName, humanised, propertyName } from './names.ts';
 
 /** Converts schemas of an OpenAPI document to self-contained schemas of one plugin and notes every loss. */
@@ -87,7 +88,8 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
     return convertKeywords(schema);
   }
 
-  function convertKeywords(schema: Json): Json {
+  function convertKeywords(described: Json): Json {
+    const schema = (Array.isArray(described.allOf) ? mergeClosedParts(document, described) : undefined) ?? described;
     const copy: Record<string, unknown> = {};
     for (const [keyword, value] of Object.entries(schema)) {
       if (plain.has(keyword)) copy[keyword] = value;
@@ -98,11 +100,12 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
         copy[keyword] = Object.fromEntries(members.map(([key, child]) => [key, convert(child)]));
       }
     }
-    if (isJson(schema.properties)) copy.properties = convertProperties(schema.properties, schema);
+    if (isJson(schema.properties)) copy.properties = convertProperties(schema.properties);
+    if (schema.additionalProperties === false && !isComplete(copy, schema)) delete copy.additionalProperties;
     return repair(copy, schema);
   }
 
-  function convertProperties(properties: Json, schema: Json): Json {
+  function convertProperties(properties: Json): Json {
     const result: Record<string, unknown> = {};
     for (const [name, child] of Object.entries(properties)) {
       if (name === propertyName(name)) result[name] = property(child, name);
@@ -111,9 +114,7 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
           `${JSON.stringify(name)} is not an allowed property name; the property is accepted but not described.`,
         );
     }
-    return Object.keys(result).length === Object.keys(properties).length || schema.additionalProperties !== false
-      ? result
-      : {};
+    return result;
   }
 
   function property(schema: unknown, name: string): Json {
@@ -148,6 +149,12 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
   return { property, definitions: () => definitions, notes };
 }
 
+/** Whether a closed object describes each of its properties. Otherwise it would refuse what the API needs. */
+function isComplete({ properties, patternProperties }: Record<string, unknown>, schema: Json): boolean {
+  const names = [Object.keys(Object(schema.properties)), Array.isArray(schema.required) ? schema.required : []].flat();
+  return patternProperties !== undefined || names.every((name) => Object.hasOwn(Object(properties), String(name)));
+}
+
 function withDefault(description: unknown, value: unknown): string {
   const base = typeof description === 'string' ? description.trimEnd() : '';
   if (/default/i.test(base)) return base;
@@ -169,10 +176,18 @@ function repairTypes(copy: Record<string, unknown>, schema: Json): void {
     const values = new Map(copy.enum.map((value) => [JSON.stringify(value), value]));
     if (values.size === 0) delete copy.enum;
     else copy.enum = [...values.values()];
+    if (values.size > 0 && ![...values.values()].some((value) => hasType(value, unique))) delete copy.type;
   } else delete copy.enum;
   for (const bound of ['exclusiveMinimum', 'exclusiveMaximum'] as const) {
     if (typeof copy[bound] !== 'number') delete copy[bound];
   }
+}
+
+function hasType(value: unknown, named: readonly unknown[]): boolean {
+  if (named.length === 0) return true;
+  if (typeof value === 'number') return named.includes('number') || named.includes('integer');
+  if (value === null || Array.isArray(value)) return named.includes(value === null ? 'null' : 'array');
+  return named.includes(typeof value);
 }
 
 function repairLists(copy: Record<string, unknown>): void {

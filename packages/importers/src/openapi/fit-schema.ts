@@ -1,7 +1,9 @@
 import { isJson, type Json, type SchemaChecks } from './document.ts';
 
-/** The maximum number of characters of one schema. A manifest has at most 256 KiB. */
-const maxSchemaText = 90_000;
+/** The maximum number of bytes of one schema. A manifest has two, and at most 256 KiB. */
+const maxSchemaBytes = 90_000;
+/** The catalogue refuses schemas with more parts. A schema that refers to itself has many at each level. */
+const maxParts = 2_000;
 const depths = [8, 6, 4, 3, 2, 1];
 
 /**
@@ -12,7 +14,9 @@ export function fitSchema(schema: Json, checks: SchemaChecks): { readonly schema
   const reason = refusalOf(schema, checks);
   if (reason === null) return { schema, note: null };
   for (const depth of depths) {
-    const cut = cutBelow(schema, schema, depth);
+    const parts = { root: schema, left: maxParts };
+    const cut = cutBelow(schema, parts, depth);
+    if (parts.left < 0) continue;
     const fitted = isJson(cut) ? { ...cut, type: 'object' } : { type: 'object' };
     if (refusalOf(fitted, checks) === null)
       return { schema: fitted, note: `Described only to level ${depth}: ${reason}` };
@@ -21,7 +25,7 @@ export function fitSchema(schema: Json, checks: SchemaChecks): { readonly schema
 }
 
 function refusalOf(schema: Json, { findSchemaErrors }: SchemaChecks): string | null {
-  if (JSON.stringify(schema).length > maxSchemaText) return `it has more than ${maxSchemaText} characters.`;
+  if (Buffer.byteLength(JSON.stringify(schema)) > maxSchemaBytes) return `it has more than ${maxSchemaBytes} bytes.`;
   return findSchemaErrors(schema)[0] ?? null;
 }
 
@@ -37,9 +41,22 @@ const supported = new Set([
   'maximum',
 ]);
 
-function cutBelow(schema: unknown, root: Json, depth: number): unknown {
-  const found = follow(schema, root);
-  if (!isJson(found)) return found;
+/** Follows references at the root, because the root must declare its type. */
+export function followRoot(schema: Json, $defs: Json): Json {
+  let root = schema;
+  for (let hops = 0; typeof root.$ref === 'string' && hops < 20; hops += 1) {
+    const { $ref, ...beside } = root;
+    const target = $defs[String($ref).slice('#/$defs/'.length)];
+    root = isJson(target) ? { ...target, ...beside } : beside;
+  }
+  return root;
+}
+
+/** @param parts ends with `left` below 0 when there are too many */
+function cutBelow(schema: unknown, parts: { readonly root: Json; left: number }, depth: number): unknown {
+  parts.left -= 1;
+  const found = isJson(schema) ? followRoot(schema, Object(parts.root.$defs)) : schema;
+  if (!isJson(found) || parts.left < 0) return found;
   const copy: Record<string, unknown> = Object.fromEntries(
     Object.entries(found).filter(([keyword]) => supported.has(keyword)),
   );
@@ -48,19 +65,11 @@ function cutBelow(schema: unknown, root: Json, depth: number): unknown {
     return description === undefined ? {} : { description };
   }
   if (isJson(found.properties)) {
-    const members = Object.entries(found.properties).map(([name, child]) => [name, cutBelow(child, root, depth - 1)]);
-    copy.properties = Object.fromEntries(members);
+    const members = Object.entries(found.properties);
+    if (members.length > parts.left) parts.left = -1;
+    else
+      copy.properties = Object.fromEntries(members.map(([name, child]) => [name, cutBelow(child, parts, depth - 1)]));
   }
-  if ([copy.type].flat().includes('array')) copy.items = cutBelow(found.items ?? {}, root, depth - 1);
+  if ([copy.type].flat().includes('array')) copy.items = cutBelow(found.items ?? {}, parts, depth - 1);
   return copy;
-}
-
-function follow(schema: unknown, root: Json): unknown {
-  let found = schema;
-  for (let hops = 0; isJson(found) && typeof found.$ref === 'string' && hops < 20; hops += 1) {
-    const { $ref, ...beside } = found;
-    const target: unknown = Reflect.get(Object(root.$defs), String($ref).slice('#/$defs/'.length));
-    found = isJson(target) ? { ...target, ...beside } : beside;
-  }
-  return found;
 }

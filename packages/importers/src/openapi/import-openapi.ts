@@ -4,14 +4,17 @@ import { freeName, freePluginId, snakeCase } from './names.ts';
 import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
 import { readDocument } from './read-document.ts';
 import { type Credentials, createCredentials } from './security.ts';
+import { createServers } from './servers.ts';
 
 export type { SchemaChecks };
 
 export interface ImportOptions {
   /** The id of the bundle. Default: derived from the document's title. */
   readonly id?: string | undefined;
-  /** The URL of the API, for documents without an absolute one. */
+  /** The URL of the API, in the place of those that the document names. */
   readonly server?: string | undefined;
+  /** Where the document comes from. Relative URLs refer to it. */
+  readonly address?: string | undefined;
   /** The operations to import, by `operationId` or plugin id. */
   readonly operations?: readonly string[] | undefined;
   /** Plugin ids by `operationId` or by their default. */
@@ -47,7 +50,8 @@ export interface ImportReport {
  */
 export function importOpenApi(text: string, checks: SchemaChecks, options: ImportOptions = {}): ImportedBundle {
   const document = readDocument(text, checks);
-  const credentials = createCredentials(document);
+  const servers = createServers(document, options);
+  const credentials = createCredentials(document, servers.base);
   const plugins = new Map<string, ImportedOperation>();
   const imported: Array<ImportReport['imported'][number]> = [];
   const skipped: Array<ImportReport['skipped'][number]> = [];
@@ -59,7 +63,7 @@ export function importOpenApi(text: string, checks: SchemaChecks, options: Impor
       skipped.push({ operation: name, reason: 'not chosen' });
       continue;
     }
-    const result = importOperation(operation, { document, credentials, server: options.server });
+    const result = importOperation(operation, { document, credentials, servers });
     if ('reason' in result) skipped.push({ operation: name, reason: result.reason });
     else {
       plugins.set(wanted, result);
@@ -67,7 +71,9 @@ export function importOpenApi(text: string, checks: SchemaChecks, options: Impor
     }
   }
   if (plugins.size === 0)
-    throw new Error(`No operation can be imported: ${skipped[0]?.reason ?? 'the document has none'}.`);
+    throw new Error(`No operation of ${all.length} can be imported: ${skipped[0]?.reason ?? 'the document has none'}.`);
+  const mayRefuse = all.some(({ operation }) => memberOf(operation.responses, '401') !== undefined);
+  if (mayRefuse && Object.keys(credentials.properties).length === 0) credentials.notes.add(noCredentials);
   const bundle = buildBundle(document, { options, credentials, plugins });
   return {
     ...bundle,
@@ -78,10 +84,13 @@ export function importOpenApi(text: string, checks: SchemaChecks, options: Impor
       operations: all.length,
       imported,
       skipped,
-      notes: [...credentials.notes, ...bundle.notes],
+      notes: [...servers.notes, ...credentials.notes, ...bundle.notes],
     },
   };
 }
+
+const noCredentials =
+  'The document describes no credentials, but the API can answer 401. If it needs any, add "credentials_schema" and "inject".';
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 

@@ -21,7 +21,7 @@ function documentOf(paths: object, components: object = {}): string {
   const info = { title: 'Names', version: '1' };
   return JSON.stringify({
     openapi: '3.0.3',
-    ...{ info, servers: [{ url: 'https://api.example.com' }], paths, components },
+    ...{ info, servers: [{ url: 'https://api.things.dev' }], paths, components },
   });
 }
 

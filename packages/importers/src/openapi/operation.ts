@@ -8,7 +8,7 @@ import { addBody } from './request-body.ts';
 import { createRequestParts, type RequestParts, toTemplate } from './request-parts.ts';
 import { readOutput } from './response.ts';
 import { type Credentials, isCredentialParameter, securityOf } from './security.ts';
-import { findServer } from './servers.ts';
+import type { Servers } from './servers.ts';
 
 export interface Operation {
   /** The method in the document's form: `get`. */
@@ -32,8 +32,7 @@ export interface ImportedOperation {
 export interface OperationContext {
   readonly document: OpenApiDocument;
   readonly credentials: Credentials;
-  /** The URL that the user set. */
-  readonly server: string | undefined;
+  readonly servers: Servers;
 }
 
 const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head']);
@@ -46,20 +45,26 @@ export function importOperation(
 ): ImportedOperation | { readonly reason: string } {
   const { method, path, item, operation } = asked;
   if (!methods.has(method)) return { reason: `declarative plugins do not support the method ${method.toUpperCase()}` };
-  const server = findServer(context.document, [operation.servers, item.servers], context.server);
-  if (server === undefined) return { reason: 'the document has no absolute server URL; add one with --server' };
+  const server = context.servers.find([operation.servers, item.servers]);
+  if ('reason' in server) return server;
+  const security = readSecurity(asked, context);
+  if ('reason' in security) return security;
   const output = readOutput(context.document, operation.responses);
   const converter = createSchemaConverter(context.document);
   const parts = createRequestParts();
-  const security = readSecurity(asked, context);
-  const parameters = readParameters(context.document, item.parameters, operation.parameters);
+  const isAuthorised = security.inject.some(sendsAuthorization);
+  const parameters = readParameters(context.document, item.parameters, operation.parameters).filter(
+    (parameter) => !(isAuthorised && isAuthorization(parameter)),
+  );
   const secrets: Parameter[] = parameters.filter(isSecret);
   for (const parameter of parameters) {
     if (!secrets.includes(parameter)) addParameter(parameter, parts, { document: context.document, converter });
   }
   const hasBody = operation.requestBody !== undefined && !safe.has(method);
+  const type = hasBody ? takeContentType(parts) : {};
   const refused = hasBody ? addBody(operation.requestBody, parts, { document: context.document, converter }) : null;
   if (refused !== null) return { reason: refused };
+  if (parts.body === undefined) Object.assign(parts.headers, type);
   if (parts.bodyType === 'multipart' && hasSecretField(parts)) {
     return { reason: 'its multipart form contains a credential, which a declarative plugin cannot send' };
   }
@@ -70,36 +75,59 @@ export function importOperation(
   const url = fillPath(path, parts);
   const input = fitSchema(inputSchema(parts, converter.definitions()), context.document.checks);
   const answered = fitSchema(output.output_schema, context.document.checks);
-  const cut = [input.note && `input: ${input.note}`, answered.note && `output: ${answered.note}`].filter(
-    (note) => note !== null,
-  );
-  const ignored =
-    operation.requestBody !== undefined && !hasBody
-      ? ['GET requests have no body, so the body in the document is left out.']
-      : [];
   return {
     plugin: {
-      name: (textOf(operation.summary) || humanised(textOf(operation.operationId) || `${method} ${path}`)).slice(
-        0,
-        120,
-      ),
+      name: titleOf(asked),
       description: describe(asked),
       effects: safe.has(method) ? 'read' : method === 'delete' ? 'destructive' : 'write',
       idempotent: method !== 'post' && method !== 'patch',
       // The roots of both schemas are objects.
       input_schema: input.schema as PluginManifest['input_schema'],
       output_schema: answered.schema as PluginManifest['output_schema'],
-      request: toTemplate(parts, method.toUpperCase(), `${server}${url}`),
+      request: toTemplate(parts, method.toUpperCase(), `${server.url}${url}`),
       ...(output.response === undefined ? {} : { response: output.response }),
     },
-    host: new URL(server).host,
+    host: new URL(server.url).host,
     inject: [...security.inject, ...own],
-    needed: security.needed,
-    notes: [...converter.notes, ...output.notes, ...cut, ...ignored],
+    needed: new Set([
+      ...security.needed,
+      ...secrets.flatMap((one, index) => (isNeeded(one) ? namesOf(own[index]) : [])),
+    ]),
+    notes: [...converter.notes, ...output.notes, ...lossesOf(operation, hasBody, { input, output: answered })],
   };
 }
 
+/** A body has its own type. */
+function takeContentType({ headers }: RequestParts): Record<string, string> {
+  const found = Object.entries(headers).filter(([name]) => name.toLowerCase() === 'content-type');
+  for (const [name] of found) delete headers[name];
+  return Object.fromEntries(found);
+}
+
+const isNeeded = (parameter: Parameter) => isAuthorization(parameter) && parameter.required;
+const namesOf = (one: Injection | undefined) => (one?.in === 'header' ? [one.credential] : []);
+
+type Fitted = ReturnType<typeof fitSchema>;
+
+function lossesOf(
+  { requestBody }: Json,
+  hasBody: boolean,
+  { input, output }: Record<'input' | 'output', Fitted>,
+): string[] {
+  return [
+    ...(input.note === null ? [] : [`input: ${input.note}`]),
+    ...(output.note === null ? [] : [`output: ${output.note}`]),
+    ...(requestBody === undefined || hasBody
+      ? []
+      : ['GET requests have no body, so the body in the document is left out.']),
+  ];
+}
+
 const maxDescription = 4_000;
+
+function titleOf({ method, path, operation }: Operation): string {
+  return (textOf(operation.summary) || humanised(textOf(operation.operationId) || `${method} ${path}`)).slice(0, 120);
+}
 
 function describe({ method, path, operation }: Operation): string {
   const texts = [textOf(operation.summary), textOf(operation.description)].filter((text) => text !== '');
@@ -135,8 +163,21 @@ interface Security {
   readonly token: string | undefined;
 }
 
-function readSecurity({ operation }: Operation, { document, credentials }: OperationContext): Security {
-  const alternatives = securityOf(document, operation).map((names) => names.map((name) => credentials.scheme(name)));
+/** Leaves out the alternatives that cannot be sent. Without any other, nobody can call the operation. */
+function readSecurity(
+  { operation }: Operation,
+  { document, credentials }: OperationContext,
+): Security | { readonly reason: string } {
+  const stated = securityOf(document, operation);
+  const alternatives = stated
+    .map((names) => names.map((name) => credentials.scheme(name)))
+    .filter((schemes) => !schemes.includes(undefined));
+  if (stated.length > 0 && alternatives.length === 0) {
+    const names = [...new Set(stated.flat())].slice(0, 5).map((name) => JSON.stringify(name));
+    return {
+      reason: `it needs credentials that a declarative plugin cannot send, or that are not described: ${names}`,
+    };
+  }
   const sets = alternatives.map((schemes) => new Set(schemes.flatMap((scheme) => scheme?.names ?? [])));
   const [first = new Set<string>(), ...others] = sets;
   const needed = others.reduce((all, set) => all.intersection(set), first);
@@ -150,12 +191,29 @@ function readSecurity({ operation }: Operation, { document, credentials }: Opera
   return { inject: [...inject.values()], needed, token: more.length === 0 ? token : undefined };
 }
 
+function isAuthorization({ in: place, name }: Parameter): boolean {
+  return place === 'header' && name.toLowerCase() === 'authorization';
+}
+
+function sendsAuthorization(one: Injection): boolean {
+  return one.in === 'header'
+    ? String(one.name).toLowerCase() === 'authorization'
+    : one.in === 'basic' || one.in === 'oauth2';
+}
+
 function isSecret(parameter: Parameter): boolean {
+  if (isAuthorization(parameter)) return true;
   return (parameter.in === 'header' || parameter.in === 'query') && isCredentialParameter(parameter);
 }
 
+const whole = 'The whole value of the header "Authorization", such as "Bearer …".';
+
 function ownCredential(parameter: Parameter, token: string | undefined, { credentials }: OperationContext): Injection {
-  const [injection] = credentials.forParameter(parameter, parameter.in === 'query' ? 'query' : 'header', token).inject;
+  const described = isAuthorization(parameter)
+    ? { ...parameter, description: `${parameter.description} ${whole}` }
+    : parameter;
+  const place = parameter.in === 'query' ? 'query' : 'header';
+  const [injection] = credentials.forParameter(described, place, isAuthorization(parameter) ? undefined : token).inject;
   if (injection === undefined) throw new Error('a credential of a parameter is injected once');
   return injection;
 }

@@ -14,8 +14,8 @@ export interface Parameter {
   readonly prefix: string;
 }
 
-/** Headers that describe the message. OpenAPI ignores them as parameters. */
-const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
+/** Headers that describe the message. OpenAPI ignores them as parameters, but some APIs need the only value that a document allows. */
+const messageHeaders = new Set(['accept', 'content-type']);
 
 /** The parameters of an operation and of its path. Those of the operation override the others. */
 export function readParameters(document: OpenApiDocument, ...levels: readonly unknown[]): Parameter[] {
@@ -36,7 +36,6 @@ function readParameter(document: OpenApiDocument, value: unknown): Parameter | u
   const place = places.find((name) => name === Reflect.get(Object(item), 'in'));
   if (!isJson(item) || place === undefined || textOf(item.name) === '') return undefined;
   const name = textOf(item.name);
-  if (place === 'header' && ignoredHeaders.has(name.toLowerCase())) return undefined;
   const content = isJson(item.content) ? Object.values(item.content)[0] : undefined;
   const schema = item.schema ?? Reflect.get(Object(content), 'schema');
   return {
@@ -78,11 +77,10 @@ export function addParameter(
     converter.notes.add(`The parameter ${JSON.stringify(name)} is left out: a manifest cannot contain this name.`);
     return;
   }
-  const constant = required ? onlyValue(document, schema) : undefined;
-  if (constant !== undefined && parameter.in !== 'path') {
-    parts[sections[parameter.in]][name] = constant;
-    return;
-  }
+  const isMessageHeader = parameter.in === 'header' && messageHeaders.has(name.toLowerCase());
+  const constant = required || isMessageHeader ? onlyValue(document, schema, parameter.in === 'header') : undefined;
+  if (constant !== undefined && parameter.in !== 'path') parts[sections[parameter.in]][name] = constant;
+  if ((constant !== undefined && parameter.in !== 'path') || isMessageHeader) return;
   const input = addInput(parts, converter, { name, schema, description, isRequired: required });
   // Styles apply only to lists and objects.
   const needsStyle =
@@ -97,9 +95,10 @@ export function addParameter(
   if (needsStyle) parts.styles[section][name] = style;
 }
 
-/** The text that a required parameter always has; undefined when there is a choice. */
-function onlyValue(document: OpenApiDocument, schema: unknown): string | undefined {
-  const { const: fixed, enum: values = [fixed] } = Object(document.follow(schema));
+/** The text that a required parameter always has, or the default of a header; undefined when there is a choice. */
+function onlyValue(document: OpenApiDocument, schema: unknown, isHeader: boolean): string | undefined {
+  const { const: fixed, enum: choices, default: preset } = Object(document.follow(schema));
+  const values = isHeader && preset !== undefined ? [preset] : (choices ?? [fixed]);
   const [value, ...others]: unknown[] = Array.isArray(values) ? values : [];
   const isText = typeof value === 'string' && value !== '' && !/[{}\p{Cc}]/u.test(value);
   return isText && others.length === 0 ? value : undefined;

@@ -1,6 +1,7 @@
 import type { ParameterStyle } from '@quartermaster/plugin-kit';
 import type { SchemaConverter } from './convert-schema.ts';
 import { isJson, isWritable, type Json, memberOf, type OpenApiDocument, textOf } from './document.ts';
+import { isPlainObject, mergePlainParts } from './merge-all-of.ts';
 import { addInput, type RequestParts } from './request-parts.ts';
 
 interface Context {
@@ -56,7 +57,8 @@ function addFields(
   parts: RequestParts,
   { document, converter, type }: Context & { type: 'json' | 'form' | 'multipart' },
 ): string | null {
-  const schema = plainObject(document, media.schema);
+  const schema = plainObject(document, media.schema, type !== 'json');
+  if (schema !== undefined && !isRequired && Object.keys(schema.properties).length === 0) return null;
   parts.bodyType = type;
   if (type === 'json' && /\+json$/.test(mediaType)) parts.headers['Content-Type'] = mediaType;
   const needed = new Set(Array.isArray(schema?.required) ? schema.required.map(String) : []);
@@ -86,30 +88,19 @@ function addFields(
   return null;
 }
 
-/** The schema when it only lists properties; otherwise undefined. */
-function plainObject(document: OpenApiDocument, value: unknown): (Json & { properties: Json }) | undefined {
-  const schema = document.follow(value);
-  if (!isJson(schema) || !isJson(schema.properties) || Object.keys(schema.properties).length === 0) return undefined;
-  const constraints = Object.entries(schema).filter(([keyword]) => !keyword.startsWith('x-') && !remarks.has(keyword));
-  const isPlain = constraints.every(([keyword, member]) =>
-    keyword === 'additionalProperties' ? typeof member === 'boolean' : fields.has(keyword),
-  );
-  return isPlain && [schema.type ?? 'object'].flat().includes('object')
-    ? { ...schema, properties: schema.properties }
-    : undefined;
+/** The schema when it only lists properties; otherwise undefined. Only a form lists those of an `allOf`. */
+function plainObject(
+  document: OpenApiDocument,
+  value: unknown,
+  isForm: boolean,
+): (Json & { properties: Json }) | undefined {
+  const followed = document.follow(value);
+  if (!isJson(followed)) return undefined;
+  const schema = isForm && Array.isArray(followed.allOf) ? mergePlainParts(document, followed) : followed;
+  if (schema === undefined || !isPlainObject(schema)) return undefined;
+  const properties = isJson(schema.properties) ? schema.properties : {};
+  return isForm || Object.keys(properties).length > 0 ? { ...schema, properties } : undefined;
 }
-
-const remarks = new Set([
-  'title',
-  'description',
-  'example',
-  'examples',
-  'xml',
-  'externalDocs',
-  'deprecated',
-  'default',
-]);
-const fields = new Set(['type', 'properties', 'required']);
 
 /** Converts the encoding of a form field to a parameter style, as for query parameters. */
 function formStyle(media: Json, name: string): ParameterStyle | undefined {

@@ -1,6 +1,7 @@
 import type { ResponseMapping } from '@quartermaster/plugin-kit';
 import { createSchemaConverter } from './convert-schema.ts';
 import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
+import { followRoot } from './fit-schema.ts';
 
 export interface Output {
   readonly output_schema: Json;
@@ -72,17 +73,6 @@ function ofJson(document: OpenApiDocument, media: unknown, description: string):
     response: undefined,
     notes,
   };
-}
-
-/** Follows references at the root, because the root must declare its type. */
-export function followRoot(schema: Json, $defs: Json): Json {
-  let root = schema;
-  for (let hops = 0; typeof root.$ref === 'string' && hops < 20; hops += 1) {
-    const { $ref, ...beside } = root;
-    const target = $defs[String($ref).slice('#/$defs/'.length)];
-    root = isJson(target) ? { ...target, ...beside } : beside;
-  }
-  return root;
 }
 
 /** Whether the schema allows objects only, as the root of a plugin's schema must. */

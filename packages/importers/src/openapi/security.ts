@@ -24,7 +24,8 @@ export interface Credentials {
   readonly notes: Set<string>;
 }
 
-export function createCredentials(document: OpenApiDocument): Credentials {
+/** @param base the URL that relative URLs of token endpoints refer to */
+export function createCredentials(document: OpenApiDocument, base: string | undefined): Credentials {
   const properties: Record<string, Json> = {};
   const schemes = new Map<string, Scheme | undefined>();
   const notes = new Set<string>();
@@ -45,10 +46,7 @@ export function createCredentials(document: OpenApiDocument): Credentials {
   function read(name: string): Scheme | undefined {
     const found = document.follow(memberOf(described, name));
     if (!isJson(found)) return undefined;
-    const scheme = readScheme(found, name);
-    if (scheme === undefined)
-      notes.add(`A declarative plugin cannot send credentials of the security scheme ${JSON.stringify(name)}.`);
-    return scheme;
+    return readScheme(found, name);
   }
 
   function readScheme(found: Json, name: string): Scheme | undefined {
@@ -61,7 +59,7 @@ export function createCredentials(document: OpenApiDocument): Credentials {
       const password = add('PASSWORD', `Password for basic authentication. ${description}`);
       return { names: [username, password], inject: [{ in: 'basic', username, password }] };
     }
-    const tokenUrl = kind === 'oauth2' ? clientTokenUrl(found) : undefined;
+    const tokenUrl = kind === 'oauth2' ? clientTokenUrl(found, base) : undefined;
     if (tokenUrl !== undefined) return clientCredentials(tokenUrl, description);
     const isToken = (kind === 'http' && scheme === 'bearer') || kind === 'oauth2' || kind === 'openIdConnect';
     if (!isToken) return undefined;
@@ -102,10 +100,12 @@ export function createCredentials(document: OpenApiDocument): Credentials {
  * The token endpoint for client credentials. Undefined when other flows exist, in which people sign in. The API then belongs to its
  * users, and an access token of a user is the credential.
  */
-function clientTokenUrl({ flows }: Json): string | undefined {
+function clientTokenUrl({ flows }: Json, base: string | undefined): string | undefined {
   if (!isJson(flows) || Object.keys(flows).some((flow) => flow !== 'clientCredentials')) return undefined;
-  const url: unknown = Reflect.get(Object(flows.clientCredentials), 'tokenUrl');
-  return typeof url === 'string' && /^https:\/\/[^\s?#{}]+$/.test(url) && URL.canParse(url) ? url : undefined;
+  const given = textOf(Reflect.get(Object(flows.clientCredentials), 'tokenUrl'));
+  const isRelative = given !== '' && !URL.canParse(given) && base !== undefined && URL.canParse(given, base);
+  const url = isRelative ? new URL(given, base).href : given;
+  return /^https:\/\/[^\s?#{}]+$/.test(url) && URL.canParse(url) ? url : undefined;
 }
 
 function apiKey(found: Json, credential: string): Scheme | undefined {
@@ -132,8 +132,26 @@ export function isCredentialParameter({ name, description }: { name: string; des
   return /^(access|auth)?[_-]?token$/i.test(name) && /authenticat|authoriz|access token|api key/i.test(description);
 }
 
-/** The security alternatives of an operation, each with the names of its schemes. An empty alternative needs none. */
+/**
+ * The security alternatives of an operation, each with the names of its schemes. An empty alternative needs none. A document that says
+ * nowhere which operations need its schemes means all of them, each as an alternative.
+ */
 export function securityOf(document: OpenApiDocument, operation: Json): string[][] {
   const listed = operation.security ?? document.root.security;
-  return Array.isArray(listed) ? listed.filter(isJson).map((alternative) => Object.keys(alternative)) : [];
+  if (Array.isArray(listed)) return listed.filter(isJson).map((alternative) => Object.keys(alternative));
+  if (statesSecurity(document)) return [];
+  const described: unknown = Reflect.get(Object(document.root.components), 'securitySchemes');
+  return [...Object.keys(Object(described)).map((name) => [name]), []];
+}
+
+const stated = new WeakMap<OpenApiDocument, boolean>();
+
+/** Whether any operation names what it needs. */
+function statesSecurity(document: OpenApiDocument): boolean {
+  const known = stated.get(document);
+  if (known !== undefined) return known;
+  const items = Object.values(Object(document.root.paths)).map(document.follow);
+  const found = items.flatMap((item) => Object.values(Object(item))).some((one) => isJson(one) && 'security' in one);
+  stated.set(document, found);
+  return found;
 }

@@ -11,7 +11,7 @@ const read = createReadDefinitions(noNetwork);
 const things = {
   openapi: '3.0.3',
   info: { title: 'Things', version: '1.2', license: { name: 'MIT' } },
-  servers: [{ url: 'https://api.example.com/v1' }],
+  servers: [{ url: 'https://api.things.dev/v1' }],
   paths: { '/things': { get: { operationId: 'listThings', responses: { 200: { description: 'Done.' } } } } },
 };
 const openapi = (content: string) => ({ kind: 'openapi' as const, content });
@@ -22,7 +22,7 @@ test('a document becomes the archive of a bundle, and says what is not imported'
   const { contents, files } = await openArchive(found.bytes);
   assert.deepEqual([contents.bundleId, contents.version], ['my_things', '1.2.0']);
   assert.deepEqual([...files.keys()], ['bundle.yaml', 'import-report.json', 'list_things.yaml']);
-  assert.deepEqual([found.name, found.licence], ['api.example.com', 'MIT']);
+  assert.deepEqual([found.name, found.licence], ['api.things.dev', 'MIT']);
   assert.equal(found.warnings[0], '1 of 2 actions are imported.');
   assert.match(found.warnings[1] ?? '', /^Not imported: TRACE \/raw: /);
 });
@@ -30,10 +30,10 @@ test('a document becomes the archive of a bundle, and says what is not imported'
 test('a document is fetched by its URL, and a failure names its reason', async () => {
   const answer = (result: Partial<EgressResult>) =>
     createReadDefinitions({ ...noNetwork, send: async () => result as EgressResult });
-  const source = { kind: 'openapi' as const, url: 'https://api.example.com/openapi.json' };
+  const source = { kind: 'openapi' as const, url: 'https://api.things.dev/openapi.json' };
   const body = Buffer.from(JSON.stringify(things));
   const found = await answer({ kind: 'response', status: 200, body })(source, undefined, signal);
-  assert.equal(found.name, 'api.example.com');
+  assert.equal(found.name, 'api.things.dev');
   for (const [result, message] of [
     [{ kind: 'response', status: 404, body }, /status 404/],
     [{ kind: 'refused', message: 'No.' }, /The import failed: No\. Check the URL/],
