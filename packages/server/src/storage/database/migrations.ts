@@ -13,6 +13,7 @@ import { createOauthRecordIndex } from './migrations/0009-oauth-records-of-grant
 import { addAdministratorSource } from './migrations/0010-administrator-source.ts';
 import { createBundleArchives } from './migrations/0011-bundle-archives.ts';
 import { createConnections } from './migrations/0012-connections.ts';
+import { createObjectStorage } from './migrations/0013-object-storage.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -35,6 +36,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0010-administrator-source': addAdministratorSource,
     '0011-bundle-archives': createBundleArchives(dialect),
     '0012-connections': createConnections(dialect),
+    '0013-object-storage': createObjectStorage(dialect),
   };
 }
 

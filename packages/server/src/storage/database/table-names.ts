@@ -8,6 +8,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   api_key: true,
   key_change: true,
   blob: true,
+  blob_intent: true,
   verification: true,
   file: true,
   artifact: true,

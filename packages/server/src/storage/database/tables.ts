@@ -29,6 +29,7 @@ export interface Tables extends AccountTables, AuditTables, OauthTables, RateTab
   api_key: KeyTable;
   key_change: KeyChangeTable;
   blob: BlobTable;
+  blob_intent: BlobIntentTable;
   verification: VerificationTable;
   file: FileTable;
   artifact: ArtifactTable;
@@ -72,6 +73,10 @@ export interface StoreTable {
   folder_id: string | null;
   /** The key that encrypts credentials; null until a process with a key starts. */
   encryption_key_id: string | null;
+  /** The id of the object storage with the content; null while the data folder has it. */
+  blobs_id: string | null;
+  /** Where the object storage was at the last start, for error messages. */
+  blobs_place: string | null;
 }
 
 /** The process that serves files, or served them last. */
@@ -138,6 +143,13 @@ export interface BlobTable {
   /** Set while the stored bytes are known to be damaged: see `BlobDamage`. */
   damage: string | null;
   damaged_at: number | null;
+}
+
+/** A blob in object storage that may have no row, because its upload has not ended. */
+export interface BlobIntentTable {
+  blob_id: string;
+  state: 'open' | 'abandoned' | 'erased';
+  changed_at: number;
 }
 
 /** The table has one row, about the background verification of all blobs. */

@@ -7,7 +7,7 @@ import { createBucketFolders } from './bucket-folders.ts';
 import { createDiskQuarantine, emptyOldestFirst, listFolder, readBlob } from './disk-quarantine.ts';
 import { isMissing, removeFile, renameFile } from './file-system.ts';
 import { differentFileSystems, diskFailure, diskNearlyFull, notABlobId, readFailure } from './problems.ts';
-import { createStagedFile } from './staging-file.ts';
+import { createStagedFile, persistOnDisk } from './staging-file.ts';
 
 /**
  * Stores blobs as files: `<folder>/staging/<blobId>.<pid>` while they arrive, `<folder>/blobs/<bucket>/<blobId>`
@@ -44,13 +44,14 @@ export async function openDiskBlobStore(
     quarantine,
     stage: (blobId) => {
       const bucket = bucketOf(blobId);
-      return createStagedFile({
-        blobId,
-        stagingPath: join(staging, `${blobId}.${process.pid}`),
+      const stagingPath = join(staging, `${blobId}.${process.pid}`);
+      const persist = persistOnDisk({
+        stagingPath,
         blobPath: pathOf(blobId),
         prepareFolder: () => buckets.create(bucket),
         syncFolder: () => buckets.sync(bucket),
       });
+      return createStagedFile({ blobId, stagingPath, persist });
     },
     open: (blobId, range) => readBlob(pathOf(blobId), blobId, range),
     remove: async (blobId) => {
@@ -80,11 +81,11 @@ export async function openDiskBlobStore(
 /** Milliseconds for which a measurement of the free space is reused, because thousands of uploads may ask for it. */
 const freeSpaceHolds = 250;
 
-/** Erases quarantined bytes, oldest first, until there is enough space. Only then is an upload refused. */
-function createRoomCheck(
+/** Erases quarantined bytes on the disk, oldest first, until there is enough space. Only then is an upload refused. */
+export function createRoomCheck(
   folder: string,
   leastFreeBytes: number,
-  { quarantine, logger }: { quarantine: BlobQuarantine; logger: Pick<Logger, 'warn'> | undefined },
+  { quarantine, logger }: { quarantine?: BlobQuarantine; logger?: Pick<Logger, 'warn'> | undefined } = {},
 ): BlobStore['checkRoom'] {
   let lastCheck = Number.NEGATIVE_INFINITY;
   let free: Promise<number> = Promise.resolve(0);
@@ -94,7 +95,7 @@ function createRoomCheck(
     return bavail * bsize;
   };
   const ask = async () => {
-    if ((await measure()) < leastFreeBytes) {
+    if (quarantine !== undefined && (await measure()) < leastFreeBytes) {
       const erased = await emptyOldestFirst(quarantine, async () => (await measure()) >= leastFreeBytes);
       const fields = { blobs: erased.length, blob_ids: erased };
       if (erased.length > 0) logger?.warn(fields, 'quarantined blobs erased: the disk is nearly full');

@@ -1,12 +1,20 @@
 import fs, { createReadStream } from 'node:fs';
 import { opendir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
 import { isId } from '../../platform/identifier.ts';
-import { BlobMissing, type BlobQuarantine, type ByteRange, type StoredBlob } from '../../stores/files/blob-store.ts';
+import {
+  BlobMissing,
+  type BlobQuarantine,
+  type ByteRange,
+  type OpenedBlob,
+  type StoredBlob,
+} from '../../stores/files/blob-store.ts';
 import { isMissing, openFile, removeFile, renameFile } from './file-system.ts';
 import { diskFailure, readFailure } from './problems.ts';
+
+const sizeOfFile = promisify(fs.fstat);
 
 export interface QuarantinePlace {
   readonly folder: string;
@@ -98,10 +106,11 @@ export async function* listFolder(folder: string): AsyncGenerator<StoredBlob> {
  * Opens the bytes of a blob. Opening and reading fail with the same errors.
  * @throws BlobMissing, BlobUnreadable, or SERVICE_UNAVAILABLE when the disk fails
  */
-export async function readBlob(path: string, blobId: string, range?: ByteRange): Promise<Readable> {
+export async function readBlob(path: string, blobId: string, range?: ByteRange): Promise<OpenedBlob> {
   try {
     const fd = await openFile(path, 'r');
-    return createReadStream('', { fd, fs: reading, highWaterMark: 256 * 1024, ...range });
+    const stream = createReadStream('', { fd, fs: reading, highWaterMark: 256 * 1024, ...range });
+    return Object.assign(stream, { blobBytes: (await sizeOfFile(fd)).size });
   } catch (error) {
     throw isMissing(error) ? new BlobMissing(blobId) : diskFailure(readFailure(error));
   }

@@ -110,8 +110,23 @@ const writeBytes = 256 * 1024;
 const mostPieces = 512;
 const nothing = Buffer.alloc(0);
 
-interface StagedFilePlace {
+export interface StagedFilePlace {
   readonly blobId: string;
+  readonly stagingPath: string;
+  /** Makes the bytes durable, and removes or moves the staging file, if there is one. */
+  readonly persist: (staged: StagedContent) => Promise<void>;
+}
+
+/** The complete bytes: the first ones in the file, the others, at most 256 KiB, in memory. */
+export interface StagedContent {
+  readonly file: StagingFile;
+  readonly digest: BlobDigest;
+  /** The bytes that are not in the file. The caller takes them. */
+  readonly takeRest: () => Gathered;
+  readonly read: StagedBlob['read'];
+}
+
+export interface DiskPlace {
   readonly stagingPath: string;
   readonly blobPath: string;
   /** Resolves when the blob's folder exists durably. */
@@ -120,8 +135,21 @@ interface StagedFilePlace {
   readonly syncFolder: () => Promise<void>;
 }
 
+/** Keeps staged bytes as a file: syncs the staging file and renames it. */
+export function persistOnDisk(place: DiskPlace): StagedFilePlace['persist'] {
+  return async ({ file, takeRest }) => {
+    const rest = takeRest();
+    if (rest.pieces.length > 0 || !file.isThere()) await file.write(rest);
+    await file.sync();
+    await place.prepareFolder();
+    await renameFile(place.stagingPath, place.blobPath);
+    // After a failed sync of the folder it is unknown whether the name is durable, so nothing is deleted.
+    await Promise.all([place.syncFolder(), file.close()]);
+  };
+}
+
 /**
- * A blob that is being written to the disk. It holds about 512 KiB in memory: the bytes being written and those
+ * A blob that arrives in a staging file. It holds about 512 KiB in memory: the bytes being written and those
  * arriving in the meantime.
  */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
@@ -130,6 +158,7 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
   let bytes = 0;
   let gathered: Buffer[] = [];
   let gatheredBytes = 0;
+  let digest: BlobDigest = { bytes: 0, sha256: '' };
   let state: 'open' | 'finished' | 'committed' | 'discarded' = 'open';
 
   function takeGathered(): Gathered {
@@ -157,13 +186,12 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
     gathered = [];
   }
 
-  async function persist(): Promise<void> {
-    if (gathered.length > 0 || !file.isThere()) await file.write(takeGathered());
-    await file.sync();
-    await place.prepareFolder();
-    await renameFile(place.stagingPath, place.blobPath);
-    // After a failed sync of the folder it is unknown whether the name is durable, so nothing is deleted.
-    await Promise.all([place.syncFolder(), file.close()]);
+  async function read(position: number, length: number): Promise<Buffer> {
+    const wanted = Math.min(length, Math.max(0, bytes - position));
+    await backfill();
+    if (file.written() > 0) return file.read(position, wanted);
+    gathered = [gathered.length === 1 ? (gathered[0] ?? nothing) : Buffer.concat(gathered)];
+    return (gathered[0] ?? nothing).subarray(position, position + wanted);
   }
 
   return {
@@ -184,18 +212,13 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
       state = 'finished';
       await file.settle();
       await backfill();
-      return { bytes, sha256: hash.digest('hex') };
+      digest = { bytes, sha256: hash.digest('hex') };
+      return digest;
     },
-    async read(position, length) {
-      const wanted = Math.min(length, Math.max(0, bytes - position));
-      await backfill();
-      if (file.written() > 0) return file.read(position, wanted);
-      gathered = [gathered.length === 1 ? (gathered[0] ?? nothing) : Buffer.concat(gathered)];
-      return (gathered[0] ?? nothing).subarray(position, position + wanted);
-    },
+    read,
     async commit() {
       try {
-        await persist();
+        await place.persist({ file, digest, takeRest: takeGathered, read });
         state = 'committed';
       } catch (error) {
         file.keepFailure(error);

@@ -14,18 +14,26 @@ import { findDeleted } from '../database/deleted-projects.ts';
 import type { Tables } from '../database/tables.ts';
 import { archivePurpose } from './archive-repository.ts';
 import { artifactPurpose } from './artifact-repository.ts';
+import { closeIntents, openIntents } from './blob-intents.ts';
 import { storeAnswer } from './idempotency-repository.ts';
 import { changeUsage, totalOf, type UsageSums } from './project-usage.ts';
 
 type NewRow = NewFile['file'];
 type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
 
+interface AddContext {
+  readonly transaction: Transaction<Tables>;
+  readonly dialect: Database['dialect'];
+  /** Whether the bytes are in object storage. */
+  readonly hasIntents: boolean;
+}
+
 /**
  * Adds files in few statements: three for the files of one project, and one more for each idempotency key. Files that
  * would exceed the limit of their project are refused; a smaller file after them may still fit.
  */
 export async function addFiles(
-  { transaction, dialect }: { readonly transaction: Transaction<Tables>; readonly dialect: Database['dialect'] },
+  { transaction, dialect, hasIntents }: AddContext,
   files: readonly NewFile[],
   limits: FileLimits,
   isStored: IsStored,
@@ -35,7 +43,8 @@ export async function addFiles(
     dialect,
     files.map(({ file }) => file.projectId),
   );
-  const open = files.filter(({ file }) => !deleted.has(file.projectId));
+  const givenUp = hasIntents ? await closeIntents(transaction, files) : new Set<string>();
+  const open = files.filter(({ file }) => !deleted.has(file.projectId) && !givenUp.has(file.blobId));
   const usage = await addUsage(transaction, open, limits);
   const refused = new Map<string, AddOutcome>();
   const stored: NewRow[] = [];
@@ -61,7 +70,16 @@ export async function addFiles(
   if (artifacts.length > 0) await transaction.insertInto('artifact').values(artifacts).execute();
   const archives = stored.filter(isArchive).map(toArchiveRow);
   if (archives.length > 0) await transaction.insertInto('bundle_archive').values(archives).execute();
-  return files.map(({ file }) => added.get(file.id) ?? refused.get(file.id) ?? { kind: 'no_project' });
+  const unused = files.flatMap(({ file }) => {
+    const outcome = added.get(file.id);
+    const isUsed = outcome?.kind === 'added' && outcome.blobId === file.blobId;
+    return isUsed || givenUp.has(file.blobId) ? [] : [file.blobId];
+  });
+  if (hasIntents && unused.length > 0) await openIntents({ transaction, dialect }, unused);
+  return files.map(
+    ({ file }) =>
+      added.get(file.id) ?? refused.get(file.id) ?? { kind: givenUp.has(file.blobId) ? 'given_up' : 'no_project' },
+  );
 }
 
 type Sums = Pick<UsageSums, 'bytes' | 'textBytes' | 'files'>;

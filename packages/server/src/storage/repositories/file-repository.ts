@@ -25,11 +25,17 @@ import { artifactPurpose } from './artifact-repository.ts';
 import { changeUsage, correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
 
 /** Stores files in either database. */
-export function createFileRepository(database: Database): FileRepository {
+export function createFileRepository(
+  database: Database,
+  /** `hasIntents`: whether the bytes of added files are in object storage. */
+  { hasIntents = false }: { readonly hasIntents?: boolean } = {},
+): FileRepository {
   const { read, write } = database;
   return {
     add: (files, limits, isStored) =>
-      commit(database, (transaction) => addFiles({ transaction, dialect: database.dialect }, files, limits, isStored)),
+      commit(database, (transaction) =>
+        addFiles({ transaction, dialect: database.dialect, hasIntents }, files, limits, isStored),
+      ),
     find: async (projectId, fileId, reach = null) => {
       const row = await read
         .selectFrom('file')

@@ -8,8 +8,8 @@ export function createStoreRepository({ write }: Database): StoreIdentityReposit
   const read = () => write.selectFrom('store').selectAll().executeTakeFirstOrThrow();
   return {
     async readIdentity() {
-      const { id, folder_id: folderId } = await read();
-      return { storeId: id, folderId };
+      const { id, folder_id: folderId, blobs_id: blobsId, blobs_place: blobsPlace } = await read();
+      return { storeId: id, folderId, blobsId, blobsPlace };
     },
     async claimFolder(folderId, replaced) {
       const claim = write.updateTable('store').set({ folder_id: folderId });
@@ -17,6 +17,13 @@ export function createStoreRepository({ write }: Database): StoreIdentityReposit
         .where((is) => (replaced === null ? is('folder_id', 'is', null) : is('folder_id', '=', replaced)))
         .execute();
       return (await read()).folder_id === folderId;
+    },
+    async claimBlobs({ id, place }, replaced) {
+      const claim = write.updateTable('store').set({ blobs_id: id, blobs_place: place });
+      await claim
+        .where((is) => (replaced === null ? is('blobs_id', 'is', null) : is('blobs_id', '=', replaced)))
+        .execute();
+      return (await read()).blobs_id === id;
     },
     encryptionKeyId: async () => (await read()).encryption_key_id,
     async recordEncryptionKey(keyId) {

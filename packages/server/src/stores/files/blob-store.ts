@@ -12,10 +12,10 @@ export interface BlobStore {
   /** @param blobId an unused id of kind `blob` */
   stage(blobId: string): StagedBlob;
   /**
-   * Returns the bytes of the blob or of a range. Rejects with {@link BlobMissing} before the first byte when the blob
+   * Returns the bytes of the blob or of a range, and the size of the blob. Rejects with {@link BlobMissing} before the first byte when the blob
    * does not exist. Rejects with {@link BlobUnreadable}, also during the read, when the disk cannot read it.
    */
-  open(blobId: string, range?: ByteRange): Promise<Readable>;
+  open(blobId: string, range?: ByteRange): Promise<OpenedBlob>;
   /** Erases the blob, including a quarantined one. Resolves also when the blob did not exist. */
   remove(blobId: string): Promise<void>;
   /**
@@ -32,6 +32,9 @@ export interface BlobStore {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Streams bytes of a blob. `blobBytes` is the size of the whole blob, also for a range. */
+export type OpenedBlob = Readable & { readonly blobBytes: number };
 
 /** Holds unused bytes that may be the only copy of a file. `open`, `size` and `list` do not find them. */
 export interface BlobQuarantine {

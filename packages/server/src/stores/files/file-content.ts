@@ -5,6 +5,7 @@ import type { DownloadOrder } from './download-order.ts';
 import {
   checkLength,
   type ExpectedContent,
+  openStored,
   readVerified,
   type VerifiedContentDeps,
 } from './maintenance/verified-content.ts';
@@ -58,7 +59,7 @@ export async function answerContent(
   const answer = readRange(asked, file.bytes);
   if (answer.kind === 'unsatisfiable') throw rangeNotSatisfiable(asked ?? '', file.bytes);
   const range = answer.kind === 'part' ? answer.range : undefined;
-  await checkLength(deps, file);
+  if (request.headOnly) await checkLength(deps, file);
   const length = range === undefined ? file.bytes : range.end - range.start + 1;
   return {
     status: range === undefined ? 200 : 206,
@@ -79,7 +80,7 @@ async function openContent(
   file: ServedContent,
   range: ByteRange | undefined,
 ): Promise<Readable> {
-  const stored = await deps.blobs.open(file.blobId, range);
+  const stored = await openStored(deps, file, range);
   const pieces = range === undefined ? readVerified(deps, file, stored) : stored;
   const ordered = Readable.from(deps.downloadOrder(file.projectId, pieces), { objectMode: false });
   // When the client disconnects before the first read, the generator ends without having started.

@@ -41,7 +41,8 @@ export interface NewFile {
 
 /**
  * `claim_lost`: another request has claimed the idempotency key. `no_room`: the project's files would exceed its bytes.
- * `too_many_files`: they would exceed its number of files. `no_project`: the project is being deleted. In these cases nothing of the file is stored.
+ * `too_many_files`: they would exceed its number of files. `no_project`: the project is being deleted. `given_up`: the bytes arrived in the
+ * object storage so long ago that the sweep may erase them. In these cases nothing of the file is stored.
  */
 export type AddOutcome =
   | {
@@ -53,7 +54,8 @@ export type AddOutcome =
   | { readonly kind: 'claim_lost' }
   | { readonly kind: 'no_room' }
   | { readonly kind: 'too_many_files' }
-  | { readonly kind: 'no_project' };
+  | { readonly kind: 'no_project' }
+  | { readonly kind: 'given_up' };
 
 /**
  * Returns whether all bytes of a blob are stored. Called in the transaction for a blob that is kept instead of a new

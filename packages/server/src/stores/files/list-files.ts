@@ -4,7 +4,7 @@ import { emptyPage, type Page } from '../../platform/page.ts';
 import type { FileReach } from '../../platform/permissions.ts';
 import type { FileAccess } from './file-access.ts';
 import type { FileRepository, StoredFile } from './file-repository.ts';
-import { checkLength, readVerified, type VerifiedContentDeps } from './maintenance/verified-content.ts';
+import { readStored, type VerifiedContentDeps } from './maintenance/verified-content.ts';
 
 /** Returns one page of the files of a project that the caller sees. */
 export async function listFiles(
@@ -27,9 +27,6 @@ export function createFileAccess(
 ): FileAccess {
   return {
     findFile: (projectId, fileId, reach) => deps.files.find(projectId, fileId, reach),
-    async *open(file) {
-      await checkLength(deps, file);
-      yield* readVerified(deps, file, await deps.blobs.open(file.blobId));
-    },
+    open: (file) => readStored(deps, file),
   };
 }

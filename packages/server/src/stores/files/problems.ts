@@ -123,6 +123,15 @@ export function fileOfOthers(fileId: string): Problem {
   );
 }
 
+/** The bytes reached the object storage, but their row was not written within an hour. */
+export function uploadGivenUp(): Problem {
+  return new Problem(
+    'SERVICE_UNAVAILABLE',
+    'The upload took longer than an hour after its last byte, so it was given up. Nothing was stored. Send the file again.',
+    { retryAfter: 1 },
+  );
+}
+
 /** The database did not answer the COMMIT. */
 export function uploadInDoubt(cause: unknown): Problem {
   return new Problem(

@@ -15,7 +15,8 @@ import {
 export interface ClaimDeps {
   readonly store: StoreIdentityRepository;
   readonly files: Pick<FileRepository, 'knownBlobs' | 'liveBlobs'>;
-  readonly blobs: Pick<BlobStore, 'size'> & { list(): AsyncIterable<Pick<StoredBlob, 'blobId'>> };
+  /** The content in the folder; null when it is in object storage. */
+  readonly blobs: (Pick<BlobStore, 'size'> & { list(): AsyncIterable<Pick<StoredBlob, 'blobId'>> }) | null;
   /** True for SQLite, whose database is in the folder. A copy of the folder is then an independent store. */
   readonly isDatabaseInFolder: boolean;
 }
@@ -106,6 +107,7 @@ async function assertSameContent(
   folder: string,
   { storeId, files, blobs }: ClaimDeps & { readonly storeId: string },
 ): Promise<void> {
+  if (blobs === null) return;
   const found = await firstOf(blobs.list());
   const known = await files.knownBlobs(found.map(({ blobId }) => blobId));
   if (found.length > 0 && known.size === 0) throw bytesOfAnotherDatabase(folder);
@@ -176,10 +178,16 @@ export interface StoreIdentityRepository {
    * @returns whether the folder now belongs to the store; of several concurrent claims, one succeeds
    */
   claimFolder(folderId: string, replaced: string | null): Promise<boolean>;
+  /** Sets the object storage of the store if the current id is `replaced`. @returns whether it is that of the store now */
+  claimBlobs(blobs: { readonly id: string; readonly place: string }, replaced: string | null): Promise<boolean>;
 }
 
 interface StoreIdentity {
   readonly storeId: string;
   /** Null until a process that serves files has started. */
   readonly folderId: string | null;
+  /** The id of the object storage with the content; null while the data folder has it. */
+  readonly blobsId: string | null;
+  /** The object storage at the last start. */
+  readonly blobsPlace: string | null;
 }

@@ -6,11 +6,7 @@ import type { BlobStore } from '../../stores/files/blob-store.ts';
 import { discardStaged } from '../../stores/files/commit-files.ts';
 import { finishDeleting } from '../../stores/files/delete-file.ts';
 import type { StoredArtifact } from '../../stores/files/file-repository.ts';
-import {
-  checkLength,
-  readVerified,
-  type VerifiedContentDeps,
-} from '../../stores/files/maintenance/verified-content.ts';
+import { readStored, type VerifiedContentDeps } from '../../stores/files/maintenance/verified-content.ts';
 import {
   type AddArtifactsDeps,
   type AddOptions,
@@ -78,7 +74,7 @@ export interface ArtifactStoreDeps extends VerifiedContentDeps, AddArtifactsDeps
 }
 
 export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
-  const { artifacts, files, blobs, urls, clock, logger } = deps;
+  const { artifacts, files, urls, clock, logger } = deps;
   const stored = new Counter({
     name: 'quartermaster_artifacts_total',
     help: 'Outputs of plugins that were to be stored, by result: `stored`, `refused` by a limit, or `failed`.',
@@ -112,10 +108,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
     return found !== undefined && found.expiresAt <= clock.now() ? 'expired' : found;
   }
 
-  async function* open(artifact: StoredArtifact): AsyncGenerator<Buffer> {
-    await checkLength(deps, artifact);
-    yield* readVerified(deps, artifact, await blobs.open(artifact.blobId));
-  }
+  const open = (artifact: StoredArtifact) => readStored(deps, artifact);
 
   /** Never rejects. */
   async function add(

@@ -5,11 +5,7 @@ import type { BlobStore } from '../../stores/files/blob-store.ts';
 import { commitFiles, discardStaged } from '../../stores/files/commit-files.ts';
 import { finishDeleting } from '../../stores/files/delete-file.ts';
 import { type FileRepository, noFileLimits, type StoredArchive } from '../../stores/files/file-repository.ts';
-import {
-  checkLength,
-  readVerified,
-  type VerifiedContentDeps,
-} from '../../stores/files/maintenance/verified-content.ts';
+import { readStored, type VerifiedContentDeps } from '../../stores/files/maintenance/verified-content.ts';
 import { type OpenedArchive, openArchive } from '../packaging/archive.ts';
 import type { ArchiveRepository } from './archive-repository.ts';
 
@@ -51,9 +47,7 @@ export function createArchiveStore(deps: ArchiveStoreDeps) {
       }
     },
     async read(archive: StoredArchive): Promise<OpenedArchive> {
-      await checkLength(deps, archive);
-      const parts = readVerified(deps, archive, await blobs.open(archive.blobId));
-      return await openArchive(Buffer.concat(await Array.fromAsync(parts)));
+      return await openArchive(Buffer.concat(await Array.fromAsync(readStored(deps, archive))));
     },
     /** The task "finish deletes" completes a delete whose bytes cannot be removed now. */
     async remove({ id }: StoredArchive): Promise<void> {

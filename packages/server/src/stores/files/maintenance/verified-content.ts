@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { BlobMissing, type BlobStore } from '../blob-store.ts';
+import { BlobMissing, type BlobStore, type ByteRange, type OpenedBlob } from '../blob-store.ts';
 import { StoredContentDamaged } from '../file-access.ts';
 import type { ReportDamage } from './report-damage.ts';
 
@@ -25,6 +25,31 @@ export async function checkLength(deps: VerifiedContentDeps, expected: ExpectedC
   if (found === expected.bytes) return;
   const isLive = await deps.reportDamage(expected, found === undefined ? 'missing' : 'size_differs');
   throw isLive ? new StoredContentDamaged() : new BlobMissing(expected.blobId);
+}
+
+/**
+ * Opens stored bytes. Their length equals that of the row.
+ * @throws as {@link checkLength}
+ */
+export async function openStored(
+  deps: VerifiedContentDeps,
+  expected: ExpectedContent,
+  range?: ByteRange,
+): Promise<OpenedBlob> {
+  const stored = await deps.blobs.open(expected.blobId, range).catch((error: unknown) => {
+    if (error instanceof BlobMissing) return undefined;
+    throw error;
+  });
+  if (stored?.blobBytes === expected.bytes) return stored;
+  stored?.destroy();
+  // Tells missing bytes from a storage that is not available, and records damage.
+  await checkLength(deps, expected);
+  throw new BlobMissing(expected.blobId);
+}
+
+/** Reads all stored bytes and verifies them as {@link readVerified} does. */
+export async function* readStored(deps: VerifiedContentDeps, expected: ExpectedContent): AsyncGenerator<Buffer> {
+  yield* readVerified(deps, expected, await openStored(deps, expected));
 }
 
 /**

@@ -19,7 +19,7 @@ import {
 } from '../file-repository.ts';
 import { verifyStoredContent } from '../maintenance/quarantine.ts';
 import type { ReportDamage } from '../maintenance/report-damage.ts';
-import { idempotencyClaimLost, quotaUsedUp, tooManyFiles, uploadInDoubt } from '../problems.ts';
+import { idempotencyClaimLost, quotaUsedUp, tooManyFiles, uploadGivenUp, uploadInDoubt } from '../problems.ts';
 import type { Quota } from '../quota.ts';
 import type { Admission } from './admission.ts';
 import { createUploadFormReader, type UploadForm } from './read-upload.ts';
@@ -99,6 +99,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
       if (outcome?.kind === 'no_room') throw quotaUsedUp(deps.quota.limits.maxProjectBytes ?? 0);
       if (outcome?.kind === 'too_many_files') throw tooManyFiles(deps.quota.limits.maxFiles ?? 0);
       if (outcome?.kind === 'no_project') throw objectNotFound('project', file.projectId);
+      if (outcome?.kind === 'given_up') throw uploadGivenUp();
       if (outcome?.kind !== 'added') throw idempotencyClaimLost();
       if (admission.claim?.kind === 'running') admission.claim.stored();
       return answer;

@@ -24,7 +24,7 @@ export function createAwsSigner(keys: AwsKeys): Sign {
   const { accessKeyId, service, region, sessionToken } = keys;
   return (request, now) => {
     const time = new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, '');
-    const bodyHash = sha256(request.body ?? '');
+    const bodyHash = request.bodySha256 ?? sha256(request.body ?? '');
     const added: Record<string, string> = { 'x-amz-date': time };
     if (sessionToken !== undefined) added['x-amz-security-token'] = sessionToken;
     if (wantsBodyHash.test(service)) added['x-amz-content-sha256'] = bodyHash;

@@ -10,6 +10,8 @@ export interface Signable {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
+  /** The hexadecimal SHA-256 of the body, for a body that is not in memory. Only AWS signatures use it. */
+  readonly bodySha256?: string;
 }
 
 /** The headers and query parameters that a signature adds to a request. */

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { operatorErrorsOf } from '../../platform/server-process/operator-error.ts';
+import type { StoreIdentityRepository } from '../../stores/files/store-identity.ts';
+import { markKey } from './s3-blob-store.ts';
+import { bodyOfText } from './s3-bodies.ts';
+import type { S3Place } from './s3-client.ts';
+import type { S3Objects } from './s3-objects.ts';
+
+export interface ClaimPlaceDeps {
+  readonly objects: Pick<S3Objects, 'put' | 'read'>;
+  readonly store: Pick<StoreIdentityRepository, 'readIdentity' | 'claimBlobs'>;
+  /** For messages. */
+  readonly place: string;
+  /** Whether an unused place may be claimed. A command must not: only the service knows its settings. */
+  readonly claims: boolean;
+  /** Whether the store has files. */
+  readonly hasFiles: () => Promise<boolean>;
+}
+
+export const nameOf = ({ bucket, prefix }: S3Place) => `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
+
+/**
+ * Checks that the object storage and the database belong together: the row of the store and the object `store.json` name each other.
+ * The first start claims a place. A bucket that was copied or renamed keeps its mark, so it is accepted.
+ * @throws OperatorError when they do not
+ */
+export async function claimPlace({ objects, store, place, claims, hasFiles }: ClaimPlaceDeps): Promise<void> {
+  const { storeId, blobsId, blobsPlace } = await store.readIdentity();
+  const mark = await readMark(objects);
+  if (mark !== undefined && mark.store_id !== storeId) throw placeOfAnotherStore(place, markKey);
+  if (blobsId !== null && mark?.blobs_id !== blobsId) throw notThePlace(place, blobsPlace ?? '', markKey);
+  if (blobsId !== null && blobsPlace === place) return;
+  if (!claims) {
+    if (blobsId !== null) return;
+    throw placeNotClaimed(place);
+  }
+  if (blobsId === null && (await hasFiles())) throw contentInFolder(place);
+  const claimed = mark?.blobs_id ?? randomUUID();
+  // The object is written first, so that the next start finishes an interrupted claim.
+  if (mark === undefined)
+    await objects.put(markKey, bodyOfText(`${JSON.stringify({ store_id: storeId, blobs_id: claimed })}\n`));
+  // Another store may have claimed the place at the same time. Its mark has replaced this one, or will be refused.
+  if ((await readMark(objects))?.blobs_id !== claimed) throw placeOfAnotherStore(place, markKey);
+  if (!(await store.claimBlobs({ id: claimed, place }, blobsId))) throw notThePlace(place, 'another place', markKey);
+}
+
+/** @throws OperatorError when the content of the store is in object storage */
+export async function assertContentInFolder(store: Pick<StoreIdentityRepository, 'readIdentity'>): Promise<void> {
+  const { blobsId, blobsPlace } = await store.readIdentity();
+  if (blobsId !== null) throw contentInObjectStorage(blobsPlace ?? '');
+}
+
+async function readMark(
+  objects: ClaimPlaceDeps['objects'],
+): Promise<{ store_id: string; blobs_id: string } | undefined> {
+  const text = await objects.read(markKey);
+  // This file writes the JSON. An object that is not JSON stops the start.
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+const { placeOfAnotherStore, notThePlace, placeNotClaimed, contentInFolder, contentInObjectStorage } = operatorErrorsOf(
+  {
+    placeOfAnotherStore: (place: string, mark: string) =>
+      `${place} belongs to another store: its ${mark} names another database. Set QUARTERMASTER_BLOBS to a place of its own, or correct QUARTERMASTER_DATA and QUARTERMASTER_DATABASE_URL.`,
+    notThePlace: (place: string, recorded: string, mark: string) =>
+      `${place} does not hold the content of this store, which is in ${recorded}: its ${mark} is missing or another one. Correct QUARTERMASTER_BLOBS. If the objects were copied, copy ${mark}, too.`,
+    placeNotClaimed: (place: string) =>
+      `No service has used ${place} for this store. Start the service with QUARTERMASTER_BLOBS first.`,
+    contentInFolder: (place: string) =>
+      `The content of this store is in its data folder, so it cannot use ${place}. Unset QUARTERMASTER_BLOBS. Only a new store can use object storage.`,
+    contentInObjectStorage: (place: string) =>
+      `The content of this store is in the object storage ${place}. Set QUARTERMASTER_BLOBS to it.`,
+  },
+);

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { createNewId } from '../../platform/identifier.ts';
+import { Secret } from '../../platform/secret.ts';
+import { BlobMissing, type BlobStore } from '../../stores/files/blob-store.ts';
+import { describeBlobStore } from '../../stores/files/testing/blob-store.suite.ts';
+import type { BlobIntents } from '../repositories/blob-intents.ts';
+import { keyOf, markKey, openS3BlobStore } from './s3-blob-store.ts';
+import { bodyOfText } from './s3-bodies.ts';
+import { createS3Client, type S3Place } from './s3-client.ts';
+import { createS3Objects } from './s3-objects.ts';
+import { type S3Fault, type S3RequestSeen, type S3Server, startS3Server } from './testing/s3-server.fixture.ts';
+
+const noIntents: BlobIntents = {
+  add: async () => undefined,
+  abandon: async () => undefined,
+  list: async () => [],
+  markErased: async () => undefined,
+  forget: async () => undefined,
+};
+
+async function open(place: S3Place, folder: string, intents = noIntents): Promise<BlobStore> {
+  const client = createS3Client(place);
+  await createS3Objects(client).put(markKey, bodyOfText('{}'));
+  return openS3BlobStore({ client, folder, intents });
+}
+
+const openFolder = () => mkdtemp(join(tmpdir(), 'quartermaster-s3-'));
+
+/** Disturbs the first attempt of every third request, and of each end of an upload, with the fault that occurred least. */
+function disturb({ faults }: S3Server): S3Server['choose'] {
+  const known = new Set<string>();
+  let count = 0;
+  return (request) => {
+    const name = `${request.method} ${request.path}`;
+    const isEnd = request.method === 'POST' && request.path.includes('uploadId');
+    if (known.has(name) || (++count % 3 !== 0 && !isEnd)) return undefined;
+    known.add(name);
+    return faultsOf(request).toSorted((a, b) => (faults.get(a) ?? 0) - (faults.get(b) ?? 0))[0];
+  };
+}
+
+const allFaults = ['cut', 'lost', 'repeated', 'late', 'refused', 'error200', 'halved', 'changed'] as const;
+
+function faultsOf({ method, path, bytes }: S3RequestSeen): readonly S3Fault[] {
+  if (method === 'GET') return ['cut', 'lost', 'refused', ...(path.includes('/blobs/') ? (['halved'] as const) : [])];
+  if (method === 'POST') return path.includes('uploadId') ? ['error200', 'cut', 'lost', 'refused'] : ['cut', 'refused'];
+  if (method !== 'PUT') return ['cut', 'lost', 'repeated', 'refused'];
+  return bytes > 0 ? ['cut', 'lost', 'repeated', 'late', 'refused', 'changed'] : ['cut', 'lost', 'refused'];
+}
+
+for (const isDisturbed of [false, true]) {
+  describeBlobStore(isDisturbed ? 'S3 with faults' : 'S3', async () => {
+    const server = await startS3Server(isDisturbed ? '' : 'some/pre fix');
+    const folder = await openFolder();
+    const store = await open(server.place, folder);
+    if (isDisturbed) server.choose = disturb(server);
+    return {
+      store,
+      release: async () => {
+        await store.close();
+        await server.close();
+        assert.deepEqual(await readdir(join(folder, 'staging')), []);
+        if (isDisturbed) assert.deepEqual([...server.faults.keys()].toSorted(), [...allFaults].toSorted());
+        await rm(folder, { recursive: true });
+      },
+    };
+  });
+}
+
+describe('blobs in S3', () => {
+  const newId = createNewId();
+  let server: S3Server;
+  let folder: string;
+  let store: BlobStore;
+  before(async () => {
+    server = await startS3Server();
+    folder = await openFolder();
+    store = await open(server.place, folder);
+  });
+  afterEach(() => {
+    server.choose = () => undefined;
+  });
+  after(async () => {
+    await store.close();
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function keep(content: Buffer, into = store): Promise<string> {
+    const staged = into.stage(newId('blob'));
+    for (let at = 0; at < content.length; at += 2 ** 20)
+      await staged.append(Buffer.from(content.subarray(at, at + 2 ** 20)));
+    await staged.finish();
+    await staged.commit();
+    return staged.blobId;
+  }
+  const requests = async (work: () => Promise<unknown>) => {
+    const from = server.seen.length;
+    await work();
+    return server.seen
+      .slice(from)
+      .map(({ method, path }) => `${method} ${path.replace(/^[^?]*/, '').replace(/=[^&]*/g, '')}`);
+  };
+
+  test('an upload of up to 16 MiB is one PUT, a larger one is sent in parts, and a read is one GET', async () => {
+    const ids: string[] = [];
+    const save = (bytes: number) => async () => void ids.push(await keep(randomBytes(bytes)));
+    assert.deepEqual(await requests(save(16 * 2 ** 20)), ['PUT ']);
+    const parts = [...Array(3).fill('PUT ?partNumber&uploadId'), 'POST ?uploadId', 'HEAD '];
+    assert.deepEqual(await requests(save(16 * 2 ** 20 + 1)), ['POST ?uploads', ...parts]);
+    for (const id of ids) assert.deepEqual(await requests(async () => buffer(await store.open(id))), ['GET ']);
+  });
+
+  test('the intent of a blob is stored before the first byte is sent, and without it nothing is sent', async () => {
+    const intents = { ...noIntents, add: async () => Promise.reject(new Error('no database')) };
+    const own = await open(server.place, await openFolder(), intents);
+    assert.deepEqual(await requests(() => assert.rejects(keep(Buffer.from('x'), own), /no database/)), []);
+    await own.close();
+  });
+
+  test('an upload that can never succeed leaves nothing and says what the operator must do', async () => {
+    const wrong = { ...server.place, secretAccessKey: new Secret('another') };
+    const own = await openS3BlobStore({ client: createS3Client(wrong), folder, intents: noIntents });
+    await assert.rejects(keep(Buffer.from('x'), own), {
+      code: 'SERVICE_UNAVAILABLE',
+      message:
+        'The object storage failed (SignatureDoesNotMatch). The operator must act: Correct AWS_SECRET_ACCESS_KEY and AWS_REGION.',
+    });
+    await own.close();
+  });
+
+  test('a storage that stays overloaded refuses the upload after five attempts and leaves no staged bytes', async () => {
+    server.choose = () => 'refused';
+    const sent = await requests(() => assert.rejects(keep(Buffer.from('x')), { code: 'SERVICE_UNAVAILABLE' }));
+    assert.deepEqual(sent, Array(5).fill('PUT '));
+    assert.deepEqual(await readdir(join(folder, 'staging')), []);
+  });
+
+  test('an upload in parts succeeds when the answer to its end is lost', async () => {
+    let ends = 0;
+    const isEnd = ({ method, path }: S3RequestSeen) => method === 'POST' && path.includes('uploadId');
+    server.choose = (request) => (isEnd(request) && ++ends === 1 ? 'lost' : undefined);
+    const blobId = await keep(randomBytes(20_000_000));
+    assert.deepEqual([ends, await store.size(blobId)], [2, 20_000_000]);
+  });
+
+  test('a read that breaks off again and again continues where it ended', async () => {
+    const content = randomBytes(3_000_000);
+    const blobId = await keep(content);
+    let cuts = 0;
+    server.choose = ({ method }) => (method === 'GET' && ++cuts <= 4 ? 'halved' : undefined);
+    assert.ok(content.equals(await buffer(await store.open(blobId))));
+    assert.equal(cuts, 5);
+    cuts = 0;
+    assert.ok(
+      content.subarray(10, 2_000_000).equals(await buffer(await store.open(blobId, { start: 10, end: 1_999_999 }))),
+    );
+  });
+
+  test('a reader that stops before the first byte or in the middle closes its request and harms nothing', async () => {
+    const blobId = await keep(randomBytes(3_000_000));
+    const unread = await store.open(blobId);
+    unread.destroy();
+    await once(unread, 'close');
+    for await (const _ of await store.open(blobId)) break;
+    await new Promise(setImmediate);
+    assert.equal((await buffer(await store.open(blobId))).length, 3_000_000);
+  });
+
+  test('an object that changes during a read ends the read with an error', async () => {
+    const blobId = await keep(randomBytes(1_000_000));
+    let gets = 0;
+    server.choose = ({ method }) => (method === 'GET' && ++gets === 1 ? 'halved' : undefined);
+    const stream = await store.open(blobId);
+    const client = createS3Client(server.place);
+    await createS3Objects(client).put(keyOf(blobId), bodyOfText('other bytes'));
+    await client.close();
+    await assert.rejects(buffer(stream));
+  });
+
+  test('no blob counts as missing while the bucket or the mark of the store is missing', async () => {
+    const elsewhere = { ...server.place, prefix: 'elsewhere' };
+    const own = await openS3BlobStore({ client: createS3Client(elsewhere), folder, intents: noIntents });
+    const blobId = newId('blob');
+    for (const read of [() => own.open(blobId), () => own.size(blobId), () => own.check()])
+      await assert.rejects(read, { code: 'SERVICE_UNAVAILABLE' });
+    await own.close();
+    await assert.rejects(store.open(blobId), BlobMissing);
+  });
+
+  test('a list returns all objects, also those of the second page', async () => {
+    const own = await open({ ...server.place, prefix: 'many' }, folder);
+    const ids = await Promise.all(Array.from({ length: 1005 }, () => keep(Buffer.from('x'), own)));
+    const found = await Array.fromAsync(own.list(), ({ blobId }) => blobId);
+    assert.deepEqual(found.sort(), ids.sort());
+    await own.close();
+  });
+});

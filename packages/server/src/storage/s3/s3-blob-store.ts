@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isId } from '../../platform/identifier.ts';
+import {
+  BlobMissing,
+  type BlobQuarantine,
+  type BlobStore,
+  type ByteRange,
+  type OpenedBlob,
+  type StoredBlob,
+} from '../../stores/files/blob-store.ts';
+import { bucketOf, createRoomCheck, sweepStaging } from '../disk/disk-blob-store.ts';
+import { createStagedFile } from '../disk/staging-file.ts';
+import type { BlobIntents } from '../repositories/blob-intents.ts';
+import { bodyOfStaged } from './s3-bodies.ts';
+import type { S3Answer, S3Client } from './s3-client.ts';
+import { createS3Objects, mostBytesOfPut, type S3Objects } from './s3-objects.ts';
+import { objectStorageFailure } from './s3-problems.ts';
+
+export interface S3BlobStoreDeps {
+  readonly client: S3Client;
+  /** The data folder. Bytes that arrive are kept in its folder `staging` until they are sent. */
+  readonly folder: string;
+  readonly leastFreeBytes?: number;
+  readonly intents: BlobIntents;
+}
+
+/** The object that says which store the place belongs to. Without it, no object counts as missing. */
+export const markKey = 'store.json';
+/** Milliseconds for which a successful check is reused. */
+const checkHolds = 5_000;
+
+/**
+ * Stores blobs as objects: `blobs/<2 digits>/<blobId>`, where the digits are a hash of the id, and `quarantine/<blobId>`. An id
+ * names the same bytes for ever, so a request that is repeated or arrives late does no harm, and no request has a condition. A row
+ * of the intents precedes each object. Source: ADR 0179.
+ */
+export async function openS3BlobStore(deps: S3BlobStoreDeps): Promise<BlobStore> {
+  const { client, folder, leastFreeBytes = 0, intents } = deps;
+  const staging = join(folder, 'staging');
+  await mkdir(staging, { recursive: true, mode: 0o700 });
+  await chmod(staging, 0o700);
+  await sweepStaging(staging);
+  const objects = createS3Objects(client);
+  const place = createPlaceCheck(objects);
+  return {
+    checkRoom: createRoomCheck(folder, leastFreeBytes),
+    quarantine: createS3Quarantine(objects, place),
+    stage(blobId) {
+      const key = keyOf(blobId);
+      return createStagedFile({
+        blobId,
+        stagingPath: join(staging, `${blobId}.${process.pid}`),
+        persist: async ({ file, digest: { bytes }, read }) => {
+          await intents.add(blobId);
+          if (bytes <= mostBytesOfPut) await objects.put(key, await bodyOfStaged(read, 0, bytes));
+          else await objects.putParts(key, bytes, (start, length) => bodyOfStaged(read, start, length));
+          await file.remove();
+        },
+      });
+    },
+    open: (blobId, range) => openObject(objects, { key: keyOf(blobId), blobId, place }, range),
+    async remove(blobId) {
+      await objects.remove(keyOf(blobId));
+      await objects.remove(heldKeyOf(blobId));
+    },
+    async size(blobId) {
+      const found = await objects.size(keyOf(blobId));
+      if (found === undefined) await place.check();
+      return found;
+    },
+    list: () => listBlobs(objects, 'blobs'),
+    check: place.check,
+    close: client.close,
+  };
+}
+
+export function keyOf(blobId: string): string {
+  bucketOf(blobId); // checks the id
+  return `blobs/${createHash('sha256').update(blobId).digest('hex').slice(0, 2)}/${blobId}`;
+}
+
+function heldKeyOf(blobId: string): string {
+  bucketOf(blobId); // checks the id
+  return `quarantine/${blobId}`;
+}
+
+type PlaceCheck = ReturnType<typeof createPlaceCheck>;
+
+function createPlaceCheck(objects: S3Objects) {
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> | undefined;
+  async function look(): Promise<void> {
+    const startedAt = performance.now();
+    if ((await objects.size(markKey)) === undefined)
+      throw objectStorageFailure(new Error(`The object ${markKey} of the store is missing.`));
+    checkedAt = startedAt;
+  }
+  return {
+    /** Rejects when the bucket or the mark of the store is missing or cannot be read. Calls at the same time share a request. */
+    async check(): Promise<void> {
+      if (performance.now() - checkedAt < checkHolds) return;
+      running ??= look().finally(() => {
+        running = undefined;
+      });
+      await running;
+    },
+  };
+}
+
+async function* listBlobs(objects: S3Objects, folder: string): AsyncGenerator<StoredBlob> {
+  for await (const { name, bytes, modifiedAt } of objects.list(folder)) {
+    if (isId(name)) yield { blobId: name, bytes, modifiedAt };
+  }
+}
+
+function createS3Quarantine(objects: S3Objects, place: PlaceCheck): BlobQuarantine {
+  async function move(from: string, to: string): Promise<boolean> {
+    if (!(await objects.copy(from, to))) return false;
+    await objects.remove(from);
+    return true;
+  }
+  return {
+    add: (blobId) => move(keyOf(blobId), heldKeyOf(blobId)),
+    async restore(blobId) {
+      if ((await objects.size(heldKeyOf(blobId))) === undefined) return 'absent';
+      if ((await objects.size(keyOf(blobId))) !== undefined) return 'exists';
+      return (await move(heldKeyOf(blobId), keyOf(blobId))) ? 'restored' : 'absent';
+    },
+    async purge(blobId) {
+      const key = heldKeyOf(blobId);
+      if ((await objects.size(key)) === undefined) return false;
+      await objects.remove(key);
+      return true;
+    },
+    open: (blobId) => openObject(objects, { key: heldKeyOf(blobId), blobId, place }),
+    list: () => listBlobs(objects, 'quarantine'),
+  };
+}
+
+interface ObjectToOpen {
+  readonly key: string;
+  readonly blobId: string;
+  readonly place: PlaceCheck;
+}
+
+async function openObject(
+  objects: S3Objects,
+  { key, blobId, place }: ObjectToOpen,
+  range?: ByteRange,
+): Promise<OpenedBlob> {
+  const first = await objects.get(key, range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` });
+  if (first === undefined) {
+    await place.check();
+    throw new BlobMissing(blobId);
+  }
+  const total = totalOf(first);
+  const wanted = range ?? { start: 0, end: total - 1 };
+  const resume = async (start: number) => {
+    const again = await objects.get(key, { range: `bytes=${start}-${wanted.end}`, 'if-match': etagOf(first) });
+    if (again === undefined) throw new BlobMissing(blobId);
+    return again;
+  };
+  const pieces = readObject({ first, wanted, resume });
+  const stream = Readable.from(pieces, { objectMode: false, highWaterMark: 256 * 1024 });
+  // A stream that is destroyed before its first read never starts the generator.
+  stream.once('close', () => first.body.destroy());
+  return Object.assign(stream, { blobBytes: total });
+}
+
+const mostFailures = 5;
+
+/** Reads the wanted bytes, and continues with the next byte when the connection breaks off. */
+async function* readObject(about: {
+  readonly first: S3Answer;
+  readonly wanted: ByteRange;
+  readonly resume: (start: number) => Promise<S3Answer>;
+}): AsyncGenerator<Buffer> {
+  const { first, wanted, resume } = about;
+  let [answer, at, failures] = [first, wanted.start, 0];
+  for (;;) {
+    if (startOf(answer) !== at)
+      throw objectStorageFailure(new Error('The answer holds another range than the wanted one.'));
+    let cause: unknown;
+    try {
+      for await (const piece of answer.body as AsyncIterable<Buffer>) {
+        const taken = piece.subarray(0, wanted.end + 1 - at);
+        at += taken.length;
+        failures = 0;
+        if (taken.length > 0) yield taken;
+      }
+    } catch (error) {
+      cause = error;
+    }
+    if (at > wanted.end) return;
+    failures += 1;
+    if (failures > mostFailures) throw objectStorageFailure(cause ?? new Error('The object ended early.'));
+    await pause(failures * 100);
+    answer = await resume(at);
+  }
+}
+
+const etagOf = ({ headers }: S3Answer) => String(headers.etag);
+
+/** The position of the first byte of an answer. A service that ignores a range sends all bytes. */
+function startOf({ status, headers }: S3Answer): number {
+  return status === 206 ? Number(/^bytes (\d+)-/.exec(String(headers['content-range']))?.[1]) : 0;
+}
+
+function totalOf({ status, headers }: S3Answer): number {
+  return Number(status === 206 ? String(headers['content-range']).split('/')[1] : headers['content-length']);
+}

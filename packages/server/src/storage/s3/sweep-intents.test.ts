@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createNewId } from '../../platform/identifier.ts';
+import { createLogger } from '../../platform/log/logger.ts';
+import { noFileLimits, type StoredArchive } from '../../stores/files/file-repository.ts';
+import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { createBlobIntents } from '../repositories/blob-intents.ts';
+import { createFileRepository } from '../repositories/file-repository.ts';
+import { keyOf } from './s3-blob-store.ts';
+import { sweepIntents } from './sweep-intents.ts';
+
+const newId = createNewId();
+const archiveOf = (blobId: string, sha256 = blobId): StoredArchive => ({
+  id: newId('bundleArchive'),
+  projectId: null,
+  blobId,
+  name: 'tea.qmb',
+  bytes: 1,
+  sha256,
+  createdAt: 0,
+  bundleId: 'tea',
+  facts: '{}',
+  expiresAt: null,
+});
+
+for (const [name, open] of Object.entries(temporaryDatabases)) {
+  test(`bytes without a row are erased twice, and those with a row never: ${name}`, async (t) => {
+    const { database, close } = await open();
+    t.after(close);
+    const intents = createBlobIntents(database);
+    const files = createFileRepository(database, { hasIntents: true });
+    const add = async (blobId: string, sha256?: string) =>
+      (await files.add([{ file: archiveOf(blobId, sha256), claim: null }], noFileLimits, async () => true))[0];
+    const [kept, lost, same] = [newId('blob'), newId('blob'), newId('blob')];
+    await Promise.all([kept, lost, same].map(intents.add));
+    assert.equal((await add(kept))?.kind, 'added');
+    // Another blob has this content, so its own bytes are not needed.
+    assert.deepEqual(await add(same, kept), { kind: 'added', blobId: kept });
+
+    const erased: string[] = [];
+    const objects = { abortUploads: async () => undefined, remove: async (key: string) => void erased.push(key) };
+    const deps = { intents, objects, logger: createLogger('silent') };
+    assert.equal(await sweepIntents(deps), 0);
+    assert.equal(await sweepIntents({ ...deps, grace: -1, lateness: 60_000 }), 2);
+    assert.deepEqual(erased.toSorted(), [keyOf(lost), keyOf(same)].toSorted());
+    assert.deepEqual(await add(lost), { kind: 'given_up' });
+    assert.equal((await files.knownBlobs([lost])).size, 0);
+    assert.equal(await sweepIntents({ ...deps, grace: -1, lateness: 0 }), 0);
+    assert.equal(erased.length, 4);
+    assert.equal(await sweepIntents({ ...deps, grace: -1, lateness: 0 }), 0);
+    assert.equal(erased.length, 4);
+  });
+
+  test(`an upload whose bytes cannot be erased is tried again, and does not delay others: ${name}`, async (t) => {
+    const { database, close } = await open();
+    t.after(close);
+    const intents = createBlobIntents(database);
+    const [bad, good] = [newId('blob'), newId('blob')];
+    await Promise.all([bad, good].map(intents.add));
+    let isBroken = true;
+    const remove = async (key: string) => {
+      if (isBroken && key === keyOf(bad)) throw new Error('no answer');
+    };
+    const objects = { abortUploads: async () => undefined, remove };
+    const deps = { intents, objects, logger: createLogger('silent'), grace: -1, lateness: 60_000 };
+    assert.equal(await sweepIntents(deps), 1);
+    isBroken = false;
+    assert.equal(await sweepIntents(deps), 1);
+  });
+}
