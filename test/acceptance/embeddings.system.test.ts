@@ -84,7 +84,7 @@ test('[embeddings] a model in a local folder finds synonyms without a network, s
   await writeTinyModel(model, {
     vectors: { tea: drink, beverage: drink, green: [0.1, 0], train: vehicle, tram: vehicle, vienna: [0, 0.1] },
   });
-  const settings = { EMBEDDING_PROVIDER: 'onnx', EMBEDDING_FOLDER: model };
+  const settings = { EMBEDDING_PROVIDER: 'onnx', EMBEDDING_MODEL: model };
   const service = await startService(t, { folder, settings });
   const { client } = service;
   const { collection_id: collection } = await client.collections.create({ name: 'things' });
@@ -135,6 +135,6 @@ function isRunning(pid: number): boolean {
 test('[embeddings] an unusable model stops the start with an error that names the reason', async (t) => {
   const folder = await temporaryFolder(t);
   await installOnnxRuntime();
-  const settings = { EMBEDDING_PROVIDER: 'onnx', EMBEDDING_FOLDER: join(folder, 'nothing') };
+  const settings = { EMBEDDING_PROVIDER: 'onnx', EMBEDDING_MODEL: join(folder, 'nothing') };
   await assert.rejects(startService(t, { settings }), /nothing has no model\.onnx and no onnx\/model\.onnx/);
 });

@@ -52,7 +52,7 @@ async function open(t: TestContext, { isEndless = false } = {}) {
 
 test('"embedding fetch" installs a model with the checksum of its list, into the folder of the setting', async (t) => {
   const { home, folder, url, checksum } = await open(t);
-  const environment = { QUARTERMASTER_EMBEDDING_FOLDER: folder };
+  const environment = { QUARTERMASTER_EMBEDDING_MODEL: folder };
   const args = ['embedding', 'fetch', '--url', url, '--sha256', checksum];
   const first = await runCli(args, { home, environment });
   assert.deepEqual([first.code, first.output.split('\n')[0]], [0, `installed ${folder}`], first.errors);
@@ -66,7 +66,7 @@ test('"embedding fetch" names what is missing or wrong, and installs nothing', a
   const { home, models, folder, url, sums } = await open(t);
   const fetch = (...args: string[]) => runCli(['embedding', 'fetch', ...args], { home });
   const cases: ReadonlyArray<readonly [args: string[], code: number, message: RegExp]> = [
-    [['--url', url, '--sums', sums], 64, /Name the folder, or set QUARTERMASTER_EMBEDDING_FOLDER/],
+    [['--url', url, '--sums', sums], 64, /Name the folder, or set QUARTERMASTER_EMBEDDING_MODEL/],
     [[folder, '--url', url], 64, /Give either --sha256 or --sums/],
     [[folder, '--url', 'ftp://example.com', '--sums', sums], 64, /must be an http or https URL/],
     [[folder, '--url', url, '--sha256', 'abc'], 64, /must be 64 hexadecimal digits/],

@@ -17,7 +17,7 @@ export function embeddingCommands(): Command {
   const embedding = new Command('embedding').description('check the embedding model, or prepare a local one');
   embedding
     .command('fetch')
-    .argument('[folder]', 'new folder for the model (default: QUARTERMASTER_EMBEDDING_FOLDER)')
+    .argument('[folder]', 'new folder for the model (default: QUARTERMASTER_EMBEDDING_MODEL)')
     .requiredOption('--url <url>', 'address of the folder that holds the files', readUrl)
     .option('--sha256 <checksum>', 'SHA-256 of the file SHA256SUMS at this address', readChecksum)
     .option('--sums <file>', 'list of the files with their SHA-256, as sha256sum prints it')
@@ -26,14 +26,14 @@ export function embeddingCommands(): Command {
     .description('download a model, verify its checksums and install it for the provider onnx')
     .option(...jsonOption)
     .action(async (folder: string | undefined, options: FetchOptions) => {
-      const target = folder ?? processEnvironment().QUARTERMASTER_EMBEDDING_FOLDER;
+      const target = folder ?? processEnvironment().QUARTERMASTER_EMBEDDING_MODEL;
       if (target === undefined || target === '') {
-        throw new CommandError(exitCodes.usage, 'Name the folder, or set QUARTERMASTER_EMBEDDING_FOLDER.');
+        throw new CommandError(exitCodes.usage, 'Name the folder, or set QUARTERMASTER_EMBEDDING_MODEL.');
       }
       const fetched = await fetchInto(target, options);
       printResult(options, fetched, () => {
         say(fetched.unchanged ? `${fetched.folder} has these files already` : `installed ${fetched.folder}`);
-        say(`Set QUARTERMASTER_EMBEDDING_PROVIDER=onnx and QUARTERMASTER_EMBEDDING_FOLDER=${fetched.folder}.`);
+        say(`Set QUARTERMASTER_EMBEDDING_PROVIDER=onnx and QUARTERMASTER_EMBEDDING_MODEL=${fetched.folder}.`);
       });
     });
   embedding

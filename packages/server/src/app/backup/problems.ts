@@ -18,6 +18,7 @@ export const {
   folderWouldReplace,
   earlierBackup,
   noStore,
+  contentNotCopied,
   noEncryptionKey,
   deletedTooFast,
   noBackupFolder,
@@ -36,6 +37,8 @@ export const {
       `This would replace ${unfinished}, which contains the ${used.what} ${used.folder}. Nothing was written. Name another folder.`,
     earlierBackup: (folder: string) =>
       `An unreleased version of Quartermaster created the backup ${folder}, and this version cannot restore it: start the service with a new data folder, then upload the files again.`,
+    contentNotCopied: () =>
+      'QUARTERMASTER_BLOBS is set: a backup does not copy the content in object storage, so nothing was written. Back up the database and the bucket as docs/guides/operating.md describes under "Object storage".',
     noStore: (dataFolder: string) =>
       `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,
     noEncryptionKey: (file: string) =>

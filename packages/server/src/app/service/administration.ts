@@ -14,12 +14,10 @@ import type { AuditRepository } from '../../platform/audit/audit-repository.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { listReachableUrls } from '../../platform/http/listen.ts';
 import { createNewId } from '../../platform/identifier.ts';
-import { createLogger, type Logger } from '../../platform/log/logger.ts';
+import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { checkCollection, checkDatabase, correctCounts, repairIndex } from '../../storage/check/check-database.ts';
-import type { Database } from '../../storage/database/database.ts';
-import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
 import { openDatabase } from '../../storage/open-database.ts';
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createAuditRepository } from '../../storage/repositories/audit-repository.ts';
@@ -45,6 +43,7 @@ import { type SweepResult, sweepOrphans } from '../../stores/files/maintenance/s
 import { assertDataFolder } from '../../stores/files/store-identity.ts';
 import type { Installation } from '../../tools/installation/installation.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
+import { type BlobStoreContext, openBlobStore } from './open-blobs.ts';
 import { openPluginSandbox } from './wire-execution.ts';
 import { openInstallation } from './wire-installation.ts';
 
@@ -114,7 +113,7 @@ export async function withAdministration(work: (administration: Administration) 
       withInstallation: async (use) => {
         await assertFolder();
         await using resources = new AsyncDisposableStack();
-        const blobs = await openDiskBlobStore(config.dataFolder);
+        const { blobs } = await openBlobStore({ config, database, logger });
         resources.defer(blobs.close);
         const reportDamage = createDamageReport({ damages: createBlobRepository(database), blobs, clock, logger });
         // The command prints what it throws. Lines of JSON about processes and requests would be between its own lines.
@@ -134,7 +133,7 @@ export async function withAdministration(work: (administration: Administration) 
         if (found === undefined) throw unknownProject(idOrName);
         return found.id;
       },
-      ...administerDeletions({ database, dataFolder: config.dataFolder, assertFolder, audit }),
+      ...administerDeletions({ database, config, logger, assertFolder, audit }),
       assertKey: async (keyId) => {
         if ((await repository.findKey(keyId)) === undefined) throw unknownKey(keyId);
       },
@@ -155,16 +154,16 @@ export async function withAdministration(work: (administration: Administration) 
         const consoleUrl = config.publicFilesUrl ?? listReachableUrls(config.host, config.filesPort)[0];
         return createSetUpLink({ repository: accounts, clock: database.clock, dataFolder, consoleUrl });
       },
-      ...administerStore({ database, dataFolder: config.dataFolder, logger, assertFolder }),
+      ...administerStore({ database, config, logger, assertFolder }),
     });
   } finally {
     await database.close();
   }
 }
 
-type StorePlace = Pick<Parameters<typeof administerStore>[0], 'database' | 'dataFolder' | 'assertFolder'>;
+type StorePlace = Parameters<typeof administerStore>[0];
 
-function administerDeletions({ database, dataFolder, assertFolder, audit }: StorePlace & { audit: Audit }) {
+function administerDeletions({ database, config, logger, assertFolder, audit }: StorePlace & { audit: Audit }) {
   const deletions = createProjectDeletionRepository(database);
   return {
     async findProjectToDelete(idOrName: string) {
@@ -181,7 +180,7 @@ function administerDeletions({ database, dataFolder, assertFolder, audit }: Stor
       const { now } = database.clock;
       const by = commandSource();
       await assertFolder();
-      const blobs = await openDiskBlobStore(dataFolder);
+      const { blobs } = await openBlobStore({ config, database, logger });
       try {
         if ((await deletions.begin(projectId, now())) === undefined) throw unknownProject(projectId);
         await audit.record(by, { action: 'project.deletion_begun', id: projectId, projectId });
@@ -237,14 +236,13 @@ interface StoreAdministration {
 }
 
 /** @param place the location of the store */
-function administerStore(place: {
-  readonly database: Database;
-  readonly dataFolder: string;
-  readonly logger: Logger;
-  /** Throws when the folder does not belong to the database. */
-  readonly assertFolder: () => Promise<void>;
-}): StoreAdministration {
-  const { database, dataFolder, logger, assertFolder } = place;
+function administerStore(
+  place: BlobStoreContext & {
+    /** Throws when the folder does not belong to the database. */
+    readonly assertFolder: () => Promise<void>;
+  },
+): StoreAdministration {
+  const { database, logger, assertFolder } = place;
   const clock = systemClock;
   const [files, damages] = [createFileRepository(database), createBlobRepository(database)];
   const depsOf = (blobs: BlobStore): QuarantineDeps => {
@@ -253,7 +251,7 @@ function administerStore(place: {
   };
   const openBlobs = async (): Promise<BlobStore> => {
     await assertFolder();
-    return openDiskBlobStore(dataFolder);
+    return (await openBlobStore(place)).blobs;
   };
   async function withBlobs<T>(work: (deps: QuarantineDeps) => Promise<T>): Promise<T> {
     const blobs = await openBlobs();

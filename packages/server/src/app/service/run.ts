@@ -10,6 +10,7 @@ import { startWatchdog, type Watchdog } from '../../platform/server-process/watc
 import { version } from '../../platform/version.ts';
 import { type Config, ConfigError, parseConfig, processEnvironment } from '../settings/config.ts';
 import type { ModelConfig } from '../settings/models-file.ts';
+import { isSafeUrl } from '../settings/setting-checks.ts';
 import { openService, type Service } from './compose.ts';
 
 /** Seconds between a stop signal and the closing of the addresses, except on a terminal. */
@@ -121,6 +122,9 @@ export function transportWarnings(config: Config): string[] {
       'QUARTERMASTER_HOST is not a loopback address and no public URL has https: keys and passwords cross the network unencrypted. Put a proxy with TLS in front and set the public URLs.',
     );
   }
+  const endpoint = config.blobs?.endpoint ?? null;
+  if (endpoint !== null && !isSafeUrl(endpoint))
+    warnings.push('AWS_ENDPOINT_URL has http, so the content of files is sent unencrypted. Use an https URL.');
   if (config.databaseUrl !== null && !isEncrypted(config.databaseUrl.reveal())) {
     warnings.push(
       'The connection to PostgreSQL is unencrypted. Add sslmode=verify-full to QUARTERMASTER_DATABASE_URL.',

@@ -21,7 +21,7 @@ import {
 } from '../backup/backup.ts';
 import { blobListFile } from '../backup/blob-list.ts';
 import { createFolder } from '../backup/new-folder.ts';
-import { noEncryptionKey, noStore } from '../backup/problems.ts';
+import { contentNotCopied, noEncryptionKey, noStore } from '../backup/problems.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 
 export interface Backup extends CopyReport {
@@ -43,6 +43,7 @@ export async function backUpStore(environment: Environment, folder: string, opti
   const config = parseConfig(environment);
   const { dataFolder } = config;
   if (!(await exists(dataFolder))) throw noStore(dataFolder);
+  if (config.blobs !== null) throw contentNotCopied();
   const key = join(dataFolder, encryptionKeyFile);
   if (options.includeKey && !(await exists(key))) throw noEncryptionKey(key);
   const target = resolve(folder);

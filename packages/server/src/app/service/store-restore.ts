@@ -17,7 +17,7 @@ import {
 } from '../backup/backup.ts';
 import { blobListFile } from '../backup/blob-list.ts';
 import { createFolder } from '../backup/new-folder.ts';
-import { contentDamaged, otherDatabase } from '../backup/problems.ts';
+import { contentDamaged, contentNotCopied, otherDatabase } from '../backup/problems.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 
 export interface RestoreOptions {
@@ -44,7 +44,9 @@ export async function restoreStore(
   { damaged, onProgress }: RestoreOptions,
 ): Promise<Restored> {
   const [backup, target] = [resolve(from), resolve(to)];
-  const url = parseConfig(environment).databaseUrl?.reveal();
+  const config = parseConfig(environment);
+  if (config.blobs !== null) throw contentNotCopied();
+  const url = config.databaseUrl?.reveal();
   const facts = await readBackupFacts(backup);
   await checkApart(target, { what: 'backup', folder: backup });
   const { blobs, bytes, database } = facts;

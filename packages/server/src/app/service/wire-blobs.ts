@@ -8,7 +8,6 @@ import { createFolderPath } from '../../platform/disk/sync-to-disk.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { type Ballast, ballastBytes, openBallast } from '../../storage/disk/ballast.ts';
-import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
 import { diskBytes, freeBytes, watchDiskSpace } from '../../storage/disk/disk-space.ts';
 import { diskNearlyFull } from '../../storage/disk/problems.ts';
 import { createArtifactRepository } from '../../storage/repositories/artifact-repository.ts';
@@ -26,6 +25,7 @@ import { type BlobHealth, createBlobHealth, createUploadSpace } from '../../stor
 import { createArtifactSweep } from '../../tools/artifacts/sweep-artifacts.ts';
 import type { Config } from '../settings/config.ts';
 import type { ServiceContext } from './context.ts';
+import { openBlobStore } from './open-blobs.ts';
 import { verification } from './wire-node.ts';
 
 /** Stored content with the rows that refer to it. */
@@ -48,7 +48,7 @@ const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 /** Opens the stored content and starts the tasks that reconcile it with its rows. */
 export async function openStoredFiles(context: ContentContext): Promise<StoredFiles> {
   const { clock, logger, resources, registry, database } = context;
-  const { blobs, files, damages, reportDamage, uploadSpace } = await openContent(context);
+  const { blobs, files, damages, reportDamage, uploadSpace, sweepUnfinished } = await openContent(context, true);
   const artifacts = createArtifactRepository(database);
   const health = createBlobHealth(registry, damages);
   const keepQuarantined = 30 * day;
@@ -81,7 +81,7 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
         run: async (signal) => {
           // Uses the system clock, because it compares with times of the disk, and the database's clock may differ.
           const deps = { files, blobs, damages, reportDamage, clock: systemClock, logger, keepQuarantined };
-          health.reconciled(await reconcileFiles(deps, signal));
+          health.reconciled(await reconcileFiles({ ...deps, sweepUnfinished }, signal));
         },
       },
       // Failed deletes returned 503, and their content is still stored.
@@ -106,14 +106,14 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
  */
 export async function openSharedContent(context: ContentContext): Promise<StoredFiles | null> {
   const { config, database, logger } = context;
-  if (!(await isDataFolder(config.dataFolder, createStoreRepository(database)))) {
+  if (config.blobs === null && !(await isDataFolder(config.dataFolder, createStoreRepository(database)))) {
     logger.warn(
       { data_folder: config.dataFolder },
       'artifacts off: the data folder is not that of the process that serves files',
     );
     return null;
   }
-  const { blobs, files, reportDamage } = await openContent(context);
+  const { blobs, files, reportDamage } = await openContent(context, false);
   return {
     blobs,
     files,
@@ -123,10 +123,11 @@ export async function openSharedContent(context: ContentContext): Promise<Stored
   };
 }
 
-async function openContent(context: ContentContext) {
+/** @param claims whether this process may claim an unused object storage for the store */
+async function openContent(context: ContentContext, claims: boolean) {
   const { config, clock, logger, resources, registry, database, ballast, space } = context;
   const leastFreeBytes = config.minFreeDiskMb * 2 ** 20;
-  const store = await openDiskBlobStore(config.dataFolder, { leastFreeBytes, logger });
+  const { blobs: store, sweepUnfinished } = await openBlobStore(context, { leastFreeBytes, claims });
   const uploadSpace = createUploadSpace({
     leastFreeBytes,
     logger,
@@ -141,7 +142,8 @@ async function openContent(context: ContentContext) {
   resources.defer(() => blobs.close());
   const damages = createBlobRepository(database);
   const reportDamage = createDamageReport({ damages, blobs, clock, logger });
-  return { blobs, damages, reportDamage, files: createFileRepository(database), uploadSpace };
+  const files = createFileRepository(database, { hasIntents: config.blobs !== null });
+  return { blobs, damages, reportDamage, files, uploadSpace, sweepUnfinished };
 }
 
 /** The minimum reserve of background work. It applies even if the setting for uploads is lower. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { version } from '../../platform/version.ts';
 import type { CountTokens } from '../../stores/search/analysis/measure-text.ts';
@@ -129,12 +130,14 @@ async function openLocalModel(
   settings: ModelConfig,
   metrics: EmbedderMetrics,
 ): Promise<Embedder> {
-  const folder = settings.embeddingFolder;
+  const folder = settings.embeddingModel;
   if (folder === null) {
-    throw new OperatorError('QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_FOLDER, too.');
+    throw new OperatorError(
+      'QUARTERMASTER_EMBEDDING_PROVIDER is onnx: set QUARTERMASTER_EMBEDDING_MODEL to the folder of the model, too.',
+    );
   }
   return openOnnxEmbedder({
-    folder,
+    folder: resolve(folder),
     dimensions: settings.embeddingDimensions,
     threads: settings.embeddingThreads,
     memoryMb: localMemoryMb,

@@ -37,7 +37,12 @@ export function openInstallation(context: InstallationContext, stored: Stored): 
   const archives = createArchiveRepository(database);
   return createInstallation({
     ...context,
-    store: createArchiveStore({ ...context, ...stored, archives, files: createFileRepository(database) }),
+    store: createArchiveStore({
+      ...context,
+      ...stored,
+      archives,
+      files: createFileRepository(database, { hasIntents: config.blobs !== null }),
+    }),
     folders: createInstalledBundles(config.installedBundles),
     registry: createRegistry(broker, packageRegistry),
     readPiece: createReadPiece({ sandbox: context.sandbox }),

@@ -59,7 +59,8 @@ export async function openFilesNode({ config, database, logger, registry, resour
   const folderId = await claimDataFolder(dataFolder, {
     store: createStoreRepository(database),
     files: createFileRepository(database),
-    blobs: openBlobFolder(dataFolder),
+    // Nothing in the folder can contradict the rows when the content is in object storage.
+    blobs: config.blobs === null ? openBlobFolder(dataFolder) : null,
     isDatabaseInFolder,
   });
   const repository = createNodeRepository(database);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { readRoleRule } from '../../access/sign-in/claimed-access.ts';
+import { isObjectStorage } from './object-storage.ts';
 import { choice, isText, list, map, path, secret, text, unset, whole } from './setting.ts';
 import {
   isContact,
@@ -105,6 +106,11 @@ const people = {
 };
 
 const store = {
+  BLOBS: unset(
+    Type.Refine(Type.String(), isObjectStorage),
+    'Store the content of files in this bucket of an S3 service, `s3://bucket/prefix`, from the first start on. The variables `AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` and `AWS_S3_FORCE_PATH_STYLE` apply. See docs/guides/operating.md. Unset: the data folder',
+    { must: 'be a place such as s3://bucket/prefix' },
+  ),
   DATABASE_CONNECTIONS: whole(
     [2, 1000],
     10,
@@ -172,7 +178,7 @@ const search = {
     mustBeServiceUrl,
   ),
   EMBEDDING_MODEL: text(
-    'Use this model of the provider. After a change, collections keep their vectors until they are embedded again. Unset: `text-embedding-3-small` with `openai`; other providers require a model',
+    'Use this model of the provider; with `onnx`, the folder that holds `model.onnx` and `tokenizer.json`. After a change, collections keep their vectors until they are embedded again. Unset: `text-embedding-3-small` with `openai`; other providers require a model',
   ),
   EMBEDDING_KEY: secret('Send this key to the provider, in the header that it documents. Unset: no key'),
   EMBEDDING_MODELS_FILE: path(
@@ -188,7 +194,6 @@ const search = {
     'Put this text before each chunk that is embedded, such as `passage: `. Not for `onnx`, whose folder states it. A change counts as another model. Unset: what the provider documents for the model',
     mustBeShort,
   ),
-  EMBEDDING_FOLDER: path('Load the model for `onnx` from this folder, which holds `model.onnx` and `tokenizer.json`'),
   EMBEDDING_THREADS: whole([1, 256], 1, 'Run the model for `onnx` with this many threads'),
   EMBEDDING_PRICE: unset(
     Type.Number({ minimum: 0, maximum: 999_999 }),

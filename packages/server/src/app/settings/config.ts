@@ -3,8 +3,10 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { Secret } from '../../platform/secret.ts';
 import { didYouMean } from '../../platform/validation/field-errors.ts';
+import type { S3Place } from '../../storage/s3/s3-client.ts';
 import type { Environment } from './environment.ts';
 import { findMissingFolder, type ModelConfig, readModelsFile } from './models-file.ts';
+import { readObjectStorage } from './object-storage.ts';
 import { prefix, readSettings } from './read-settings.ts';
 import type { SettingValues } from './setting.ts';
 import { isSafeUrl, normalizePublicUrl, splitKeys } from './setting-checks.ts';
@@ -15,9 +17,11 @@ export { type Environment, processEnvironment } from './environment.ts';
 type Values = SettingValues<typeof settings>;
 
 /** All settings, read once from the environment, and what follows from them. Each module receives the part that it needs. */
-export interface Config extends Omit<Values, 'bundles' | 'data' | 'sealingKey'> {
+export interface Config extends Omit<Values, 'blobs' | 'bundles' | 'data' | 'sealingKey'> {
   /** An absolute path. */
   readonly dataFolder: string;
+  /** The object storage with the content of files; null for the data folder. */
+  readonly blobs: S3Place | null;
   /** Further folders of bundles. */
   readonly bundleFolders: readonly string[];
   readonly extractionProcesses: number;
@@ -38,10 +42,11 @@ export interface Config extends Omit<Values, 'bundles' | 'data' | 'sealingKey'> 
  */
 export function parseConfig(environment: Environment): Config {
   const errors = findUnknownNames(environment);
-  const { bundles, data, sealingKey, ...values } = readSettings(settings, environment, errors);
+  const { blobs, bundles, data, sealingKey, ...values } = readSettings(settings, environment, errors);
   const config: Config = {
     ...values,
     dataFolder: data,
+    blobs: readObjectStorage(blobs, environment, errors),
     bundleFolders: bundles,
     publicFilesUrl: values.publicFilesUrl && normalizePublicUrl(values.publicFilesUrl),
     publicPluginsUrl: values.publicPluginsUrl && normalizePublicUrl(values.publicPluginsUrl),

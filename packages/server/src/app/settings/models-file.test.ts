@@ -19,20 +19,20 @@ test('the file of further models takes the members of the settings and their def
   await writeFile(keyFile, 'secret key\n');
   const { furtherModels } = await parse(t, [
     { provider: 'openai', model: 'text-embedding-3-large', dimensions: 256, key_file: keyFile },
-    { provider: 'onnx', folder: '/models/e5' },
+    { provider: 'onnx', model: '/models/e5' },
   ]);
   assert.deepEqual(
     furtherModels.map((each) => [each.embeddingProvider, each.embeddingModel, each.embeddingDimensions]),
     [
       ['openai', 'text-embedding-3-large', 256],
-      ['onnx', null, null],
+      ['onnx', '/models/e5', null],
     ],
   );
   assert.deepEqual(
-    furtherModels.map((each) => [each.embeddingKey?.reveal(), each.embeddingFolder, each.embeddingThreads]),
+    furtherModels.map((each) => [each.embeddingKey?.reveal(), each.embeddingThreads]),
     [
-      ['secret key', null, 1],
-      [undefined, '/models/e5', 1],
+      ['secret key', 1],
+      [undefined, 1],
     ],
   );
 });
@@ -60,7 +60,11 @@ const errors: ReadonlyArray<readonly [string, unknown, RegExp]> = [
     [{ provider: 'openai', key_file: '/no/such/key' }],
     /model 1: key_file: the file "\/no\/such\/key" cannot be read\./,
   ],
-  ['onnx without a folder', [{ provider: 'onnx' }], /model 1: provider is onnx: set folder, too\./],
+  [
+    'onnx without a folder',
+    [{ provider: 'onnx' }],
+    /model 1: provider is onnx: set model to the folder of the model, too\./,
+  ],
 ];
 
 for (const [name, content, expected] of errors) {

@@ -14,7 +14,6 @@ const modelSettings = {
   EMBEDDING_KEY: settings.EMBEDDING_KEY,
   EMBEDDING_QUERY_PREFIX: settings.EMBEDDING_QUERY_PREFIX,
   EMBEDDING_DOCUMENT_PREFIX: settings.EMBEDDING_DOCUMENT_PREFIX,
-  EMBEDDING_FOLDER: settings.EMBEDDING_FOLDER,
   EMBEDDING_THREADS: settings.EMBEDDING_THREADS,
   EMBEDDING_PRICE: settings.EMBEDDING_PRICE,
 };
@@ -52,8 +51,8 @@ export function readModelsFile(path: string | null, errors: string[]): ModelConf
 export function findMissingFolder({ embeddingProvider, ...model }: ModelConfig): string[] {
   if (embeddingProvider !== 'onnx') return [];
   const errors: string[] = [];
-  if (model.embeddingFolder === null) {
-    errors.push(`${prefix}EMBEDDING_PROVIDER is onnx: set ${prefix}EMBEDDING_FOLDER, too.`);
+  if (model.embeddingModel === null) {
+    errors.push(`${prefix}EMBEDDING_PROVIDER is onnx: set ${prefix}EMBEDDING_MODEL to the folder of the model, too.`);
   }
   if (model.embeddingQueryPrefix !== null || model.embeddingDocumentPrefix !== null) {
     errors.push(

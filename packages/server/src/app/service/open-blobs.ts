@@ -1,0 +1,63 @@
+import type { Logger } from '../../platform/log/logger.ts';
+import type { Registry } from '../../platform/metrics.ts';
+import type { Database } from '../../storage/database/database.ts';
+import { openDiskBlobStore } from '../../storage/disk/disk-blob-store.ts';
+import { createBlobIntents } from '../../storage/repositories/blob-intents.ts';
+import { createFileRepository } from '../../storage/repositories/file-repository.ts';
+import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
+import { assertContentInFolder, claimPlace, nameOf } from '../../storage/s3/claim-place.ts';
+import { openS3BlobStore } from '../../storage/s3/s3-blob-store.ts';
+import { createS3Client } from '../../storage/s3/s3-client.ts';
+import { createS3Objects } from '../../storage/s3/s3-objects.ts';
+import { sweepIntents } from '../../storage/s3/sweep-intents.ts';
+import type { BlobStore } from '../../stores/files/blob-store.ts';
+import type { ReconcileDeps } from '../../stores/files/maintenance/reconcile.ts';
+import type { Config } from '../settings/config.ts';
+
+export interface BlobStoreContext {
+  readonly config: Pick<Config, 'blobs' | 'dataFolder'>;
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly registry?: Registry;
+}
+
+export interface BlobStoreOptions {
+  readonly leastFreeBytes?: number;
+  /** Whether an unused object storage may be claimed for the store. */
+  readonly claims?: boolean;
+}
+
+export interface OpenedBlobStore {
+  readonly blobs: BlobStore;
+  readonly sweepUnfinished: ReconcileDeps['sweepUnfinished'];
+}
+
+/**
+ * Opens the content of the store: in its data folder, or in object storage.
+ * @throws OperatorError when the content is elsewhere
+ */
+export async function openBlobStore(
+  { config, database, logger, registry }: BlobStoreContext,
+  { leastFreeBytes = 0, claims = false }: BlobStoreOptions = {},
+): Promise<OpenedBlobStore> {
+  const { blobs: place, dataFolder: folder } = config;
+  const store = createStoreRepository(database);
+  if (place === null) {
+    await assertContentInFolder(store);
+    return { blobs: await openDiskBlobStore(folder, { leastFreeBytes, logger }), sweepUnfinished: undefined };
+  }
+  const client = createS3Client(place, registry);
+  try {
+    const objects = createS3Objects(client);
+    const hasFiles = async () => (await createFileRepository(database).liveBlobs('', 1)).length > 0;
+    await claimPlace({ objects, store, place: nameOf(place), claims, hasFiles });
+    const intents = createBlobIntents(database);
+    return {
+      blobs: await openS3BlobStore({ client, folder, leastFreeBytes, intents }),
+      sweepUnfinished: (signal) => sweepIntents({ intents, objects, logger }, signal),
+    };
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}

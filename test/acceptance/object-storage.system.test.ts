@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type S3Server, startS3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService, temporaryFolder } from '../support/service.ts';
+
+const settings = { BLOBS: 's3://store/some/prefix' };
+
+async function startStorage(t: TestContext): Promise<S3Server & { readonly environment: Record<string, string> }> {
+  const server = await startS3Server();
+  t.after(() => server.close());
+  const { endpoint, accessKeyId, secretAccessKey } = server.place;
+  const environment = {
+    AWS_ENDPOINT_URL: endpoint ?? '',
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
+  };
+  return Object.assign(server, { environment });
+}
+
+const launcherOf = (environment: Readonly<Record<string, string>>) => [
+  'env',
+  ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+];
+
+test('[storage] with object storage, files are uploaded, read, checked and deleted, also after a crash and while requests fail', async (t) => {
+  const storage = await startStorage(t);
+  const { environment } = storage;
+  const launcher = launcherOf(environment);
+  const service = await startService(t, { settings, launcher });
+  const { folder, key } = service;
+  // Every second request fails at first.
+  let count = 0;
+  storage.choose = () => (++count % 2 === 0 ? 'refused' : undefined);
+  const contents = [Buffer.from('green tea'), randomBytes(20_000_000)];
+  const ids: string[] = [];
+  for (const content of contents) {
+    const name = `tea-${ids.length}.txt`;
+    const text = content.length < 100 ? content : Buffer.from(content.toString('base64'));
+    contents[ids.length] = text;
+    const file = await service.client.files.upload(new Blob([text]), { purpose: 'record_file', name });
+    ids.push(file.file_id);
+  }
+  const again = await service.client.files.upload(new Blob(['green tea']), {
+    purpose: 'record_file',
+    name: 'again.txt',
+  });
+  await service.kill();
+
+  const restarted = await startService(t, { folder, key, settings, launcher });
+  for (const [index, id] of ids.entries()) {
+    const found = Buffer.from(await (await restarted.client.files.content(id)).arrayBuffer());
+    assert.ok(contents[index]?.equals(found));
+  }
+  const headers = { Authorization: `Bearer ${key}`, Range: 'bytes=1000-1999' };
+  const part = await fetch(`${restarted.filesUrl}/v1/files/${ids[1]}/content`, { headers });
+  assert.equal(part.status, 206);
+  assert.equal(await part.text(), contents[1]?.subarray(1000, 2000).toString());
+  await assert.rejects(access(join(folder, 'blobs')));
+  const checked = JSON.parse((await runCommand({ folder, settings, environment }, 'fsck', '--hash')).output);
+  assert.deepEqual([checked.blobsChecked, checked.filesOnDisk, checked.faults], [2, 2, []]);
+  for (const id of [...ids, again.file_id]) await restarted.client.files.delete(id);
+  const empty = JSON.parse((await runCommand({ folder, settings, environment }, 'fsck')).output);
+  assert.deepEqual([empty.blobsChecked, empty.filesOnDisk, empty.faults], [0, 0, []]);
+  assert.equal(await restarted.stop(), 0);
+});
+
+test('[storage] readiness and requests report object storage that does not answer, and the service continues when it does', async (t) => {
+  const storage = await startStorage(t);
+  const service = await startService(t, { settings, launcher: launcherOf(storage.environment) });
+  const upload = () => service.client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.txt' });
+  storage.choose = () => 'cut';
+  await assert.rejects(upload(), { status: 503, message: /The object storage failed/ });
+  storage.choose = () => undefined;
+  const { file_id: id } = await upload();
+  assert.equal(await (await service.client.files.content(id)).text(), 'tea');
+  const ready = await fetch(`${service.filesUrl}/v1/ready`);
+  assert.equal(ready.status, 200);
+  const metrics = await fetch(`${service.filesUrl}/metrics`, { headers: { Authorization: `Bearer ${service.key}` } });
+  assert.match(await metrics.text(), /quartermaster_object_storage_requests_total\{method="PUT",result="failed"\} 1/);
+  assert.equal(await service.stop(), 0);
+});
+
+test('[storage] a store and its object storage belong together: another store, another place and the data folder are refused', async (t) => {
+  const { environment } = await startStorage(t);
+  const launcher = launcherOf(environment);
+  const service = await startService(t, { settings, launcher });
+  const { folder } = service;
+  await service.client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.txt' });
+  const backup = await runCommand({ folder, settings, environment }, 'backup', join(folder, '..', 'no-backup'));
+  assert.match(backup.errors, /QUARTERMASTER_BLOBS is set: a backup does not copy the content in object storage/);
+  assert.equal(await service.stop(), 0);
+  const start = (options: Parameters<typeof startService>[1]) => startService(t, { launcher, ...options });
+  await assert.rejects(
+    start({ folder }),
+    /The content of this store is in the object storage s3:\/\/store\/some\/prefix\./,
+  );
+  await assert.rejects(
+    start({ folder, settings: { BLOBS: 's3://store/other' } }),
+    /s3:\/\/store\/other does not hold the content of this store, which is in s3:\/\/store\/some\/prefix/,
+  );
+  await assert.rejects(start({ folder: await temporaryFolder(t), settings }), /belongs to another store/);
+  const onDisk = await startService(t);
+  await onDisk.client.files.upload(new Blob(['tea']), { purpose: 'record_file', name: 'tea.txt' });
+  await onDisk.stop();
+  const late = { folder: onDisk.folder, settings: { BLOBS: 's3://store/new' } };
+  await assert.rejects(start(late), /The content of this store is in its data folder/);
+});
