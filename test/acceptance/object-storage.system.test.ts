@@ -4,6 +4,8 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type S3Server, startS3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
+import { send } from '../support/http.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
@@ -108,4 +110,28 @@ test('[storage] a store and its object storage belong together: another store, a
   await onDisk.stop();
   const late = { folder: onDisk.folder, settings: { BLOBS: 's3://store/new' } };
   await assert.rejects(start(late), /The content of this store is in its data folder/);
+});
+
+test('[storage] with PostgreSQL and object storage, a plugins process with a folder of its own stores artifacts that others read', async (t) => {
+  const { environment } = await startStorage(t);
+  const launcher = launcherOf(environment);
+  const shared = { ...settings, DATABASE_URL: await databaseFor(t), PLUGINS_KEY: 'required' };
+  const service = await startService(t, { settings: shared, launcher });
+  const { key } = service;
+  const own = { ...shared, SERVE: 'plugins' };
+  const plugins = await startService(t, { folder: await temporaryFolder(t), key, settings: own, launcher });
+  const json = {
+    bundle_id: 'qr_code_generator',
+    plugin_id: 'generate_qr_code',
+    input_params: { text: 'https://example.com/' },
+    credentials: {},
+  };
+  const sent = await send(`${plugins.pluginsUrl}/v1/execute`, { key, json });
+  const [artifact] = (sent.body.data as { artifacts: ReadonlyArray<{ artifact_id: string; bytes: number }> }).artifacts;
+  const seen = await send(`${service.pluginsUrl}/v1/artifacts/${artifact?.artifact_id}`, { key });
+  const found = await fetch((seen.body.data as { file_url: string }).file_url);
+  assert.equal(found.status, 200);
+  assert.equal((await found.arrayBuffer()).byteLength, artifact?.bytes);
+  assert.equal(await plugins.stop(), 0);
+  assert.equal(await service.stop(), 0);
 });
