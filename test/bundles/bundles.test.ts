@@ -29,6 +29,7 @@ const codeThatCallsOut = new Set([
   'get_message',
   'create_draft',
   'search_messages',
+  'upload_file',
 ]);
 const networked = plugins.filter(({ manifest }) => manifest.request !== undefined || codeThatCallsOut.has(manifest.id));
 
