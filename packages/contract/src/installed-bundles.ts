@@ -53,6 +53,42 @@ const Lists = (description: string) =>
     { description },
   );
 
+const Url = Type.String({ maxLength: 2_000, pattern: '^https?://' });
+const Operations = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500, description }));
+const CredentialName = Type.String({ maxLength: 64, pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' });
+
+const document = {
+  url: Type.Optional(
+    Type.String({ ...Url, description: 'URL of the document, or of an MCP server that requires no credentials.' }),
+  ),
+  server: Type.Optional(
+    Type.String({ ...Url, description: 'URL of the API, if the document does not have a complete one.' }),
+  ),
+  operations: Operations('Imports only these, by `operationId`. Default: all.'),
+};
+const server = {
+  url: Url,
+  bearer: Type.Optional(
+    Type.String({ ...CredentialName, description: 'Name of the credential that is sent as bearer token.' }),
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String({ minLength: 1, maxLength: 128 }), CredentialName, {
+      maxProperties: 10,
+      description: 'Names of credentials by the header that holds them.',
+    }),
+  ),
+  operations: Operations('Imports only these tools. Default: all.'),
+};
+const Remembered = Type.Union(
+  [
+    Type.Object({ kind: Type.Literal('openapi'), ...document }),
+    Type.Object({ kind: Type.Literal('mcp'), ...server }),
+    Type.Null(),
+  ],
+  { description: 'The source of the plan, which an update reads again; null for files and packages.' },
+);
+
 /** What an administrator decides about. */
 const facts = {
   bundle_id: Type.String(),
@@ -61,6 +97,7 @@ const facts = {
     description:
       'Name of the package, URL of the MCP server, host of the API, or id of the bundle in an archive. Only the same one can update the bundle.',
   }),
+  source: Remembered,
   version: Type.String(),
   integrity: Type.String({ description: 'sha512 of the package, the document, the list of tools or the archive.' }),
   publisher: Type.Union([Type.String(), Type.Null()], {
@@ -152,11 +189,6 @@ const mostBase64 = 22_400_000;
 /** The bytes of an OpenAPI document. */
 export const mostDocumentBytes = 10 * 2 ** 20;
 
-const Url = Type.String({ maxLength: 2_000, pattern: '^https?://' });
-const Operations = (description: string) =>
-  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500, description }));
-const CredentialName = Type.String({ maxLength: 64, pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' });
-
 export const BundlePlanRequest = Type.Object({
   source: Type.Union([
     Type.Object({
@@ -190,31 +222,17 @@ export const BundlePlanRequest = Type.Object({
           description: 'OpenAPI document, version 2.0, 3.0 or 3.1, as JSON or YAML. Send this or `url`.',
         }),
       ),
-      url: Type.Optional(Url),
-      server: Type.Optional(
-        Type.String({ ...Url, description: 'URL of the API, if the document does not have a complete one.' }),
-      ),
-      operations: Operations('Imports only these, by `operationId`. Default: all.'),
+      ...document,
     }),
     Type.Object({
       kind: Type.Literal('mcp'),
-      url: Url,
-      bearer: Type.Optional(
-        Type.String({ ...CredentialName, description: 'Name of the credential that is sent as bearer token.' }),
-      ),
-      headers: Type.Optional(
-        Type.Record(Type.String({ minLength: 1, maxLength: 128 }), CredentialName, {
-          maxProperties: 10,
-          description: 'Names of credentials by the header that holds them.',
-        }),
-      ),
+      ...server,
       credentials: Type.Optional(
         Type.Record(CredentialName, Type.String({ maxLength: 10_000 }), {
           maxProperties: 10,
           description: 'Values of these credentials. They are sent to the server once, and not stored.',
         }),
       ),
-      operations: Operations('Imports only these tools. Default: all.'),
     }),
   ]),
   bundle_id: Type.Optional(

@@ -26,6 +26,12 @@ test('a source is recognised by its name or by its first bytes', async (t) => {
   });
   const mcp = await findSource(undefined, { mcp: url, bearer: 'TOKEN', operations: ['a'] });
   assert.deepEqual(mcp, { kind: 'mcp', url, bearer: 'TOKEN', credentials: {}, operations: ['a'] });
+  assert.deepEqual(await findSource(url, { header: { 'X-Key': 'KEY' } }), {
+    kind: 'mcp',
+    url,
+    headers: { 'X-Key': 'KEY' },
+    credentials: {},
+  });
   const gzip = Buffer.from([0x1f, 0x8b, 8]);
   assert.deepEqual(await findSource(await write('tea', gzip), {}), {
     kind: 'piece_file',

@@ -20,17 +20,18 @@ export interface SourceOptions {
 /** The largest archive that can be installed. */
 const mostBytes = 40 * 2 ** 20;
 
-/** Recognises what is installed: a package by its name, an API by its URL, an MCP server by the option, and a file by its first bytes. */
+/** Recognises what is installed: a package by its name, a URL by the options or the answer, and a file by its first bytes. */
 export async function findSource(name: string | undefined, options: SourceOptions): Promise<Source> {
   const { from, mcp, server, operations } = options;
   const [given, ...others] = [name, from, mcp].filter((one) => one !== undefined);
   if (given === undefined || others.length > 0)
     throw new CommandError(exitCodes.usage, 'Name one package, file or URL, or one MCP server with --mcp.');
   const chosen = operations === undefined ? {} : { operations };
-  if (mcp !== undefined) {
+  const url = mcp ?? (options.bearer === undefined && options.header === undefined ? undefined : given);
+  if (url !== undefined && /^https?:\/\//.test(url)) {
     const { bearer, header: headers, credentials } = options;
     const access = { ...(bearer === undefined ? {} : { bearer }), ...(headers === undefined ? {} : { headers }) };
-    return { kind: 'mcp', url: mcp, ...access, credentials: await readCredentials(credentials), ...chosen };
+    return { kind: 'mcp', url, ...access, credentials: await readCredentials(credentials), ...chosen };
   }
   const api = { kind: 'openapi', ...(server === undefined ? {} : { server }), ...chosen } as const;
   if (/^https?:\/\//.test(given)) return { ...api, url: given };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
-import type { BundlePlan, BundlePlanRequest } from '@quartermaster/contract';
+import type { BundlePlan, BundlePlanRequest, PackageFacts } from '@quartermaster/contract';
 import { commandName } from '@quartermaster/contract/command-name';
 import type { Command } from 'commander';
 import { withAdministration } from '../administration.ts';
@@ -20,7 +20,10 @@ interface PlanOptions extends JsonOption, ReachOptions {
 export function addPackageCommands(bundle: Command): void {
   const add = bundle
     .command('add')
-    .argument('[source]', 'package of a piece, archive (.qmb), package file (.tgz), or OpenAPI document (file or URL)')
+    .argument(
+      '[source]',
+      'package of a piece, archive (.qmb), package file (.tgz), OpenAPI document (file or URL), or URL of an MCP server',
+    )
     .option('--mcp <url>', 'install the tools of this MCP server (Streamable HTTP)')
     .option('--from <file>', 'install this file, whatever its name is')
     .option('--id <id>', 'id of the bundle (default: from the name of the source)')
@@ -47,7 +50,7 @@ export function addPackageCommands(bundle: Command): void {
     .command('update')
     .argument('<id>', 'id of a bundle that was installed from a package, also with @version')
     .description(
-      'show what the latest version of a piece changes, and install it after confirmation; with other hosts or places, change the installed version',
+      'show what the latest version changes, and install it after confirmation; with other hosts or places, change the installed version',
     );
   withPlanOptions(update).action(async (given: string, options: PlanOptions) => {
     const [bundle_id = '', version] = given.split('@');
@@ -58,18 +61,29 @@ export function addPackageCommands(bundle: Command): void {
         exitCodes.notFound,
         `No bundle "${bundle_id}" was installed by a plan. Run "${commandName} bundle list" to see the installed bundles.`,
       );
-    if (found.about.kind !== 'piece')
-      throw new CommandError(
-        exitCodes.usage,
-        `${bundle_id} is not from a package. To update it, run "${commandName} bundle add" with the new version of its source.`,
-      );
     const { digest: _, json: __, ...edits } = options;
     const isEdit = version === undefined && Object.keys(edits).length > 0;
-    const source = isEdit
-      ? ({ kind: 'installed', bundle_id } as const)
-      : ({ kind: 'piece', package: found.about.package, ...(version === undefined ? {} : { version }) } as const);
+    const source = isEdit ? ({ kind: 'installed', bundle_id } as const) : sourceOf(found.about, version);
     await planAndInstall({ source, bundle_id }, options);
   });
+}
+
+/** What an update reads. @throws CommandError when the person must name it */
+function sourceOf({ bundle_id: id, kind, package: name, source }: PackageFacts, version: string | undefined) {
+  if (kind === 'piece') return { kind, package: name, ...(version === undefined ? {} : { version }) } as const;
+  const needsCredentials = source?.kind === 'mcp' && (source.bearer !== undefined || source.headers !== undefined);
+  if (needsCredentials)
+    throw new CommandError(
+      exitCodes.usage,
+      `The MCP server of ${id} requires credentials. Run "${commandName} bundle add --mcp ${source.url}" with the same options.`,
+    );
+  if (source !== null && version === undefined) return source;
+  throw new CommandError(
+    exitCodes.usage,
+    source === null
+      ? `${id} is from a file. To update it, run "${commandName} bundle add" with the new version of its source.`
+      : `${id} is not from a package, so no version can be named. Run "${commandName} bundle update ${id}".`,
+  );
 }
 
 /** Finds packages by words. */

@@ -9,7 +9,8 @@ export const imports = {
   'imports.choose': 'Choose',
   'imports.found': 'Packages found',
   'imports.url': 'URL',
-  'imports.documentAbout': 'URL of an OpenAPI document, version 2.0, 3.0 or 3.1. Or choose a file.',
+  'imports.documentAbout':
+    'URL of an OpenAPI document, version 2.0, 3.0 or 3.1, or of an MCP server that requires no credentials. Or choose a file.',
   'imports.server': 'URL of the API, if the document has none',
   'imports.operations': 'Only these operations, such as listThings, getThing',
   'imports.tools': 'Only these tools, such as search, create',

@@ -9,7 +9,7 @@ export const imports = {
   'imports.choose': '选择',
   'imports.found': '找到的软件包',
   'imports.url': 'URL',
-  'imports.documentAbout': 'OpenAPI 文档（2.0、3.0 或 3.1）的 URL，或选择文件。',
+  'imports.documentAbout': 'OpenAPI 文档（2.0、3.0 或 3.1）的 URL，或无需凭据的 MCP 服务器的 URL；也可选择文件。',
   'imports.server': 'API 的 URL（如果文档中没有）',
   'imports.operations': '仅这些操作，例如 listThings, getThing',
   'imports.tools': '仅这些工具，例如 search, create',

@@ -57,10 +57,11 @@ function InstalledCard({ bundle, onPlan, onSource, onRemove }: CardProps) {
   const [busy, setBusy] = useState(false);
   const { bundle_id: id, package: name, version, bytes, actions, hosts } = bundle;
   const update = async () => {
-    if (bundle.kind !== 'piece') return onSource(bundle);
+    const from = bundle.kind === 'piece' ? ({ kind: 'piece', package: name } as const) : bundle.source;
+    if (from === null || 'bearer' in from || 'headers' in from) return onSource(bundle);
     setBusy(true);
     try {
-      onPlan(await planBundle({ source: { kind: 'piece', package: name }, bundle_id: id }));
+      onPlan(await planBundle({ source: from, bundle_id: id }));
     } catch (error) {
       showError(error);
     }

@@ -236,7 +236,7 @@ function factsText({ about, archiveDigest, logoUrl, basis }: RowFacts): string {
 function readFacts(text: string): RowFacts {
   const { archive_digest: archiveDigest, logo_url: logoUrl = '', basis = null, ...about } = JSON.parse(text);
   return {
-    about: { ...noEdits, kind: 'piece', publisher: null, trust: null, ...about },
+    about: { ...noEdits, kind: 'piece', source: null, publisher: null, trust: null, ...about },
     archiveDigest: archiveDigest ?? about.digest,
     logoUrl,
     basis,

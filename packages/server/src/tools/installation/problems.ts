@@ -70,7 +70,11 @@ export function importRefused(reason: string): Problem {
 /** An OpenAPI document or a list of tools cannot be fetched. */
 export function definitionsFailed(cause: unknown): Problem {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Problem('PROVIDER_ERROR', `The import failed: ${reason.replace(/\.$/, '')}. Check the URL.`, { cause });
+  return new Problem(
+    'PROVIDER_ERROR',
+    `The import failed: ${reason.replace(/\.$/, '')}. Check the URL and, for an MCP server, its credentials.`,
+    { cause },
+  );
 }
 
 export function idOfArchive(bundleId: string): Problem {

@@ -22,7 +22,7 @@ test('a document becomes the archive of a bundle, and says what is not imported'
   const { contents, files } = await openArchive(found.bytes);
   assert.deepEqual([contents.bundleId, contents.version], ['my_things', '1.2.0']);
   assert.deepEqual([...files.keys()], ['bundle.yaml', 'import-report.json', 'list_things.yaml']);
-  assert.deepEqual([found.name, found.licence], ['api.things.dev', 'MIT']);
+  assert.deepEqual([found.name, found.licence, found.source], ['api.things.dev', 'MIT', null]);
   assert.equal(found.warnings[0], '1 of 2 actions are imported.');
   assert.match(found.warnings[1] ?? '', /^Not imported: TRACE \/raw: /);
 });
@@ -33,7 +33,7 @@ test('a document is fetched by its URL, and a failure names its reason', async (
   const source = { kind: 'openapi' as const, url: 'https://api.things.dev/openapi.json' };
   const body = Buffer.from(JSON.stringify(things));
   const found = await answer({ kind: 'response', status: 200, body })(source, undefined, signal);
-  assert.equal(found.name, 'api.things.dev');
+  assert.deepEqual([found.name, found.source], ['api.things.dev', source]);
   for (const [result, message] of [
     [{ kind: 'response', status: 404, body }, /status 404/],
     [{ kind: 'refused', message: 'No.' }, /The import failed: No\. Check the URL/],
@@ -41,6 +41,43 @@ test('a document is fetched by its URL, and a failure names its reason', async (
   ] as const)
     await assert.rejects(answer(result)(source, undefined, signal), { code: 'PROVIDER_ERROR', message });
   await assert.rejects(read({ kind: 'openapi' }, undefined, signal), /either "content" or "url"/);
+});
+
+test('an MCP server is recognised by its answers, and what it is read from is remembered without credentials', async () => {
+  const url = 'https://mcp.things.dev/tea';
+  const methods: string[] = [];
+  const results: Readonly<Record<string, object>> = {
+    initialize: {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'Tea', version: '1' },
+    },
+    'tools/list': {
+      tools: [{ name: 'brew', description: 'Brews tea.', inputSchema: { type: 'object', properties: {} } }],
+    },
+  };
+  const send: Outbound['send'] = async ({ method, body }) => {
+    const headers = { 'content-type': 'application/json' };
+    const { id, method: called = method } = JSON.parse(typeof body === 'string' ? body : '{}');
+    methods.push(called);
+    const answer = { kind: 'response' as const, headers, finalUrl: url, status: method === 'POST' ? 200 : 405 };
+    const reply = JSON.stringify({ jsonrpc: '2.0', id, result: results[called] ?? {} });
+    return { ...answer, body: Buffer.from(reply) };
+  };
+  const server = createReadDefinitions({ ...noNetwork, send });
+  const found = await server({ kind: 'openapi', url, operations: ['brew'] }, undefined, signal);
+  assert.deepEqual(found.source, { kind: 'mcp', url, operations: ['brew'] });
+  assert.ok((await openArchive(found.bytes)).files.has('brew.yaml'));
+  assert.deepEqual(methods.slice(0, 2), ['GET', 'initialize']);
+  methods.splice(0);
+  assert.equal(
+    (await server({ kind: 'openapi', url: 'https://a.things.dev/mcp' }, undefined, signal)).source?.kind,
+    'mcp',
+  );
+  assert.equal(methods[0], 'initialize', 'a server may answer GET with a stream that does not end');
+  const access = { bearer: 'TOKEN', credentials: { TOKEN: 'canary' } };
+  const named = await server({ kind: 'mcp', url, ...access }, undefined, signal);
+  assert.deepEqual(named.source, { kind: 'mcp', url, bearer: 'TOKEN' });
 });
 
 const nested = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count);

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type BundlePlanRequest, mostDocumentBytes } from '@quartermaster/contract';
+import { type BundlePlanRequest, mostDocumentBytes, type PackageFacts } from '@quartermaster/contract';
 import { askThread } from '../../platform/concurrency/ask-thread.ts';
 import type { Outbound, OutboundPolicy } from '../../platform/outbound.ts';
 import { moduleUrl } from '../../platform/server-process/module-path.ts';
@@ -12,6 +12,7 @@ type Source = BundlePlanRequest['source'];
 
 /** The bundle that an OpenAPI document or the tools of an MCP server were converted to. */
 export interface Definitions {
+  readonly source: PackageFacts['source'];
   /** Those of its archive. */
   readonly bytes: Buffer;
   readonly integrity: string;
@@ -37,15 +38,18 @@ const defaultLimits: ImportLimits = { heapMb: 1024, timeMs: 180_000 };
 
 /** Fetches through the broker. Converts in a thread, because documents are hostile input and large ones take seconds. */
 export function createReadDefinitions(outbound: Outbound, limits: ImportLimits = defaultLimits): ReadDefinitions {
-  return async (source, id, signal) => {
-    const { operations } = source;
-    if (source.kind === 'openapi') {
-      const text = await readDocument(source, outbound, signal);
-      const options = { id, server: source.server, operations };
-      const integrity = integrityOf(Buffer.from(text));
-      return { ...(await convert({ kind: 'openapi', text, options }, limits, signal)), integrity };
-    }
-    const { url, bearer, headers, credentials = {} } = source;
+  async function readApi(source: ApiSource, id: string | undefined, signal: AbortSignal): Promise<Definitions> {
+    const { content, ...remembered } = source;
+    const text = await readDocument(source, outbound, signal);
+    const options = { id, server: source.server, operations: source.operations };
+    const integrity = integrityOf(Buffer.from(text));
+    const converted = await convert({ kind: 'openapi', text, options }, limits, signal);
+    return { ...converted, integrity, source: content === undefined ? remembered : null };
+  }
+
+  async function readServer(wanted: ServerSource, id: string | undefined, signal: AbortSignal): Promise<Definitions> {
+    const { credentials = {}, ...source } = wanted;
+    const { url, bearer, headers, operations } = source;
     const { accessOf } = await import('@quartermaster/importers/mcp-server');
     const access = accessOf(bearer, headers);
     const snapshot = await readMcpServer({ url, inject: access.inject, credentials }, outbound, signal).catch(
@@ -56,15 +60,33 @@ export function createReadDefinitions(outbound: Outbound, limits: ImportLimits =
     );
     const choices = { id, ...(operations === undefined ? {} : { operations }) };
     const integrity = integrityOf(Buffer.from(JSON.stringify(snapshot.tools)));
-    return { ...(await convert({ kind: 'mcp', snapshot, choices, access }, limits, signal)), integrity, name: url };
+    const converted = await convert({ kind: 'mcp', snapshot, choices, access }, limits, signal);
+    return { ...converted, integrity, name: url, source };
+  }
+
+  return async (source, id, signal) => {
+    if (source.kind === 'mcp') return await readServer(source, id, signal);
+    const { url, server, operations } = source;
+    const api = () => readApi(source, id, signal);
+    if (url === undefined || server !== undefined) return await api();
+    const wanted = { kind: 'mcp' as const, url, ...(operations === undefined ? {} : { operations }) };
+    // A server may answer GET with a stream that does not end, so the usual names are tried first.
+    const isNamed = /\/(mcp|sse)\/?$/.test(URL.parse(url)?.pathname ?? '');
+    const tries = [api, () => readServer(wanted, id, signal)] as const;
+    const [first, second] = isNamed ? ([tries[1], tries[0]] as const) : tries;
+    return await first().catch((error) =>
+      second().catch(() => {
+        signal.throwIfAborted();
+        throw error;
+      }),
+    );
   };
 }
 
-async function readDocument(
-  { content, url }: Extract<Source, { kind: 'openapi' }>,
-  outbound: Outbound,
-  signal: AbortSignal,
-): Promise<string> {
+type ApiSource = Extract<Source, { kind: 'openapi' }>;
+type ServerSource = Extract<Source, { kind: 'mcp' }>;
+
+async function readDocument({ content, url }: ApiSource, outbound: Outbound, signal: AbortSignal): Promise<string> {
   if ((content === undefined) === (url === undefined)) throw importRefused('send either "content" or "url"');
   const text = content ?? (await fetchDocument(url ?? '', outbound, signal));
   if (Buffer.byteLength(text) > mostDocumentBytes)

@@ -14,7 +14,7 @@ type Source = Exclude<BundlePlanRequest['source'], { kind: 'installed' }>;
 /** What a bundle is from. */
 export type Origin = Pick<
   PackageFacts,
-  'kind' | 'package' | 'version' | 'integrity' | 'publisher' | 'trust' | 'packed_from' | 'licence' | 'bytes'
+  'kind' | 'package' | 'source' | 'version' | 'integrity' | 'publisher' | 'trust' | 'packed_from' | 'licence' | 'bytes'
 >;
 
 /** A bundle that is not installed. */
@@ -85,6 +85,7 @@ async function readPackage(
     origin: {
       kind: 'piece',
       package: name,
+      source: null,
       version,
       integrity,
       publisher: null,
@@ -133,11 +134,18 @@ async function readImport(
   { source, bundleId }: Wanted<'openapi' | 'mcp'>,
   signal: AbortSignal,
 ): Promise<ReadBundle> {
-  const { bytes, integrity, name, licence, warnings } = await readDefinitions(source, bundleId, signal);
+  const {
+    bytes,
+    integrity,
+    name,
+    licence,
+    warnings,
+    source: remembered,
+  } = await readDefinitions(source, bundleId, signal);
   const archive = await openArchive(bytes);
-  const origin = originOf(source.kind, archive, name, integrity);
+  const origin = originOf(remembered?.kind ?? source.kind, archive, name, integrity);
   return {
-    origin: { ...origin, licence: licence === null ? noLicence : shownText(licence) },
+    origin: { ...origin, source: remembered, licence: licence === null ? noLicence : shownText(licence) },
     warnings,
     logoUrl: '',
     packed: { bytes, archive },
@@ -148,6 +156,7 @@ function originOf(kind: Origin['kind'], { contents }: OpenedArchive, name: strin
   return {
     kind,
     package: name,
+    source: null,
     version: contents.version,
     integrity,
     publisher: null,
