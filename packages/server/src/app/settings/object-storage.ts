@@ -5,7 +5,7 @@ import { isServiceUrl } from './setting-checks.ts';
 
 /** Bucket names of S3, and prefixes that need no encoding in a console or a policy. */
 export const isObjectStorage = (text: string) =>
-  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9._-]{1,64}){0,8}\/?$/.test(text);
+  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9_][A-Za-z0-9._-]{0,63}){0,8}\/?$/.test(text);
 
 /**
  * Reads the place of the object storage, and the variables that programs for S3 share. Adds an error for each variable that is
