@@ -1,22 +1,72 @@
+import { type TSchema, Type } from 'typebox';
+import {
+  ChunkQuery,
+  CollectionRankings,
+  CollectionsQuery,
+  GoodMatchAnswer,
+  RankingAnswer,
+  RerankingAnswer,
+} from '../chunk-query.ts';
+import { PassageBoxes } from '../citations.ts';
+import { Chunk, ChunkCreate, ChunkUpdate } from '../collections.ts';
+import { Acknowledgement, CountedList, List, ListQuery, Success, SuccessWithWarnings, Warnings } from '../envelope.ts';
+import { ScoredChunk } from '../scored-chunks.ts';
 import { describeOperations } from './operation.ts';
+import { CollectionParams, PathId, RecordParams } from './request-parts.ts';
+
+const ChunkParams = Type.Object({ collection_id: PathId, chunk_id: PathId });
+/** Without `count=true`, `total_count` is null, so that answers stay the same as before counts. ADR 0001. */
+const ChunkList = Type.Object({
+  ...CountedList(Chunk).properties,
+  total_count: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Number of chunks on all pages. null without `count=true`.',
+  }),
+});
+/** The list envelope of questions, whose results are not counted. */
+function ScoredList<Item extends TSchema>(item: Item) {
+  return Type.Object({ ...List(item).properties, total_count: Type.Null() });
+}
+const QueryAnswer = Type.Object({
+  ...ScoredList(ScoredChunk).properties,
+  ...GoodMatchAnswer,
+  ...RankingAnswer,
+  ...RerankingAnswer,
+  ...Warnings,
+});
+const CollectionsQueryAnswer = Type.Object({
+  ...ScoredList(ScoredChunk).properties,
+  ...GoodMatchAnswer,
+  rankings: CollectionRankings,
+  ...RerankingAnswer,
+  ...Warnings,
+});
 
 export const chunkOperations = describeOperations('chunks', {
   listChunks: {
     summary: 'List the chunks of a collection',
     description: '`total_count` is always null.',
     scope: 'collections:read',
+    params: CollectionParams,
+    querystring: ListQuery,
+    response: { 200: ChunkList },
     examples: { newest: { query: { limit: '10' } } },
   },
   listChunksOfRecord: {
     summary: 'List the chunks of a record',
     description: '`total_count` is always null. With `order=asc`, the chunks are sorted as in the source.',
     scope: 'collections:read',
+    params: RecordParams,
+    querystring: ListQuery,
+    response: { 200: ChunkList },
     examples: { inOrder: { query: { order: 'asc' } } },
   },
   createChunk: {
     summary: 'Create a chunk without a record',
     description: 'Queries find the chunk immediately. Its `record_id` is null.',
     scope: 'collections',
+    params: CollectionParams,
+    body: ChunkCreate,
+    response: { 200: SuccessWithWarnings(Chunk) },
     examples: { chunk: { body: { content: 'On Sundays the library stays closed.', metadata: { lang: 'en' } } } },
   },
   queryChunks: {
@@ -31,6 +81,9 @@ export const chunkOperations = describeOperations('chunks', {
       'Check the scores of your own queries before you set `score_threshold`. `good_match` is false when no chunk reaches it (default: 0.35).\n\n' +
       'A number in a condition also matches metadata that is the same number written as text: with `{"year":"2026"}`, `gt 300` matches. A text is compared character by character: `gt "300"` does not match, because "2" comes before "3".',
     scope: 'collections:read',
+    params: CollectionParams,
+    body: ChunkQuery,
+    response: { 200: QueryAnswer },
     examples: {
       question: { summary: 'Ask a question', body: { query_text: 'When does the library open?', top_k: 3 } },
       filters: {
@@ -57,6 +110,8 @@ export const chunkOperations = describeOperations('chunks', {
       'Together the collections rank at most 1,000 chunks. If one of them does not exist, the answer is 404.\n\n' +
       'Chunks are sorted by `score`. It is the fraction of the question that a chunk covers. A word counts more in a collection in which it is rare, so the same text can have different scores in two collections. Settings of the question replace the defaults of all its collections.',
     scope: 'collections:read',
+    body: CollectionsQuery,
+    response: { 200: CollectionsQueryAnswer },
     examples: {
       question: {
         summary: 'Ask a question',
@@ -68,6 +123,8 @@ export const chunkOperations = describeOperations('chunks', {
     summary: 'Get a chunk',
     description: '`locator` is the position of the chunk in its source: page, headings, row or characters.',
     scope: 'collections:read',
+    params: ChunkParams,
+    response: { 200: Success(Chunk) },
     examples: { chunk: {} },
   },
   getChunkBoxes: {
@@ -76,6 +133,8 @@ export const chunkOperations = describeOperations('chunks', {
       'Finds the text of the chunk among the characters of its pages and returns a box for each line. On pages that OCR has read, the boxes are those of the words that it found. A passage that continues in the next column or on the next page has boxes there. ' +
       'The file must still exist.',
     scope: 'collections:read',
+    params: ChunkParams,
+    response: { 200: Success(PassageBoxes) },
     examples: { boxes: { path: { chunk_id: '$PDF_CHUNK_ID' } } },
   },
   updateChunk: {
@@ -83,11 +142,16 @@ export const chunkOperations = describeOperations('chunks', {
     description:
       'Absent fields keep their values. The chunks of a record are replaced when the record is created again.',
     scope: 'collections',
+    params: ChunkParams,
+    body: ChunkUpdate,
+    response: { 200: SuccessWithWarnings(Chunk) },
     examples: { content: { body: { content: 'On Sundays and holidays the library stays closed.' } } },
   },
   deleteChunk: {
     summary: 'Delete a chunk',
     scope: 'collections',
+    params: ChunkParams,
+    response: { 200: Acknowledgement },
     examples: { chunk: {} },
   },
 });

@@ -1,3 +1,14 @@
+import { Type } from 'typebox';
+import { Acknowledgement, IdempotencyKey, SuccessWithWarnings, Warnings } from '../envelope.ts';
+import {
+  ExecuteRequest,
+  ExecuteResult,
+  OptionsRequest,
+  PluginIds,
+  PropertyOptions,
+  VerifyCredentialsRequest,
+} from '../plugins.ts';
+import { Run } from '../runs.ts';
 import { describeOperations } from './operation.ts';
 
 const sum = {
@@ -27,6 +38,17 @@ export const executionOperations = describeOperations('execution', {
       '`bundle_id` and `plugin_id` name the plugin, or `tool_name`, the name of the tool that a model called. `credentials` are used for this run and not stored; `{"$profile": "NAME"}` uses those of a credential profile. ' +
       `With \`Prefer: respond-async\` the run is stored and answered with 202; follow it at \`/v1/runs\`. ${storedFiles} ${idempotency} ${failures}`,
     scope: 'plugins:read',
+    headers: Type.Object({
+      'idempotency-key': Type.Optional(IdempotencyKey),
+      prefer: Type.Optional(
+        Type.String({
+          maxLength: 1024,
+          description: '`respond-async`: the run is stored, answered with 202, and goes on by itself.',
+        }),
+      ),
+    }),
+    body: ExecuteRequest,
+    response: { 200: SuccessWithWarnings(ExecuteResult), 202: SuccessWithWarnings(Run) },
     examples: {
       compute: { summary: 'Run a plugin that needs no credentials', body: sum },
       picture: {
@@ -60,6 +82,18 @@ export const executionOperations = describeOperations('execution', {
       "The request body is the input and the response body is the output, as in the bundle's OpenAPI document. Send credentials in `X-Plugin-Credentials` (base64url of a JSON object) or `X-Plugin-Profile` (the name of a credential profile). " +
       `The answer names the run in \`X-Run-Id\`. ${idempotency} ${failures}`,
     scope: 'plugins:read',
+    params: PluginIds,
+    headers: Type.Object({
+      'idempotency-key': Type.Optional(IdempotencyKey),
+      'x-plugin-credentials': Type.Optional(
+        Type.String({ maxLength: 16_384, description: 'Credentials: base64url of the JSON object.' }),
+      ),
+      'x-plugin-profile': Type.Optional(
+        Type.String({ maxLength: 256, description: 'Or the name of a credential profile.' }),
+      ),
+    }),
+    body: ExecuteRequest.properties.input_params,
+    response: { 200: Type.Unknown({ description: "The plugin's output, by its output_schema." }) },
     examples: {
       compute: {
         summary: 'Run a plugin that needs no credentials',
@@ -79,6 +113,8 @@ export const executionOperations = describeOperations('execution', {
     description:
       'Makes a real call. The answer is 200, or 401 `CREDENTIALS_VALIDATION_ERROR` when the third party refuses the credentials.',
     scope: 'plugins',
+    body: VerifyCredentialsRequest,
+    response: { 200: Type.Object({ ...Acknowledgement.properties, ...Warnings }) },
     examples: { weather: { body: { bundle_id: 'open_weather', credentials } } },
   },
   listOptions: {
@@ -87,6 +123,9 @@ export const executionOperations = describeOperations('execution', {
       'For the inputs in `choices` of a plugin, whose values only the third party knows, such as the channels of an account. Send `value` of an option as the input. ' +
       'The request calls the third party with the credentials and counts like a run. Values that are not listed remain possible. Inputs whose schema has `enum` need no call.',
     scope: 'plugins:read',
+    params: PluginIds,
+    body: OptionsRequest,
+    response: { 200: SuccessWithWarnings(PropertyOptions) },
     examples: {
       levels: {
         summary: 'List the values of an input',

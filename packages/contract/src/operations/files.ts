@@ -1,4 +1,21 @@
+import { Type } from 'typebox';
+import { Acknowledgement, CountedList, IdempotencyKey, Success, SuccessWithWarnings } from '../envelope.ts';
+import { File, FileWithReferences, Limits, PurposeName } from '../files.ts';
+import { FileListQuery } from '../list-queries.ts';
 import { describeOperations } from './operation.ts';
+
+const UploadHeaders = Type.Object({
+  'idempotency-key': Type.Optional(IdempotencyKey),
+});
+/** Used only for the documentation, because `multipart.ts` reads the body part by part. */
+const UploadBody = Type.Object({
+  purpose: PurposeName,
+  file: Type.String({
+    format: 'binary',
+    description: 'The file; its name says the format.',
+  }),
+});
+const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength: 256 }) });
 
 export const fileOperations = describeOperations('files', {
   uploadFile: {
@@ -9,6 +26,10 @@ export const fileOperations = describeOperations('files', {
       '`document_file` is for text collections, like `record_file`, and accepts further formats. ' +
       'With the header `Idempotency-Key`, a repetition by the same caller with the same key and content within 24 hours returns the same `file_id`.',
     scope: 'files',
+    consumes: ['multipart/form-data'],
+    headers: UploadHeaders,
+    body: UploadBody,
+    response: { 200: SuccessWithWarnings(File) },
     examples: {
       document: {
         summary: 'Upload a document',
@@ -34,6 +55,8 @@ export const fileOperations = describeOperations('files', {
     description:
       'Lists the files of the project, newest first. Give `file_id` of the last item as `after` to get the next page, until `has_more` is false.',
     scope: 'files:read',
+    querystring: FileListQuery,
+    response: { 200: CountedList(File) },
     examples: {
       newest: { summary: 'List the newest files', query: { limit: '10' } },
       byCollection: {
@@ -48,6 +71,8 @@ export const fileOperations = describeOperations('files', {
     description:
       'Returns the metadata of the file. `references` names at most 100 records, newest first, and none without the scope `collections:read`. Get the bytes at `/content`.',
     scope: 'files:read',
+    params: FileParams,
+    response: { 200: Success(FileWithReferences) },
     examples: { file: {} },
   },
   deleteFile: {
@@ -55,6 +80,8 @@ export const fileOperations = describeOperations('files', {
     description:
       'Records created from the file keep their text. While a record is being created from it, the answer is 409 `DUPLICATE_OBJECT`.',
     scope: 'files',
+    params: FileParams,
+    response: { 200: Acknowledgement },
     examples: { file: {} },
   },
   getFileContent: {
@@ -62,6 +89,8 @@ export const fileOperations = describeOperations('files', {
     description:
       'Returns the content of the file with a strong `ETag`. `Range` selects one range (206), `If-None-Match` saves a transfer (304), `If-Range` combines both.',
     scope: 'files:read',
+    produces: ['application/octet-stream'],
+    params: FileParams,
     examples: {
       whole: { summary: 'Download the whole file' },
       range: { summary: 'Download the first 16 bytes', headers: { Range: 'bytes=0-15' } },
@@ -72,6 +101,7 @@ export const fileOperations = describeOperations('files', {
     description:
       'Lists the extensions and the largest size of each purpose, uploads in progress, stored bytes, and the limits that a client can act on.',
     scope: 'files:read',
+    response: { 200: Success(Limits) },
     examples: { limits: {} },
   },
 });

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import type { Scope } from '../scopes.ts';
 
 /** The text of one operation in the API reference. It is Markdown; field names are in backticks. */
@@ -34,12 +35,37 @@ export interface Example {
 /** The member of a route's schema with the texts that OpenAPI has no place for. The API reference is generated from it. */
 export const textKeyword = 'x-operation-text';
 
-/** Returns the textual part of each operation's route schema: `{ operationId, tags, summary, description, … }`. */
-export function describeOperations<Id extends string>(tag: string, texts: Readonly<Record<Id, OperationText>>) {
-  const entries = Object.entries<OperationText>(texts).map(([operationId, text]) => {
-    const { summary, description } = text;
-    const described = { operationId, tags: [tag], summary, ...(description === undefined ? {} : { description }) };
-    return [operationId, { ...described, [textKeyword]: text }] as const;
+/** The schemas of an operation's requests and responses, as a route of Fastify takes them. */
+export interface OperationSchemas {
+  /** The ways to authenticate, each as the names of its schemes. Default: those of the API. */
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly params?: TSchema;
+  readonly querystring?: TSchema;
+  readonly headers?: TSchema;
+  readonly body?: TSchema;
+  readonly consumes?: string[];
+  readonly produces?: string[];
+  readonly response?: Readonly<Record<string, unknown>>;
+}
+
+type Operations = Readonly<Record<string, OperationText & OperationSchemas>>;
+/** The schema of a route of Fastify. */
+export type RouteSchema<Operation> = Omit<Operation, keyof OperationText> & DescribedOperation;
+
+/** The texts of an operation, as the schema of its route has them. */
+export interface DescribedOperation extends Pick<OperationText, 'summary' | 'description'> {
+  readonly operationId: string;
+  readonly tags: string[];
+  readonly [textKeyword]: OperationText;
+}
+
+/** Returns the route schema of each operation: `{ operationId, tags, summary, description, body, response, … }`. */
+export function describeOperations<All extends Operations>(tag: string, operations: All) {
+  const entries = Object.entries(operations).map(([operationId, operation]) => {
+    const { summary, description, scope, examples, ...schemas } = operation;
+    const text = { summary, ...(description !== undefined && { description }) };
+    const texts = { ...text, ...(scope !== undefined && { scope }), examples };
+    return [operationId, { operationId, tags: [tag], ...text, [textKeyword]: texts, ...schemas }] as const;
   });
-  return Object.fromEntries(entries) as Record<Id, (typeof entries)[number][1]>; // the same names
+  return Object.fromEntries(entries) as unknown as { readonly [Id in keyof All]: RouteSchema<All[Id]> }; // the same names
 }

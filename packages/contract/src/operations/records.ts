@@ -1,4 +1,24 @@
+import { Type } from 'typebox';
+import { PagePictureQuery, RecordText, RecordTextQuery } from '../citations.ts';
+import {
+  RecordCreate,
+  RecordCreateQuery,
+  RecordItem,
+  RecordPreview,
+  RecordRow,
+  RecordRowQuery,
+  RecordUpdate,
+} from '../collections.ts';
+import { Acknowledgement, CountedList, Success, SuccessWithWarnings } from '../envelope.ts';
+import { RecordListQuery } from '../list-queries.ts';
 import { describeOperations } from './operation.ts';
+import { CollectionParams, PathId, RecordParams } from './request-parts.ts';
+
+const PageParams = Type.Object({
+  collection_id: PathId,
+  record_id: PathId,
+  page: Type.String({ pattern: '^[1-9][0-9]{0,5}$', maxLength: 6, description: 'Number of the page, counted from 1.' }),
+});
 
 export const recordOperations = describeOperations('records', {
   createRecord: {
@@ -12,6 +32,10 @@ export const recordOperations = describeOperations('records', {
       'With `dry_run=true` nothing is stored: the answer is a preview of the chunks. ' +
       '`Idempotency-Key` has no effect here: two requests create two records.',
     scope: 'collections',
+    params: CollectionParams,
+    querystring: RecordCreateQuery,
+    body: RecordCreate,
+    response: { 200: Type.Union([SuccessWithWarnings(RecordItem), SuccessWithWarnings(RecordPreview)]) },
     examples: {
       text: {
         summary: 'Create a record from a text',
@@ -56,6 +80,9 @@ export const recordOperations = describeOperations('records', {
     description:
       'Lists the records newest first. `status`, `name` and `sha256` select some of them; `sha256` finds those of a file that the collection has already.',
     scope: 'collections:read',
+    params: CollectionParams,
+    querystring: RecordListQuery,
+    response: { 200: CountedList(RecordItem) },
     examples: {
       newest: { summary: 'List the newest records', query: { limit: '10' } },
       failed: { summary: 'List records that failed', query: { status: 'error' } },
@@ -66,6 +93,8 @@ export const recordOperations = describeOperations('records', {
     description:
       '`progress` is set while `status` is `creating`, `error` when it is `error`. `report` lists what was read from the source and what was left out.',
     scope: 'collections:read',
+    params: RecordParams,
+    response: { 200: Success(RecordItem) },
     examples: { record: {} },
   },
   updateRecord: {
@@ -73,6 +102,9 @@ export const recordOperations = describeOperations('records', {
     description:
       'A change of `metadata` alone takes effect immediately. Every other change recreates the chunks in the background; until then, searches find the old ones.',
     scope: 'collections',
+    params: RecordParams,
+    body: RecordUpdate,
+    response: { 200: SuccessWithWarnings(RecordItem) },
     examples: {
       metadata: {
         summary: 'Change the title and the metadata',
@@ -88,6 +120,8 @@ export const recordOperations = describeOperations('records', {
     summary: 'Delete a record and its chunks',
     description: 'Works in every status. A record that is being created is cancelled first. The file is kept.',
     scope: 'collections',
+    params: RecordParams,
+    response: { 200: Acknowledgement },
     examples: { record: {} },
   },
   followRecord: {
@@ -95,12 +129,16 @@ export const recordOperations = describeOperations('records', {
     description:
       'Server-sent events (`text/event-stream`): one event with the whole record for each change. The stream ends when `status` is no longer `creating`, or when the key or session that opened it ends.',
     scope: 'collections:read',
+    params: RecordParams,
+    response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
     examples: { record: {} },
   },
   retryRecord: {
     summary: 'Create the chunks of a record again from the same source',
     description: 'A record that is being created continues. If it waits for its next attempt, the attempt begins now.',
     scope: 'collections',
+    params: RecordParams,
+    response: { 200: Success(RecordItem) },
     examples: { record: {} },
   },
   cancelRecord: {
@@ -108,6 +146,8 @@ export const recordOperations = describeOperations('records', {
     description:
       'The record ends in `error` with the code `cancelled` and keeps the chunks it had. A record that is not being created does not change.',
     scope: 'collections',
+    params: RecordParams,
+    response: { 200: Success(RecordItem) },
     examples: { record: {} },
   },
   getRecordText: {
@@ -116,6 +156,9 @@ export const recordOperations = describeOperations('records', {
       'Returns the characters from `char_start` on. `locator.char_start` and `locator.char_end` of the chunks of the record are offsets in this text, in UTF-16 code units: the characters between them are the text of the chunk, without the title and the table header before it.\n\n' +
       '`gaps` lists the ranges that belong to no chunk: white space between chunks, separators of a `text_splitter`, and chunks that were deleted or got another text.',
     scope: 'collections:read',
+    params: RecordParams,
+    querystring: RecordTextQuery,
+    response: { 200: Success(RecordText) },
     examples: { start: { query: { char_start: '0', max_characters: '2000' } } },
   },
   getPagePicture: {
@@ -123,6 +166,9 @@ export const recordOperations = describeOperations('records', {
     description:
       'Returns a PNG. With `chunk_id`, the passage is marked. The answer has an `ETag`: a request with `If-None-Match` gets 304 while the picture is the same. The file must still exist.',
     scope: 'collections:read',
+    params: PageParams,
+    querystring: PagePictureQuery,
+    produces: ['image/png'],
     examples: {
       page: {
         path: { record_id: '$PDF_RECORD_ID', page: '1' },
@@ -135,6 +181,17 @@ export const recordOperations = describeOperations('records', {
     description:
       'Each row has a `code` and a `message`. With `format=csv`, or `Accept: text/csv`, the answer is a sheet with all of them: correct it, upload it and create a record from it.',
     scope: 'collections:read',
+    params: RecordParams,
+    querystring: RecordRowQuery,
+    response: {
+      200: {
+        description: 'The rows.',
+        content: {
+          'application/json': { schema: CountedList(RecordRow) },
+          'text/csv': { schema: Type.String() },
+        },
+      },
+    },
     examples: {
       rejected: {
         summary: 'List rejected rows',

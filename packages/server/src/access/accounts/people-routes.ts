@@ -1,15 +1,5 @@
-import {
-  Account,
-  AccountUpdate,
-  Acknowledgement,
-  CountedList,
-  ListQuery,
-  Member,
-  MemberUpdate,
-  Success,
-} from '@quartermaster/contract';
+import type { Account, Member } from '@quartermaster/contract';
 import { peopleOperations } from '@quartermaster/contract/operations';
-import { Type } from 'typebox';
 import { sourceOf } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
@@ -35,12 +25,6 @@ export interface PeopleRoutesDeps {
 
 type Hook = ManagerGuard['manages'];
 
-const security = [{ session: [], consoleToken: [] }];
-const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
-const AccountParams = Type.Object({ account_id: Id });
-const ProjectParams = Type.Object({ project_id: Id });
-const MemberParams = Type.Object({ project_id: Id, account_id: Id });
-
 /** Registers the routes of accounts and members. Keys are refused, because they could grant more than they have. */
 export function peopleRoutes(app: App, deps: PeopleRoutesDeps): void {
   accountListRoutes(app, deps);
@@ -50,62 +34,29 @@ export function peopleRoutes(app: App, deps: PeopleRoutesDeps): void {
 
 function accountListRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): void {
   const onRequest = ofService(guard);
-  app.get(
-    '/v1/accounts',
-    {
-      onRequest,
-      schema: {
-        ...peopleOperations.listAccounts,
-        security,
-        querystring: ListQuery,
-        response: { 200: CountedList(Account) },
-      },
-    },
-    async (request) => {
-      return pageOf(await people.listAccounts(), request.query, { kind: 'account', toWire: accountToWire });
-    },
-  );
-  app.patch(
-    '/v1/accounts/:account_id',
-    {
-      onRequest,
-      schema: {
-        ...peopleOperations.updateAccount,
-        security,
-        params: AccountParams,
-        body: AccountUpdate,
-        response: { 200: Success(Account) },
-      },
-    },
-    async (request) => {
-      const { account_id: id } = request.params;
-      const { disabled, is_administrator: isAdministrator } = request.body;
-      const change = {
-        ...(disabled === undefined ? {} : { disabled }),
-        ...(isAdministrator === undefined ? {} : { isAdministrator }),
-      };
-      const changed = await people.changeAccount(id, change, clock.now());
-      if (changed === 'absent') throw objectNotFound('account', id);
-      if (changed === 'last') throw lastAdministrator();
-      const details = { disabled, is_administrator: isAdministrator, ...endedOf(changed) };
-      await request.server.audit.record(request, { action: 'account.changed', id, details });
-      return successEnvelope(accountToWire(changed.account));
-    },
-  );
+  app.get('/v1/accounts', { onRequest, schema: peopleOperations.listAccounts }, async (request) => {
+    return pageOf(await people.listAccounts(), request.query, { kind: 'account', toWire: accountToWire });
+  });
+  app.patch('/v1/accounts/:account_id', { onRequest, schema: peopleOperations.updateAccount }, async (request) => {
+    const { account_id: id } = request.params;
+    const { disabled, is_administrator: isAdministrator } = request.body;
+    const change = {
+      ...(disabled === undefined ? {} : { disabled }),
+      ...(isAdministrator === undefined ? {} : { isAdministrator }),
+    };
+    const changed = await people.changeAccount(id, change, clock.now());
+    if (changed === 'absent') throw objectNotFound('account', id);
+    if (changed === 'last') throw lastAdministrator();
+    const details = { disabled, is_administrator: isAdministrator, ...endedOf(changed) };
+    await request.server.audit.record(request, { action: 'account.changed', id, details });
+    return successEnvelope(accountToWire(changed.account));
+  });
 }
 
 function accountDeletionRoute(app: App, { people, guard }: PeopleRoutesDeps): void {
   app.delete(
     '/v1/accounts/:account_id',
-    {
-      onRequest: ofService(guard),
-      schema: {
-        ...peopleOperations.deleteAccount,
-        security,
-        params: AccountParams,
-        response: { 200: Acknowledgement },
-      },
-    },
+    { onRequest: ofService(guard), schema: peopleOperations.deleteAccount },
     async (request) => {
       const { account_id: id } = request.params;
       const outcome = await people.eraseAccount(id);
@@ -121,62 +72,29 @@ function accountDeletionRoute(app: App, { people, guard }: PeopleRoutesDeps): vo
 function memberRoutes(app: App, { people, guard, clock }: PeopleRoutesDeps): void {
   const onRequest = ofProject(guard);
   const url = '/v1/projects/:project_id/members';
-  app.get(
-    url,
-    {
-      onRequest,
-      schema: {
-        ...peopleOperations.listMembers,
-        security,
-        params: ProjectParams,
-        querystring: ListQuery,
-        response: { 200: CountedList(Member) },
-      },
-    },
-    async (request) => {
-      const { project_id: projectId } = request.params;
-      const all = await people.listMembers(projectId);
-      if (all === undefined) throw objectNotFound('project', projectId);
-      return pageOf(all, request.query, { kind: 'account', toWire: memberToWire });
-    },
-  );
-  app.put(
-    `${url}/:account_id`,
-    {
-      onRequest,
-      schema: {
-        ...peopleOperations.setMember,
-        security,
-        params: MemberParams,
-        body: MemberUpdate,
-        response: { 200: Acknowledgement },
-      },
-    },
-    async (request) => {
-      const { project_id: projectId, account_id: id } = request.params;
-      const { role } = request.body;
-      if (guard.managerOf(request).projectId !== null && sourceOf(request).actorId === id) throw ownRole();
-      const outcome = await people.setMember({ id, role }, projectId, clock.now());
-      if (outcome !== 'set') throw objectNotFound(outcome, outcome === 'account' ? id : projectId);
-      await request.server.audit.record(request, { action: 'member.set', id, projectId, details: { role } });
-      return acknowledgement;
-    },
-  );
-  app.delete(
-    `${url}/:account_id`,
-    {
-      onRequest,
-      schema: { ...peopleOperations.removeMember, security, params: MemberParams, response: { 200: Acknowledgement } },
-    },
-    async (request) => {
-      const { project_id: projectId, account_id: id } = request.params;
-      const ended_applications = await people.removeMember(id, projectId, clock.now());
-      if (ended_applications === undefined) throw objectNotFound('member', id);
-      const details = { ended_applications };
-      await request.server.audit.record(request, { action: 'member.removed', id, projectId, details });
-      return acknowledgement;
-    },
-  );
+  app.get(url, { onRequest, schema: peopleOperations.listMembers }, async (request) => {
+    const { project_id: projectId } = request.params;
+    const all = await people.listMembers(projectId);
+    if (all === undefined) throw objectNotFound('project', projectId);
+    return pageOf(all, request.query, { kind: 'account', toWire: memberToWire });
+  });
+  app.put(`${url}/:account_id`, { onRequest, schema: peopleOperations.setMember }, async (request) => {
+    const { project_id: projectId, account_id: id } = request.params;
+    const { role } = request.body;
+    if (guard.managerOf(request).projectId !== null && sourceOf(request).actorId === id) throw ownRole();
+    const outcome = await people.setMember({ id, role }, projectId, clock.now());
+    if (outcome !== 'set') throw objectNotFound(outcome, outcome === 'account' ? id : projectId);
+    await request.server.audit.record(request, { action: 'member.set', id, projectId, details: { role } });
+    return acknowledgement;
+  });
+  app.delete(`${url}/:account_id`, { onRequest, schema: peopleOperations.removeMember }, async (request) => {
+    const { project_id: projectId, account_id: id } = request.params;
+    const ended_applications = await people.removeMember(id, projectId, clock.now());
+    if (ended_applications === undefined) throw objectNotFound('member', id);
+    const details = { ended_applications };
+    await request.server.audit.record(request, { action: 'member.removed', id, projectId, details });
+    return acknowledgement;
+  });
 }
 
 /** Refuses everybody but administrators of the service, before the body is read. */

@@ -1,20 +1,5 @@
-import {
-  Acknowledgement,
-  NewSession as BegunSession,
-  CountedList,
-  ListQuery,
-  OwnSession,
-  PasswordChange,
-  Session,
-  SetUp,
-  SetUpState,
-  SignIn,
-  SignOutQuery,
-  Success,
-} from '@quartermaster/contract';
 import { sessionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
@@ -39,10 +24,6 @@ export interface AccountRoutesDeps {
   readonly addressOf: (request: FastifyRequest) => string;
 }
 
-const security = [{ session: [], consoleToken: [] }];
-const SessionParams = Type.Object({ session_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }) });
-const begunResponse = { 200: Success(BegunSession) };
-
 /** Registers set-up, sign-in and sign-out. Source: ADR 0038. */
 export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
   setUpRoutes(app, deps);
@@ -54,148 +35,61 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
 
 function setUpRoutes(app: App, deps: AccountRoutesDeps): void {
   const { accounts } = deps;
-  app.get(
-    '/v1/setup',
-    {
-      schema: {
-        ...sessionOperations.getSetUp,
-        security: [],
-        response: { 200: Success(SetUpState) },
-      },
-    },
-    async () => {
-      const { expiresAt } = await accounts.getSetUp();
-      return successEnvelope({ expires_timestamp: expiresAt });
-    },
-  );
-  app.post(
-    '/v1/setup',
-    {
-      onRequest: beginHook(deps),
-      schema: {
-        ...sessionOperations.setUp,
-        security: [],
-        body: SetUp,
-        response: begunResponse,
-      },
-    },
-    async (request, reply) => answerBegun(deps, reply, await accounts.setUp(request.body, originOf(deps, request))),
+  app.get('/v1/setup', { schema: sessionOperations.getSetUp }, async () => {
+    const { expiresAt } = await accounts.getSetUp();
+    return successEnvelope({ expires_timestamp: expiresAt });
+  });
+  app.post('/v1/setup', { onRequest: beginHook(deps), schema: sessionOperations.setUp }, async (request, reply) =>
+    answerBegun(deps, reply, await accounts.setUp(request.body, originOf(deps, request))),
   );
 }
 
 function signInRoute(app: App, deps: AccountRoutesDeps): void {
-  app.post(
-    '/v1/session',
-    {
-      onRequest: beginHook(deps),
-      schema: {
-        ...sessionOperations.signIn,
-        security: [],
-        body: SignIn,
-        response: begunResponse,
-      },
-    },
-    async (request, reply) => {
-      // A new sign-in ends the previous session. Its id is never reused.
-      const replaces = deps.cookies.readSession(request.headers.cookie);
-      return answerBegun(
-        deps,
-        reply,
-        await deps.accounts.signIn(request.body, { ...originOf(deps, request), replaces }),
-      );
-    },
-  );
+  app.post('/v1/session', { onRequest: beginHook(deps), schema: sessionOperations.signIn }, async (request, reply) => {
+    // A new sign-in ends the previous session. Its id is never reused.
+    const replaces = deps.cookies.readSession(request.headers.cookie);
+    return answerBegun(deps, reply, await deps.accounts.signIn(request.body, { ...originOf(deps, request), replaces }));
+  });
 }
 
 function sessionRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessions): void {
   const { accounts, sessions, cookies } = deps;
   const onRequest = useHook(deps, found);
-  app.get(
-    '/v1/session',
-    {
-      onRequest,
-      schema: { ...sessionOperations.getSession, security, response: { 200: Success(OwnSession) } },
-    },
-    async (request) => {
-      const own = foundFor(found, request);
-      const { id, email, isAdministrator } = own.account;
-      const roles = await deps.people.listRoles(id);
-      const projects = roles.map(({ projectId, role }) => ({ project_id: projectId, role }));
-      return successEnvelope({ ...toWire(own, true), email, is_administrator: isAdministrator, projects });
-    },
-  );
-  app.delete(
-    '/v1/session',
-    {
-      onRequest,
-      schema: {
-        ...sessionOperations.signOut,
-        security,
-        querystring: SignOutQuery,
-        response: { 200: Acknowledgement },
-      },
-    },
-    async (request, reply) => {
-      const { session, account } = foundFor(found, request);
-      const everywhere = request.query.everywhere === true;
-      await (everywhere ? sessions.endAll(account.id) : sessions.end(session));
-      await request.server.audit.record(request, { action: 'signed_out', id: session.id, details: { everywhere } });
-      reply.header('Set-Cookie', cookies.endSession());
-      if (deps.ownsOrigin) reply.header('Clear-Site-Data', '"cache", "storage"');
-      return acknowledgement;
-    },
-  );
-  app.post(
-    '/v1/session/password',
-    {
-      onRequest,
-      schema: {
-        ...sessionOperations.changePassword,
-        security,
-        body: PasswordChange,
-        response: begunResponse,
-      },
-    },
-    async (request, reply) => {
-      const session = foundFor(found, request);
-      const begun = await accounts.changePassword(session, request.body, originOf(deps, request));
-      return answerBegun(deps, reply, begun);
-    },
-  );
+  app.get('/v1/session', { onRequest, schema: sessionOperations.getSession }, async (request) => {
+    const own = foundFor(found, request);
+    const { id, email, isAdministrator } = own.account;
+    const roles = await deps.people.listRoles(id);
+    const projects = roles.map(({ projectId, role }) => ({ project_id: projectId, role }));
+    return successEnvelope({ ...toWire(own, true), email, is_administrator: isAdministrator, projects });
+  });
+  app.delete('/v1/session', { onRequest, schema: sessionOperations.signOut }, async (request, reply) => {
+    const { session, account } = foundFor(found, request);
+    const everywhere = request.query.everywhere === true;
+    await (everywhere ? sessions.endAll(account.id) : sessions.end(session));
+    await request.server.audit.record(request, { action: 'signed_out', id: session.id, details: { everywhere } });
+    reply.header('Set-Cookie', cookies.endSession());
+    if (deps.ownsOrigin) reply.header('Clear-Site-Data', '"cache", "storage"');
+    return acknowledgement;
+  });
+  app.post('/v1/session/password', { onRequest, schema: sessionOperations.changePassword }, async (request, reply) => {
+    const session = foundFor(found, request);
+    const begun = await accounts.changePassword(session, request.body, originOf(deps, request));
+    return answerBegun(deps, reply, begun);
+  });
 }
 
 function sessionListRoutes(app: App, deps: AccountRoutesDeps, found: FoundSessions): void {
   const { sessions, cookies } = deps;
   const onRequest = useHook(deps, found);
-  app.get(
-    '/v1/sessions',
-    {
-      onRequest,
-      schema: {
-        ...sessionOperations.listSessions,
-        security,
-        querystring: ListQuery,
-        response: { 200: CountedList(Session) },
-      },
-    },
-    async (request) => {
-      const { session, account } = foundFor(found, request);
-      const all = await sessions.list(account.id);
-      const toItem = (item: StoredSession) => toWire({ session: item, account }, item.id === session.id);
-      return pageOf(all, request.query, { kind: 'session', toWire: toItem });
-    },
-  );
+  app.get('/v1/sessions', { onRequest, schema: sessionOperations.listSessions }, async (request) => {
+    const { session, account } = foundFor(found, request);
+    const all = await sessions.list(account.id);
+    const toItem = (item: StoredSession) => toWire({ session: item, account }, item.id === session.id);
+    return pageOf(all, request.query, { kind: 'session', toWire: toItem });
+  });
   app.delete(
     '/v1/sessions/:session_id',
-    {
-      onRequest,
-      schema: {
-        ...sessionOperations.endSession,
-        security,
-        params: SessionParams,
-        response: { 200: Acknowledgement },
-      },
-    },
+    { onRequest, schema: sessionOperations.endSession },
     async (request, reply) => {
       const { session, account } = foundFor(found, request);
       const { session_id } = request.params;

@@ -1,6 +1,4 @@
-import { Acknowledgement, Application, CountedList, ListQuery } from '@quartermaster/contract';
 import { applicationOperations } from '@quartermaster/contract/operations';
-import { Type } from 'typebox';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
@@ -20,41 +18,21 @@ export interface ApplicationRoutesDeps {
   readonly countEvent: (event: OauthEvent) => void;
 }
 
-const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
-const params = Type.Object({
-  application_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }),
-});
-
 /** Lists the applications that people have allowed something, and ends what they may do. Everybody manages those that they allowed. */
 export function applicationRoutes(app: App, { repository, clock, guard, countEvent }: ApplicationRoutesDeps): void {
   const onRequest = guard.sees;
-  app.get(
-    '/v1/applications',
-    {
-      onRequest,
-      schema: {
-        ...applicationOperations.listApplications,
-        security,
-        querystring: ListQuery,
-        response: { 200: CountedList(Application) },
-      },
-    },
-    async (request) => {
-      const managed = guard.managedOf(request);
-      const { projects, accountId } = managed;
-      const grants = await repository.listGrants(projects && { projects, accountId }, clock.now());
-      const clients = await repository.findClients([...new Set(grants.map(({ clientId }) => clientId))]);
-      const byId = new Map(clients.map((client) => [client.id, client]));
-      const toItem = (grant: StoredGrant) => toWire(grant, byId.get(grant.clientId), managed.permissions);
-      return pageOf(grants, request.query, { kind: 'grant', toWire: toItem });
-    },
-  );
+  app.get('/v1/applications', { onRequest, schema: applicationOperations.listApplications }, async (request) => {
+    const managed = guard.managedOf(request);
+    const { projects, accountId } = managed;
+    const grants = await repository.listGrants(projects && { projects, accountId }, clock.now());
+    const clients = await repository.findClients([...new Set(grants.map(({ clientId }) => clientId))]);
+    const byId = new Map(clients.map((client) => [client.id, client]));
+    const toItem = (grant: StoredGrant) => toWire(grant, byId.get(grant.clientId), managed.permissions);
+    return pageOf(grants, request.query, { kind: 'grant', toWire: toItem });
+  });
   app.delete(
     '/v1/applications/:application_id',
-    {
-      onRequest,
-      schema: { ...applicationOperations.revokeApplication, security, params, response: { 200: Acknowledgement } },
-    },
+    { onRequest, schema: applicationOperations.revokeApplication },
     async (request) => {
       const { application_id: id } = request.params;
       const grant = await repository.findGrant(id);

@@ -1,6 +1,5 @@
-import { CountedList, ListQuery, ProjectDeletion, Success } from '@quartermaster/contract';
+import type { ProjectDeletion } from '@quartermaster/contract';
 import { projectOperations } from '@quartermaster/contract/operations';
-import { Type } from 'typebox';
 import type { Clock } from '../../platform/clock.ts';
 import { successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
@@ -20,51 +19,24 @@ export interface DeletionRoutesDeps {
   readonly clock: Clock;
 }
 
-const ProjectParams = Type.Object({ project_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id.' }) });
-
 /** Registers the routes that delete projects, for administrators only. */
 export function deletionRoutes(app: App, { guard, keyRing, clock, deletions, onDeleting }: DeletionRoutesDeps): void {
   const onRequest = guard.manages;
-  const security = [{ session: [], consoleToken: [] }];
-  app.delete(
-    '/v1/projects/:project_id',
-    {
-      onRequest,
-      schema: {
-        ...projectOperations.deleteProject,
-        security,
-        params: ProjectParams,
-        response: { 200: Success(ProjectDeletion) },
-      },
-    },
-    async (request) => {
-      assertAdministrator(guard.managerOf(request));
-      const { project_id: projectId } = request.params;
-      const deletion = await deletions.begin(projectId, clock.now());
-      if (deletion === undefined) throw objectNotFound('project', projectId);
-      await keyRing.refresh();
-      onDeleting();
-      await request.server.audit.record(request, { action: 'project.deletion_begun', id: projectId, projectId });
-      return successEnvelope(deletionToWire(deletion));
-    },
-  );
-  app.get(
-    '/v1/project_deletions',
-    {
-      onRequest,
-      schema: {
-        ...projectOperations.listProjectDeletions,
-        security,
-        querystring: ListQuery,
-        response: { 200: CountedList(ProjectDeletion) },
-      },
-    },
-    async (request) => {
-      assertAdministrator(guard.managerOf(request));
-      const all = (await deletions.list()).map((deletion) => ({ ...deletion, id: deletion.projectId }));
-      return pageOf(all, request.query, { kind: 'project', toWire: deletionToWire });
-    },
-  );
+  app.delete('/v1/projects/:project_id', { onRequest, schema: projectOperations.deleteProject }, async (request) => {
+    assertAdministrator(guard.managerOf(request));
+    const { project_id: projectId } = request.params;
+    const deletion = await deletions.begin(projectId, clock.now());
+    if (deletion === undefined) throw objectNotFound('project', projectId);
+    await keyRing.refresh();
+    onDeleting();
+    await request.server.audit.record(request, { action: 'project.deletion_begun', id: projectId, projectId });
+    return successEnvelope(deletionToWire(deletion));
+  });
+  app.get('/v1/project_deletions', { onRequest, schema: projectOperations.listProjectDeletions }, async (request) => {
+    assertAdministrator(guard.managerOf(request));
+    const all = (await deletions.list()).map((deletion) => ({ ...deletion, id: deletion.projectId }));
+    return pageOf(all, request.query, { kind: 'project', toWire: deletionToWire });
+  });
 }
 
 /** @throws Problem PERMISSION_DENIED for a key */

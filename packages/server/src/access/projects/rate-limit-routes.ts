@@ -1,15 +1,5 @@
-import {
-  Acknowledgement,
-  CountedList,
-  ListQuery,
-  maxRateLimits,
-  type OwnKey,
-  RateLimit,
-  RateLimitCreate,
-  Success,
-} from '@quartermaster/contract';
+import { maxRateLimits, type OwnKey, type RateLimit } from '@quartermaster/contract';
 import { rateLimitOperations } from '@quartermaster/contract/operations';
-import { Type } from 'typebox';
 import type { RateState } from '../../platform/admission/rate-answers.ts';
 import type { RateLimitRepository, RateRule } from '../../platform/admission/rate-rules.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -32,11 +22,7 @@ export interface RateLimitRoutesDeps {
   readonly clock: Clock;
 }
 
-const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
-const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
-
 const url = '/v1/projects/:project_id/rate_limits';
-const params = Type.Object({ project_id: Id });
 
 /** Registers the management of rate limits, for administrators and for keys of scope `admin`. */
 export function rateLimitRoutes(app: App, deps: RateLimitRoutesDeps): void {
@@ -46,68 +32,34 @@ export function rateLimitRoutes(app: App, deps: RateLimitRoutesDeps): void {
 
 function listRoutes(app: App, { rateLimits, keyRing, guard, newId, clock }: RateLimitRoutesDeps): void {
   const onRequest = guard.manages;
-  app.get(
-    url,
-    {
-      onRequest,
-      schema: {
-        ...rateLimitOperations.listRateLimits,
-        security,
-        params,
-        querystring: ListQuery,
-        response: { 200: CountedList(RateLimit) },
-      },
-    },
-    async (request) => {
-      const manager = guard.managerOf(request);
-      const rules = await rateLimits.listRules(managed(manager, request.params.project_id));
-      const seen = rules.filter(({ tool }) => seesTool(manager.permissions, tool));
-      return pageOf(seen, request.query, { kind: 'rateLimit', toWire });
-    },
-  );
-  app.post(
-    url,
-    {
-      onRequest,
-      schema: {
-        ...rateLimitOperations.createRateLimit,
-        security,
-        params,
-        body: RateLimitCreate,
-        response: { 200: Success(RateLimit) },
-      },
-    },
-    async (request) => {
-      const manager = guard.managerOf(request);
-      const { subject_id: subjectId = null, tool = null, per_minute = null, per_day = null } = request.body;
-      if (!seesTool(manager.permissions, tool)) throw limitNotOwned('tool', tool);
-      if (per_minute === null && per_day === null)
-        throw fieldInvalid('body/per_minute', 'nothing', 'a number, if per_day is absent');
-      const projectId = managed(manager, request.params.project_id);
-      const place = { id: newId('rateLimit'), projectId, subjectId, tool };
-      const rule: RateRule = { ...place, perMinute: per_minute, perDay: per_day, createdAt: clock.now() };
-      const outcome = await rateLimits.addRule(rule, maxRateLimits);
-      if (outcome === 'full') throw tooManyRateLimits();
-      if (outcome === 'unknown_subject') throw objectNotFound('key or application', String(subjectId));
-      await request.server.audit.record(request, { action: 'rate_limit.created', ...factOf(rule) });
-      await keyRing.refresh();
-      return successEnvelope(toWire(rule));
-    },
-  );
+  app.get(url, { onRequest, schema: rateLimitOperations.listRateLimits }, async (request) => {
+    const manager = guard.managerOf(request);
+    const rules = await rateLimits.listRules(managed(manager, request.params.project_id));
+    const seen = rules.filter(({ tool }) => seesTool(manager.permissions, tool));
+    return pageOf(seen, request.query, { kind: 'rateLimit', toWire });
+  });
+  app.post(url, { onRequest, schema: rateLimitOperations.createRateLimit }, async (request) => {
+    const manager = guard.managerOf(request);
+    const { subject_id: subjectId = null, tool = null, per_minute = null, per_day = null } = request.body;
+    if (!seesTool(manager.permissions, tool)) throw limitNotOwned('tool', tool);
+    if (per_minute === null && per_day === null)
+      throw fieldInvalid('body/per_minute', 'nothing', 'a number, if per_day is absent');
+    const projectId = managed(manager, request.params.project_id);
+    const place = { id: newId('rateLimit'), projectId, subjectId, tool };
+    const rule: RateRule = { ...place, perMinute: per_minute, perDay: per_day, createdAt: clock.now() };
+    const outcome = await rateLimits.addRule(rule, maxRateLimits);
+    if (outcome === 'full') throw tooManyRateLimits();
+    if (outcome === 'unknown_subject') throw objectNotFound('key or application', String(subjectId));
+    await request.server.audit.record(request, { action: 'rate_limit.created', ...factOf(rule) });
+    await keyRing.refresh();
+    return successEnvelope(toWire(rule));
+  });
 }
 
 function deleteRoute(app: App, { rateLimits, keyRing, guard }: RateLimitRoutesDeps): void {
   app.delete(
     `${url}/:rate_limit_id`,
-    {
-      onRequest: guard.manages,
-      schema: {
-        ...rateLimitOperations.deleteRateLimit,
-        security,
-        params: Type.Object({ project_id: Id, rate_limit_id: Id }),
-        response: { 200: Acknowledgement },
-      },
-    },
+    { onRequest: guard.manages, schema: rateLimitOperations.deleteRateLimit },
     async (request) => {
       const manager = guard.managerOf(request);
       const { project_id, rate_limit_id: id } = request.params;

@@ -1,21 +1,6 @@
-import {
-  Acknowledgement,
-  ApiKey,
-  ApiKeyCreate,
-  ApiKeyRevokeQuery,
-  ApiKeyRotate,
-  CountedList,
-  defaultScopes,
-  ListQuery,
-  NewApiKey,
-  OwnKey,
-  Project,
-  ProjectCreate,
-  Success,
-} from '@quartermaster/contract';
+import { type ApiKey, defaultScopes } from '@quartermaster/contract';
 import { projectOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { Rates } from '../../platform/admission/rates.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
@@ -34,11 +19,6 @@ export interface ProjectRoutesDeps extends DeletionRoutesDeps, RateLimitRoutesDe
   readonly rates: Pick<Rates, 'listStates'>;
 }
 
-const Id = Type.String({ minLength: 1, maxLength: 256, description: 'Id.' });
-const ProjectParams = Type.Object({ project_id: Id });
-const KeyParams = Type.Object({ project_id: Id, key_id: Id });
-const security = [{ apiKey: [] }, { session: [], consoleToken: [] }];
-
 /**
  * Registers the routes of projects and keys, for administrators and for keys of scope `admin`. Source: docs/contract.md
  * "Keys".
@@ -54,163 +34,80 @@ export function projectRoutes(app: App, deps: ProjectRoutesDeps): void {
 
 /** Tells the holder of a key what it may do. */
 function ownKeyRoute(app: App, { guard, projects, rates, clock }: ProjectRoutesDeps): void {
-  app.get(
-    '/v1/key',
-    {
-      onRequest: guard.hasKey,
-      schema: { ...projectOperations.getOwnKey, security: [{ apiKey: [] }], response: { 200: Success(OwnKey) } },
-    },
-    async (request) => {
-      const { projectId, keyId, permissions } = guard.keyOf(request);
-      const key = keyToWire(await projects.findKey(projectId, keyId), clock.now(), { permissions });
-      const states = await rates.listStates({ projectId, keyId });
-      return successEnvelope({ ...key, rate_limits: rateStatesToWire(states, permissions) });
-    },
-  );
+  app.get('/v1/key', { onRequest: guard.hasKey, schema: projectOperations.getOwnKey }, async (request) => {
+    const { projectId, keyId, permissions } = guard.keyOf(request);
+    const key = keyToWire(await projects.findKey(projectId, keyId), clock.now(), { permissions });
+    const states = await rates.listStates({ projectId, keyId });
+    return successEnvelope({ ...key, rate_limits: rateStatesToWire(states, permissions) });
+  });
 }
 
 function projectListRoutes(app: App, { guard, projects }: ProjectRoutesDeps): void {
-  app.get(
-    '/v1/projects',
-    {
-      onRequest: guard.sees,
-      schema: {
-        ...projectOperations.listProjects,
-        security,
-        querystring: ListQuery,
-        response: { 200: CountedList(Project) },
-      },
-    },
-    async (request) => {
-      const ids = guard.projectsOf(request);
-      const visible = (await projects.listProjects()).filter(({ id }) => ids?.has(id) ?? true);
-      return pageOf(visible, request.query, { kind: 'project', toWire: projectToWire });
-    },
-  );
-  app.post(
-    '/v1/projects',
-    {
-      onRequest: guard.manages,
-      schema: {
-        ...projectOperations.createProject,
-        security: [{ session: [], consoleToken: [] }],
-        body: ProjectCreate,
-        response: { 200: Success(Project) },
-      },
-    },
-    async (request) => {
-      assertAdministrator(guard.managerOf(request));
-      const project = await projects.createProject(request.body.name, request);
-      return successEnvelope(projectToWire(project));
-    },
-  );
+  app.get('/v1/projects', { onRequest: guard.sees, schema: projectOperations.listProjects }, async (request) => {
+    const ids = guard.projectsOf(request);
+    const visible = (await projects.listProjects()).filter(({ id }) => ids?.has(id) ?? true);
+    return pageOf(visible, request.query, { kind: 'project', toWire: projectToWire });
+  });
+  app.post('/v1/projects', { onRequest: guard.manages, schema: projectOperations.createProject }, async (request) => {
+    assertAdministrator(guard.managerOf(request));
+    const project = await projects.createProject(request.body.name, request);
+    return successEnvelope(projectToWire(project));
+  });
 }
 
 function keyListRoutes(app: App, { guard, projects, clock }: ProjectRoutesDeps): void {
   const onRequest = guard.manages;
   const url = '/v1/projects/:project_id/keys';
-  app.get(
-    url,
-    {
-      onRequest,
-      schema: {
-        ...projectOperations.listKeys,
-        security,
-        params: ProjectParams,
-        querystring: ListQuery,
-        response: { 200: CountedList(ApiKey) },
-      },
-    },
-    async (request) => {
-      const manager = guard.managerOf(request);
-      const projectId = managedProject(manager, request);
-      const now = clock.now();
-      const page = await projects.pageOfKeys(projectId, request.query);
-      return listEnvelope({ ...page, items: page.items.map((key) => keyToWire(key, now, manager)) });
-    },
-  );
-  app.post(
-    url,
-    {
-      onRequest,
-      schema: {
-        ...projectOperations.createKey,
-        security,
-        params: ProjectParams,
-        body: ApiKeyCreate,
-        response: { 200: Success(NewApiKey) },
-      },
-    },
-    async (request) => {
-      const manager = guard.managerOf(request);
-      const projectId = managedProject(manager, request);
-      const { name, scopes = defaultScopes, expires_timestamp: expiresAt = null, collections, tools } = request.body;
-      if (expiresAt !== null && expiresAt <= clock.now()) {
-        throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
-      }
-      const wanted = {
-        projectId,
-        name,
-        scopes,
-        expiresAt,
-        makerId: manager.keyId,
-        collections: collections ?? null,
-        tools: tools ?? null,
-      };
-      const created = await projects.createKey(wanted, request);
-      return successEnvelope(newKeyToWire(created, clock, manager));
-    },
-  );
+  app.get(url, { onRequest, schema: projectOperations.listKeys }, async (request) => {
+    const manager = guard.managerOf(request);
+    const projectId = managedProject(manager, request);
+    const now = clock.now();
+    const page = await projects.pageOfKeys(projectId, request.query);
+    return listEnvelope({ ...page, items: page.items.map((key) => keyToWire(key, now, manager)) });
+  });
+  app.post(url, { onRequest, schema: projectOperations.createKey }, async (request) => {
+    const manager = guard.managerOf(request);
+    const projectId = managedProject(manager, request);
+    const { name, scopes = defaultScopes, expires_timestamp: expiresAt = null, collections, tools } = request.body;
+    if (expiresAt !== null && expiresAt <= clock.now()) {
+      throw fieldInvalid('body/expires_timestamp', 'a time in the past', 'a time in the future');
+    }
+    const wanted = {
+      projectId,
+      name,
+      scopes,
+      expiresAt,
+      makerId: manager.keyId,
+      collections: collections ?? null,
+      tools: tools ?? null,
+    };
+    const created = await projects.createKey(wanted, request);
+    return successEnvelope(newKeyToWire(created, clock, manager));
+  });
 }
 
 function keyRoutes(app: App, { guard, projects, keyRing, clock }: ProjectRoutesDeps): void {
   const onRequest = guard.manages;
   const url = '/v1/projects/:project_id/keys/:key_id';
-  app.post(
-    `${url}/rotate`,
-    {
-      onRequest,
-      schema: {
-        ...projectOperations.rotateKey,
-        security,
-        params: KeyParams,
-        body: ApiKeyRotate,
-        response: { 200: Success(NewApiKey) },
-      },
-    },
-    async (request) => {
-      const manager = guard.managerOf(request);
-      const key = await managedKey(projects, manager, request);
-      const created = await projects.rotateKey(
-        key.id,
-        (request.body.overlap_seconds ?? 0) * 1000,
-        manager.keyId,
-        request,
-      );
-      await keyRing.refresh();
-      return successEnvelope(newKeyToWire(created, clock, manager));
-    },
-  );
-  app.delete(
-    url,
-    {
-      onRequest,
-      schema: {
-        ...projectOperations.revokeKey,
-        security,
-        params: KeyParams,
-        querystring: ApiKeyRevokeQuery,
-        response: { 200: Acknowledgement },
-      },
-    },
-    async (request) => {
-      const key = await managedKey(projects, guard.managerOf(request), request);
-      const withDescendants = request.query.descendants === true;
-      await projects.revokeKey(key.id, { withDescendants }, request);
-      await keyRing.refresh();
-      return acknowledgement;
-    },
-  );
+  app.post(`${url}/rotate`, { onRequest, schema: projectOperations.rotateKey }, async (request) => {
+    const manager = guard.managerOf(request);
+    const key = await managedKey(projects, manager, request);
+    const created = await projects.rotateKey(
+      key.id,
+      (request.body.overlap_seconds ?? 0) * 1000,
+      manager.keyId,
+      request,
+    );
+    await keyRing.refresh();
+    return successEnvelope(newKeyToWire(created, clock, manager));
+  });
+  app.delete(url, { onRequest, schema: projectOperations.revokeKey }, async (request) => {
+    const key = await managedKey(projects, guard.managerOf(request), request);
+    const withDescendants = request.query.descendants === true;
+    await projects.revokeKey(key.id, { withDescendants }, request);
+    await keyRing.refresh();
+    return acknowledgement;
+  });
 }
 
 function mayManage(manager: Manager, projectId: string): boolean {

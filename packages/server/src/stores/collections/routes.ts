@@ -1,16 +1,5 @@
-import {
-  Acknowledgement,
-  Collection,
-  CollectionCreate,
-  CollectionListQuery,
-  CollectionReembedQuery,
-  CollectionUpdate,
-  CountedList,
-  Success,
-  SuccessWithWarnings,
-} from '@quartermaster/contract';
+import { CollectionCreate, CollectionUpdate } from '@quartermaster/contract';
 import { collectionOperations } from '@quartermaster/contract/operations';
-import { Type } from 'typebox';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Guard } from '../../platform/http/guard.ts';
@@ -30,7 +19,7 @@ import { recordRoutes } from './records/record-routes.ts';
 import type { RecordRows } from './records/record-rows.ts';
 import type { RecordTexts } from './records/record-text.ts';
 import type { Records } from './records/records.ts';
-import { dropNulls, pathId } from './route-parts.ts';
+import { dropNulls } from './route-parts.ts';
 
 export interface CollectionRoutesDeps {
   readonly guard: Guard;
@@ -59,19 +48,13 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   chunkRoutes(app, deps);
 }
 
-const CollectionParams = Type.Object({ collection_id: pathId });
-
 function collectionListRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
   app.post(
     '/v1/collections',
     {
       onRequest: guard.requires('collections'),
       preValidation: dropNulls,
-      schema: {
-        ...collectionOperations.createCollection,
-        body: CollectionCreate,
-        response: { 200: SuccessWithWarnings(Collection) },
-      },
+      schema: collectionOperations.createCollection,
     },
     async (request) => {
       const { projectId, permissions } = guard.callerOf(request);
@@ -83,14 +66,7 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
   );
   app.get(
     '/v1/collections',
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: {
-        ...collectionOperations.listCollections,
-        querystring: CollectionListQuery,
-        response: { 200: CountedList(Collection) },
-      },
-    },
+    { onRequest: guard.requires('collections:read'), schema: collectionOperations.listCollections },
     async (request) => {
       const { projectId, permissions } = guard.callerOf(request);
       return listEnvelope(await collections.list(projectId, request.query, permissions.collections));
@@ -99,15 +75,11 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
 }
 
 const url = '/v1/collections/:collection_id';
-const response = { 200: Success(Collection) };
 
 function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
   app.get(
     url,
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: { ...collectionOperations.getCollection, params: CollectionParams, response },
-    },
+    { onRequest: guard.requires('collections:read'), schema: collectionOperations.getCollection },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       return successEnvelope(await collections.get(projectId, request.params.collection_id));
@@ -115,14 +87,7 @@ function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutes
   );
   app.delete(
     url,
-    {
-      onRequest: guard.requires('collections'),
-      schema: {
-        ...collectionOperations.deleteCollection,
-        params: CollectionParams,
-        response: { 200: Acknowledgement },
-      },
-    },
+    { onRequest: guard.requires('collections'), schema: collectionOperations.deleteCollection },
     async (request) => {
       const id = request.params.collection_id;
       await collections.remove(guard.callerOf(request).projectId, id);
@@ -136,16 +101,7 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
   const onRequest = guard.requires('collections');
   app.post(
     url,
-    {
-      onRequest,
-      preValidation: dropNulls,
-      schema: {
-        ...collectionOperations.updateCollection,
-        params: CollectionParams,
-        body: CollectionUpdate,
-        response: { 200: SuccessWithWarnings(Collection) },
-      },
-    },
+    { onRequest, preValidation: dropNulls, schema: collectionOperations.updateCollection },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const id = request.params.collection_id;
@@ -157,16 +113,7 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
   );
   app.post(
     `${url}/reembed`,
-    {
-      onRequest,
-      preValidation: dropNulls,
-      schema: {
-        ...collectionOperations.reembedCollection,
-        params: CollectionParams,
-        querystring: CollectionReembedQuery,
-        response,
-      },
-    },
+    { onRequest, preValidation: dropNulls, schema: collectionOperations.reembedCollection },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       return successEnvelope(await collections.reembed(projectId, request.params.collection_id, request.query));

@@ -1,21 +1,6 @@
-import {
-  Acknowledgement,
-  CountedList,
-  File,
-  FileListQuery,
-  FileWithReferences,
-  IdempotencyKey,
-  type Limit,
-  Limits,
-  PurposeName,
-  purposeNames,
-  purposes,
-  Success,
-  SuccessWithWarnings,
-} from '@quartermaster/contract';
+import { type Limit, purposeNames, purposes } from '@quartermaster/contract';
 import { fileOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Guard } from '../../platform/http/guard.ts';
@@ -63,18 +48,6 @@ export function fileRoutes(app: App, deps: FileRoutesDeps): void {
 }
 
 const mostReferences = 100;
-const FileParams = Type.Object({ file_id: Type.String({ minLength: 1, maxLength: 256 }) });
-/** Used only for the documentation, because `multipart.ts` reads the body part by part. */
-const UploadBody = Type.Object({
-  purpose: PurposeName,
-  file: Type.String({
-    format: 'binary',
-    description: 'The file; its name says the format.',
-  }),
-});
-const UploadHeaders = Type.Object({
-  'idempotency-key': Type.Optional(IdempotencyKey),
-});
 
 function uploadRoute(app: App, deps: FileRoutesDeps): void {
   // Holds an admission from the headers to the start of the handler, which then owns it.
@@ -107,13 +80,7 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
     {
       onRequest: [deps.guard.requires('files'), admit],
       validatorCompiler: () => () => true,
-      schema: {
-        ...fileOperations.uploadFile,
-        consumes: ['multipart/form-data'],
-        headers: UploadHeaders,
-        body: UploadBody,
-        response: { 200: SuccessWithWarnings(File) },
-      },
+      schema: fileOperations.uploadFile,
     },
     async (request) => {
       const admission = admissions.get(request);
@@ -121,7 +88,10 @@ function uploadRoute(app: App, deps: FileRoutesDeps): void {
       admissions.delete(request);
       try {
         const { file, ignored } = await deps.uploads.receive(admission, request.raw);
-        return { ...successEnvelope(file), ...warningsOfNames(ignored, Object.keys(UploadBody.properties)) };
+        return {
+          ...successEnvelope(file),
+          ...warningsOfNames(ignored, Object.keys(fileOperations.uploadFile.body.properties)),
+        };
       } finally {
         await admission.release();
       }
@@ -136,14 +106,7 @@ function readLength(header: string | undefined): number | undefined {
 function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
   app.get(
     '/v1/files',
-    {
-      onRequest: guard.requires('files:read'),
-      schema: {
-        ...fileOperations.listFiles,
-        querystring: FileListQuery,
-        response: { 200: CountedList(File) },
-      },
-    },
+    { onRequest: guard.requires('files:read'), schema: fileOperations.listFiles },
     async (request) => {
       const caller = guard.callerOf(request);
       const place = { projectId: caller.projectId, reach: fileReachOf(caller.permissions) };
@@ -163,14 +126,7 @@ async function getFile(deps: FileRoutesDeps, request: FastifyRequest, fileId: st
 function fileRoute(app: App, deps: FileRoutesDeps): void {
   app.get(
     '/v1/files/:file_id',
-    {
-      onRequest: deps.guard.requires('files:read'),
-      schema: {
-        ...fileOperations.getFile,
-        params: FileParams,
-        response: { 200: Success(FileWithReferences) },
-      },
-    },
+    { onRequest: deps.guard.requires('files:read'), schema: fileOperations.getFile },
     async (request) => {
       const file = await getFile(deps, request, request.params.file_id);
       const { permissions } = deps.guard.callerOf(request);
@@ -183,14 +139,7 @@ function fileRoute(app: App, deps: FileRoutesDeps): void {
   );
   app.delete(
     '/v1/files/:file_id',
-    {
-      onRequest: deps.guard.requires('files'),
-      schema: {
-        ...fileOperations.deleteFile,
-        params: FileParams,
-        response: { 200: Acknowledgement },
-      },
-    },
+    { onRequest: deps.guard.requires('files'), schema: fileOperations.deleteFile },
     async (request) => {
       const caller = deps.guard.callerOf(request);
       const reach = fileReachOf(caller.permissions);
@@ -225,21 +174,11 @@ function contentRoute(app: App, deps: FileRoutesDeps): void {
   }
   const url = '/v1/files/:file_id/content';
   const onRequest = deps.guard.requires('files:read');
-  app.head(url, { onRequest, schema: { params: FileParams, hide: true } }, (request, reply) =>
+  app.head(url, { onRequest, schema: { params: fileOperations.getFileContent.params, hide: true } }, (request, reply) =>
     send(request, reply, request.params.file_id),
   );
-  app.get(
-    url,
-    {
-      onRequest,
-      exposeHeadRoute: false,
-      schema: {
-        ...fileOperations.getFileContent,
-        produces: ['application/octet-stream'],
-        params: FileParams,
-      },
-    },
-    (request, reply) => send(request, reply, request.params.file_id),
+  app.get(url, { onRequest, exposeHeadRoute: false, schema: fileOperations.getFileContent }, (request, reply) =>
+    send(request, reply, request.params.file_id),
   );
 }
 
@@ -250,13 +189,7 @@ function readText(header: string | string[] | undefined): string | undefined {
 function limitsRoute(app: App, { guard, admissions, files, limits, listedLimits }: FileRoutesDeps): void {
   app.get(
     '/v1/limits',
-    {
-      onRequest: guard.requires('files:read'),
-      schema: {
-        ...fileOperations.getLimits,
-        response: { 200: Success(Limits) },
-      },
-    },
+    { onRequest: guard.requires('files:read'), schema: fileOperations.getLimits },
     async (request) => {
       const caller = guard.callerOf(request);
       const { projectId } = caller;

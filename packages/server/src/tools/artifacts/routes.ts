@@ -1,7 +1,5 @@
-import { Acknowledgement, Artifact, Success } from '@quartermaster/contract';
 import { artifactOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { Clock } from '../../platform/clock.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
@@ -22,17 +20,6 @@ export interface ArtifactRoutesDeps extends ServedContentDeps {
   readonly guard: Guard;
 }
 
-const ArtifactParams = Type.Object({ artifact_id: Type.String({ maxLength: 256, description: 'Id.' }) });
-const Signature = Type.Object({
-  project: Type.String({ maxLength: 64, description: 'The project of the artifact.' }),
-  expires: Type.String({
-    maxLength: 15,
-    pattern: '^[0-9]{1,15}$',
-    description: 'The end of the validity, in milliseconds.',
-  }),
-  signature: Type.String({ maxLength: 128, description: 'The signature of the service.' }),
-});
-
 /**
  * Registers the routes of artifacts. A key reaches those of its project, a signed URL one of them. The id of an artifact always needs
  * a key, also where plugins need none. Source: ADR 0097.
@@ -49,18 +36,12 @@ export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
   }
   app.get(
     '/v1/artifacts/:artifact_id',
-    {
-      onRequest: guard.requires('plugins:read'),
-      schema: { ...artifactOperations.getArtifact, params: ArtifactParams, response: { 200: Success(Artifact) } },
-    },
+    { onRequest: guard.requires('plugins:read'), schema: artifactOperations.getArtifact },
     async (request) => successEnvelope(store.toWire(await find(request, request.params.artifact_id))),
   );
   app.delete(
     '/v1/artifacts/:artifact_id',
-    {
-      onRequest: guard.requires('plugins'),
-      schema: { ...artifactOperations.deleteArtifact, params: ArtifactParams, response: { 200: Acknowledgement } },
-    },
+    { onRequest: guard.requires('plugins'), schema: artifactOperations.deleteArtifact },
     async (request) => {
       const { id } = await find(request, request.params.artifact_id);
       await store.remove(guard.callerOf(request).projectId, id);
@@ -99,16 +80,12 @@ function contentRoute(app: App, { store, urls, clock, ...content }: ArtifactRout
     return reply.send(answer.body ?? undefined);
   }
   const url = '/v1/artifacts/:artifact_id/content';
-  const schema = { params: ArtifactParams, querystring: Signature };
-  app.head(url, { schema: { ...schema, hide: true } }, (request, reply) =>
+  const schema = artifactOperations.getArtifactContent;
+  const { params, querystring } = schema;
+  app.head(url, { schema: { params, querystring, hide: true } }, (request, reply) =>
     send(request, reply, { artifactId: request.params.artifact_id, ...request.query }),
   );
-  app.get(
-    url,
-    {
-      exposeHeadRoute: false,
-      schema: { ...artifactOperations.getArtifactContent, produces: ['application/octet-stream'], ...schema },
-    },
-    (request, reply) => send(request, reply, { artifactId: request.params.artifact_id, ...request.query }),
+  app.get(url, { exposeHeadRoute: false, schema }, (request, reply) =>
+    send(request, reply, { artifactId: request.params.artifact_id, ...request.query }),
   );
 }

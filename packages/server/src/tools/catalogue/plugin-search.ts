@@ -1,8 +1,5 @@
 import type { CompiledPlugin } from './catalogue.ts';
 
-/** The maximum number of characters of a question about the catalogue. */
-export const maxQuestionCharacters = 500;
-
 /** Finds plugins by what they do. */
 export interface PluginSearch {
   /**

@@ -1,19 +1,13 @@
 import {
-  Acknowledgement,
   ExecuteRequest,
-  ExecuteResult,
-  IdempotencyKey,
+  type ExecuteResult,
   type PluginCall,
-  PluginIds,
-  Run,
+  type Run,
   type RunOrigin,
-  SuccessWithWarnings,
   VerifyCredentialsRequest,
-  Warnings,
 } from '@quartermaster/contract';
 import { executionOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { Type } from 'typebox';
 import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
 import { addRateFields } from '../../platform/admission/rate-answers.ts';
 import { senderOf } from '../../platform/audit/audit.ts';
@@ -31,7 +25,7 @@ import { getBundle, getPlugin } from '../catalogue/problems.ts';
 import { getPluginOfTool } from '../catalogue/tool-names.ts';
 import { answerCall, hasAnswer } from './answer-call.ts';
 import { type BackgroundRuns, wantsBackground } from './background.ts';
-import { asDirectCall, credentialsHeader, profileHeader, readCredentialsHeaders } from './credentials-header.ts';
+import { asDirectCall, readCredentialsHeaders } from './credentials-header.ts';
 import type { Executor } from './executor.ts';
 import { effectsNotPermitted, idsMissing } from './problems.ts';
 import type { RunCaller } from './run.ts';
@@ -67,24 +61,7 @@ export function executionRoutes(app: App, deps: ExecutionRoutesDeps): void {
 function executeRoute(app: App, deps: ExecutionRoutesDeps): void {
   app.post(
     '/v1/execute',
-    {
-      onRequest: deps.onRequest,
-      schema: {
-        ...executionOperations.execute,
-        headers: Type.Object({
-          'idempotency-key': Type.Optional(IdempotencyKey),
-          prefer: Type.Optional(
-            Type.String({
-              maxLength: 1024,
-              description: '`respond-async`: the run is stored, answered with 202, and goes on by itself.',
-            }),
-          ),
-        }),
-        body: ExecuteRequest,
-        response: { 200: SuccessWithWarnings(ExecuteResult), 202: SuccessWithWarnings(Run) },
-      },
-      attachValidation: true,
-    },
+    { onRequest: deps.onRequest, schema: executionOperations.execute, attachValidation: true },
     async (request, reply) => {
       if (request.validationError !== undefined) throw withMissingIds(request.validationError, request.body);
       checkCredentialBounds(request.body.credentials);
@@ -146,24 +123,7 @@ function toPluginCall(catalogue: ReturnType<ExecutionRoutesDeps['catalogue']>, b
 function executeDirectlyRoute(app: App, deps: ExecutionRoutesDeps): void {
   app.post(
     '/v1/bundles/:bundle_id/plugins/:plugin_id/execute',
-    {
-      onRequest: deps.onRequest,
-      schema: {
-        ...executionOperations.executeDirectly,
-        params: PluginIds,
-        headers: Type.Object({
-          'idempotency-key': Type.Optional(IdempotencyKey),
-          [credentialsHeader]: Type.Optional(
-            Type.String({ maxLength: 16_384, description: 'Credentials: base64url of the JSON object.' }),
-          ),
-          [profileHeader]: Type.Optional(
-            Type.String({ maxLength: 256, description: 'Or the name of a credential profile.' }),
-          ),
-        }),
-        body: ExecuteRequest.properties.input_params,
-        response: { 200: Type.Unknown({ description: "The plugin's output, by its output_schema." }) },
-      },
-    },
+    { onRequest: deps.onRequest, schema: executionOperations.executeDirectly },
     async (request, reply) => {
       const credentials = readCredentialsHeaders((name) => request.headers[name]);
       const wanted = { ...request.params, input_params: request.body, credentials };
@@ -243,14 +203,7 @@ function verifyRoute(app: App, deps: ExecutionRoutesDeps): void {
   const { catalogue, executor, onAnyRun: onRequest, permissionsOf, resolveCredentials } = deps;
   app.post(
     '/v1/verify_credentials',
-    {
-      onRequest,
-      schema: {
-        ...executionOperations.verifyCredentials,
-        body: VerifyCredentialsRequest,
-        response: { 200: Type.Object({ ...Acknowledgement.properties, ...Warnings }) },
-      },
-    },
+    { onRequest, schema: executionOperations.verifyCredentials },
     async (request, reply) => {
       checkCredentialBounds(request.body.credentials);
       getBundle(catalogue().visibleTo(permissionsOf(request)), request.body.bundle_id);

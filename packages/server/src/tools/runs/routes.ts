@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
-import { CountedList, Run, RunItem, RunQuery, Success } from '@quartermaster/contract';
 import { runOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
-import { Type } from 'typebox';
 import { listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { RunReader } from '../execution/background.ts';
@@ -21,8 +19,6 @@ export interface RunRoutesDeps {
   readonly keyOf: (request: FastifyRequest) => string | null;
 }
 
-const RunParams = Type.Object({ run_id: Type.String({ maxLength: 256, description: 'Id.' }) });
-
 /**
  * Runs over HTTP, on the plugins address. A key sees the runs of its project. Where no key is required, a caller
  * without one sees the runs that were started without one. Source: ADR 0026.
@@ -34,75 +30,26 @@ export function runRoutes(app: App, deps: RunRoutesDeps): void {
 }
 
 function readRoutes(app: App, { runs, onRequest, readerOf }: RunRoutesDeps): void {
-  app.get(
-    '/v1/runs',
-    {
-      onRequest,
-      schema: {
-        ...runOperations.listRuns,
-        querystring: RunQuery,
-        response: { 200: CountedList(RunItem) },
-      },
-    },
-    async (request) => {
-      return listEnvelope(await runs.list(readerOf(request), request.query));
-    },
-  );
-  app.get(
-    '/v1/runs/:run_id',
-    {
-      onRequest,
-      schema: {
-        ...runOperations.getRun,
-        params: RunParams,
-        response: { 200: Success(Run) },
-      },
-    },
-    async (request) => {
-      const data = await runs.get(readerOf(request), request.params.run_id);
-      return successEnvelope(data);
-    },
-  );
+  app.get('/v1/runs', { onRequest, schema: runOperations.listRuns }, async (request) => {
+    return listEnvelope(await runs.list(readerOf(request), request.query));
+  });
+  app.get('/v1/runs/:run_id', { onRequest, schema: runOperations.getRun }, async (request) => {
+    const data = await runs.get(readerOf(request), request.params.run_id);
+    return successEnvelope(data);
+  });
 }
 
 function cancelRoute(app: App, { runs, onChange, readerOf }: RunRoutesDeps): void {
-  app.post(
-    '/v1/runs/:run_id/cancel',
-    {
-      onRequest: onChange,
-      schema: {
-        ...runOperations.cancelRun,
-        params: RunParams,
-        response: { 200: Success(Run) },
-      },
-    },
-    async (request) => {
-      const data = await runs.cancel(readerOf(request), request.params.run_id);
-      return successEnvelope(data);
-    },
-  );
+  app.post('/v1/runs/:run_id/cancel', { onRequest: onChange, schema: runOperations.cancelRun }, async (request) => {
+    const data = await runs.cancel(readerOf(request), request.params.run_id);
+    return successEnvelope(data);
+  });
 }
 
 function eventsRoute(app: App, { events, onRequest, readerOf, keyOf }: RunRoutesDeps): void {
   app.get(
     '/v1/runs/:run_id/events',
-    {
-      onRequest,
-      exposeHeadRoute: false,
-      schema: {
-        ...runOperations.followRun,
-        params: RunParams,
-        headers: Type.Object({
-          'last-event-id': Type.Optional(
-            Type.String({ maxLength: 64, description: 'Of the last event that came: it is not sent again.' }),
-          ),
-        }),
-        response: {
-          200: { content: { 'text/event-stream': { schema: Type.String() } } },
-          204: Type.Null({ description: 'The run has ended, and its last event has come already.' }),
-        },
-      },
-    },
+    { onRequest, exposeHeadRoute: false, schema: runOperations.followRun },
     async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());

@@ -1,10 +1,10 @@
 import {
   type ChunkQuery,
   type DifyCondition,
-  DifyError,
+  type DifyError,
   type DifyOperator,
-  DifyRecords,
-  DifyRetrieval,
+  type DifyRecords,
+  type DifyRetrieval,
   defaultResults,
   type ScoredChunk,
 } from '@quartermaster/contract';
@@ -38,14 +38,7 @@ export function difyRoutes(
   handleNotFound(scope);
   scope.post(
     '/retrieval',
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: {
-        ...dialectOperations.retrieveForDify,
-        body: DifyRetrieval,
-        response: { 200: DifyRecords, default: DifyError },
-      },
-    },
+    { onRequest: guard.requires('collections:read'), schema: dialectOperations.retrieveForDify },
     (request, reply) =>
       whileConnected(reply, (signal) => retrieveForDify(knowledge, guard.callerOf(request), request.body, signal)),
   );

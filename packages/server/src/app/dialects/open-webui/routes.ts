@@ -1,4 +1,4 @@
-import { LoadedDocuments, LoaderError } from '@quartermaster/contract';
+import type { LoaderError } from '@quartermaster/contract';
 import { dialectOperations } from '@quartermaster/contract/operations';
 import { Type } from 'typebox';
 import type { App } from '../../../platform/http/app.ts';
@@ -14,9 +14,6 @@ export interface OpenWebUiRoutesDeps extends DocumentLoaderDeps {
   readonly handleNotFound: (scope: App) => void;
   readonly temporaryFiles: TemporaryFiles;
 }
-
-/** Used only for the documentation, because the body is streamed to the disk. */
-const DocumentBody = Type.String({ format: 'binary', description: 'The file.' });
 const DocumentHeaders = Type.Object({
   'x-filename': Type.Optional(
     Type.String({ maxLength: longestName, description: 'Name of the file, percent-encoded.' }),
@@ -36,13 +33,7 @@ export function openWebUiRoutes(scope: App, deps: OpenWebUiRoutesDeps): void {
     {
       onRequest: guard.requires('files'),
       validatorCompiler: () => () => true,
-      schema: {
-        ...dialectOperations.loadForOpenWebUi,
-        consumes: ['application/octet-stream'],
-        headers: DocumentHeaders,
-        body: DocumentBody,
-        response: { 200: LoadedDocuments, default: LoaderError },
-      },
+      schema: { ...dialectOperations.loadForOpenWebUi, headers: DocumentHeaders },
     },
     async (request, reply) => {
       const gone = new AbortController();

@@ -60,19 +60,10 @@ export async function collectOpenApi(app: App, deps: OpenApiDeps): Promise<void>
     transform: ({ schema, url }) => ({ schema: markSchemas(schema), url }),
   });
   let document: string | undefined;
-  app.get(
-    '/openapi.json',
-    {
-      schema: {
-        ...serviceOperations.getOpenApi,
-        security: [],
-      },
-    },
-    async (_request, reply) => {
-      document ??= JSON.stringify(completeDocument(app.swagger() as unknown as OpenApiDocument, deps.address));
-      return reply.type('application/json; charset=utf-8').send(document);
-    },
-  );
+  app.get('/openapi.json', { schema: serviceOperations.getOpenApi }, async (_request, reply) => {
+    document ??= JSON.stringify(completeDocument(app.swagger() as unknown as OpenApiDocument, deps.address));
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
 }
 
 /** Explains the examples and the rules for all operations. */

@@ -1,7 +1,5 @@
-import { Acknowledgement, Success } from '@quartermaster/contract';
-import { serviceOperations } from '@quartermaster/contract/operations';
+import { type Condition, serviceOperations } from '@quartermaster/contract/operations';
 import type { onRequestHookHandler } from 'fastify';
-import { type Static, Type } from 'typebox';
 import { acknowledgement, successEnvelope } from '../../envelope.ts';
 import type { Registry } from '../../metrics.ts';
 import type { App } from '../app.ts';
@@ -19,79 +17,25 @@ export interface OperationsDeps {
   readonly guardMetrics: onRequestHookHandler;
 }
 
-const Health = Success(Type.Record(Type.String(), Type.Unknown()));
-
-const Condition = Type.Object({
-  part: Type.String(),
-  condition: Type.String({
-    description: 'Such as `damaged` or `orphaned` of `blobs`, or `uploads_refused` of `disk`.',
-  }),
-  count: Type.Integer(),
-  message: Type.String(),
-});
-type Condition = Static<typeof Condition>;
-const Ready = Type.Object({
-  ...Acknowledgement.properties,
-  data: Type.Optional(Type.Object({ parts: Type.Array(Type.String()), conditions: Type.Array(Condition) })),
-});
-const ReadyQuery = Type.Object({
-  verbose: Type.Optional(Type.String({ maxLength: 10, description: 'Any value, also none.' })),
-});
-
 /** Registers health, readiness, version and metrics, which are the same on both addresses. */
 export function operationRoutes(app: App, deps: OperationsDeps): void {
-  app.get(
-    '/v1/health_check',
-    {
-      schema: {
-        ...serviceOperations.getHealth,
-        security: [],
-        response: { 200: Health },
-      },
-    },
-    async () => successEnvelope({ ...deps.facts() }),
+  app.get('/v1/health_check', { schema: serviceOperations.getHealth }, async () =>
+    successEnvelope({ ...deps.facts() }),
   );
   readyRoute(app, deps);
-  app.get(
-    '/v1/version',
-    {
-      schema: {
-        ...serviceOperations.getVersion,
-        security: [],
-        response: { 200: Success(Type.Object({ version: Type.String() })) },
-      },
-    },
-    async () => successEnvelope({ version: deps.version }),
+  app.get('/v1/version', { schema: serviceOperations.getVersion }, async () =>
+    successEnvelope({ version: deps.version }),
   );
-  app.get(
-    '/metrics',
-    {
-      onRequest: deps.guardMetrics,
-      schema: {
-        ...serviceOperations.getMetrics,
-        produces: ['text/plain'],
-      },
-    },
-    async (_request, reply) => reply.type(deps.registry.contentType).send(await deps.registry.metrics()),
+  app.get('/metrics', { onRequest: deps.guardMetrics, schema: serviceOperations.getMetrics }, async (_request, reply) =>
+    reply.type(deps.registry.contentType).send(await deps.registry.metrics()),
   );
 }
 
 function readyRoute(app: App, deps: OperationsDeps): void {
-  app.get(
-    '/v1/ready',
-    {
-      schema: {
-        ...serviceOperations.getReadiness,
-        security: [],
-        querystring: ReadyQuery,
-        response: { 200: Ready },
-      },
-    },
-    async (request) => {
-      await checkParts(deps.parts);
-      if (request.query.verbose === undefined) return acknowledgement;
-      const conditions = (await deps.conditions?.()) ?? [];
-      return successEnvelope({ parts: Object.keys(deps.parts), conditions: [...conditions] });
-    },
-  );
+  app.get('/v1/ready', { schema: serviceOperations.getReadiness }, async (request) => {
+    await checkParts(deps.parts);
+    if (request.query.verbose === undefined) return acknowledgement;
+    const conditions = (await deps.conditions?.()) ?? [];
+    return successEnvelope({ parts: Object.keys(deps.parts), conditions: [...conditions] });
+  });
 }

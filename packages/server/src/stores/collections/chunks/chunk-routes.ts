@@ -1,25 +1,6 @@
-import {
-  Acknowledgement,
-  Chunk,
-  ChunkCreate,
-  ChunkQuery,
-  ChunkUpdate,
-  CollectionRankings,
-  CollectionsQuery,
-  CountedList,
-  GoodMatchAnswer,
-  List,
-  ListQuery,
-  RankingAnswer,
-  RerankingAnswer,
-  ScoredChunk,
-  Success,
-  SuccessWithWarnings,
-  Warnings,
-} from '@quartermaster/contract';
+import { type Chunk, ChunkCreate, ChunkQuery, ChunkUpdate, CollectionsQuery } from '@quartermaster/contract';
 import { chunkOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
-import { type TSchema, Type } from 'typebox';
 import { whileConnected } from '../../../platform/client-gone.ts';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
@@ -27,7 +8,7 @@ import type { Guard } from '../../../platform/http/guard.ts';
 import type { Page } from '../../../platform/page.ts';
 import { checkCollection } from '../../../platform/permissions.ts';
 import { warningsOf } from '../../../platform/validation/ignored-members.ts';
-import { dropNulls, pathId } from '../route-parts.ts';
+import { dropNulls } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
 import type { Chunks } from './chunks.ts';
 
@@ -38,37 +19,6 @@ export interface ChunkRoutesDeps {
 
 const ofCollection = '/v1/collections/:collection_id/chunks';
 const ofChunk = `${ofCollection}/:chunk_id` as const;
-const CollectionParams = Type.Object({ collection_id: pathId });
-const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
-const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
-
-/** Without `count=true`, `total_count` is null, so that answers stay the same as before counts. ADR 0001. */
-const ChunkList = Type.Object({
-  ...CountedList(Chunk).properties,
-  total_count: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Number of chunks on all pages. null without `count=true`.',
-  }),
-});
-
-/** The list envelope of questions, whose results are not counted. */
-function ScoredList<Item extends TSchema>(item: Item) {
-  return Type.Object({ ...List(item).properties, total_count: Type.Null() });
-}
-
-const QueryAnswer = Type.Object({
-  ...ScoredList(ScoredChunk).properties,
-  ...GoodMatchAnswer,
-  ...RankingAnswer,
-  ...RerankingAnswer,
-  ...Warnings,
-});
-const CollectionsQueryAnswer = Type.Object({
-  ...ScoredList(ScoredChunk).properties,
-  ...GoodMatchAnswer,
-  rankings: CollectionRankings,
-  ...RerankingAnswer,
-  ...Warnings,
-});
 
 const withTotal = <Answer>(answer: Answer) => ({ ...answer, total_count: null });
 const withCount = (page: Page<Chunk>) => ({ ...listEnvelope(page), total_count: page.total?.count ?? null });
@@ -90,34 +40,13 @@ function keyOf(guard: Guard, request: FastifyRequest, params: { collection_id: s
 
 function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   const onRequest = guard.requires('collections:read');
-  const response = { 200: ChunkList };
-  app.get(
-    ofCollection,
-    {
-      onRequest,
-      schema: {
-        ...chunkOperations.listChunks,
-        params: CollectionParams,
-        querystring: ListQuery,
-        response,
-      },
-    },
-    async (request) => {
-      const of = { projectId: guard.callerOf(request).projectId, collectionId: request.params.collection_id };
-      return withCount(await chunks.list(of, request.query));
-    },
-  );
+  app.get(ofCollection, { onRequest, schema: chunkOperations.listChunks }, async (request) => {
+    const of = { projectId: guard.callerOf(request).projectId, collectionId: request.params.collection_id };
+    return withCount(await chunks.list(of, request.query));
+  });
   app.get(
     '/v1/collections/:collection_id/records/:record_id/chunks',
-    {
-      onRequest,
-      schema: {
-        ...chunkOperations.listChunksOfRecord,
-        params: RecordParams,
-        querystring: ListQuery,
-        response,
-      },
-    },
+    { onRequest, schema: chunkOperations.listChunksOfRecord },
     async (request) => {
       const { collection_id: collectionId, record_id: recordId } = request.params;
       const of = { projectId: guard.callerOf(request).projectId, collectionId, recordId };
@@ -129,16 +58,7 @@ function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
 function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     ofCollection,
-    {
-      onRequest: guard.requires('collections'),
-      preValidation: dropNulls,
-      schema: {
-        ...chunkOperations.createChunk,
-        params: CollectionParams,
-        body: ChunkCreate,
-        response: { 200: SuccessWithWarnings(Chunk) },
-      },
-    },
+    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: chunkOperations.createChunk },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const data = await chunks.create(projectId, request.params.collection_id, request.body);
@@ -150,16 +70,7 @@ function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
 function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     `${ofCollection}/query`,
-    {
-      onRequest: guard.requires('collections:read'),
-      preValidation: dropNulls,
-      schema: {
-        ...chunkOperations.queryChunks,
-        params: CollectionParams,
-        body: ChunkQuery,
-        response: { 200: QueryAnswer },
-      },
-    },
+    { onRequest: guard.requires('collections:read'), preValidation: dropNulls, schema: chunkOperations.queryChunks },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_id } = request.params;
@@ -182,11 +93,7 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
     {
       onRequest: guard.requires('collections:read'),
       preValidation: dropNulls,
-      schema: {
-        ...chunkOperations.queryCollections,
-        body: CollectionsQuery,
-        response: { 200: CollectionsQueryAnswer },
-      },
+      schema: chunkOperations.queryCollections,
     },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
@@ -207,29 +114,16 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
 }
 
 function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
-  const response = { 200: Success(Chunk) };
   app.get(
     ofChunk,
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: { ...chunkOperations.getChunk, params: ChunkParams, response },
-    },
+    { onRequest: guard.requires('collections:read'), schema: chunkOperations.getChunk },
     async (request) => {
       return successEnvelope(await chunks.get(keyOf(guard, request, request.params)));
     },
   );
   app.post(
     ofChunk,
-    {
-      onRequest: guard.requires('collections'),
-      preValidation: dropNulls,
-      schema: {
-        ...chunkOperations.updateChunk,
-        params: ChunkParams,
-        body: ChunkUpdate,
-        response: { 200: SuccessWithWarnings(Chunk) },
-      },
-    },
+    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: chunkOperations.updateChunk },
     async (request) => {
       const data = await chunks.update(keyOf(guard, request, request.params), request.body);
       return { ...successEnvelope(data), ...warningsOf(ChunkUpdate, request.body) };
@@ -240,14 +134,7 @@ function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
 function removeRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.delete(
     ofChunk,
-    {
-      onRequest: guard.requires('collections'),
-      schema: {
-        ...chunkOperations.deleteChunk,
-        params: ChunkParams,
-        response: { 200: Acknowledgement },
-      },
-    },
+    { onRequest: guard.requires('collections'), schema: chunkOperations.deleteChunk },
     async (request) => {
       const { chunk_id: id, collection_id } = request.params;
       await chunks.remove(keyOf(guard, request, request.params));

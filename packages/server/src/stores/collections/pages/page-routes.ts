@@ -1,22 +1,12 @@
-import { PagePictureQuery, PassageBoxes, Success } from '@quartermaster/contract';
 import { chunkOperations, recordOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { whileConnected } from '../../../platform/client-gone.ts';
 import { successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
 import { matchesAny } from '../../files/file-content.ts';
 import { keyOf, ofRecord } from '../records/record-routes.ts';
-import { pathId } from '../route-parts.ts';
 import type { RecordPages } from './record-pages.ts';
-
-const ChunkParams = Type.Object({ collection_id: pathId, chunk_id: pathId });
-const PageParams = Type.Object({
-  collection_id: pathId,
-  record_id: pathId,
-  page: Type.String({ pattern: '^[1-9][0-9]{0,5}$', maxLength: 6, description: 'Number of the page, counted from 1.' }),
-});
 
 /** No browser runs anything of the answer, and only the browser of the caller may keep it, after asking again. */
 const pictureHeaders = {
@@ -36,10 +26,7 @@ export function pageRoutes(app: App, { guard, pages }: { readonly guard: Guard; 
   };
   app.get(
     '/v1/collections/:collection_id/chunks/:chunk_id/boxes',
-    {
-      onRequest,
-      schema: { ...chunkOperations.getChunkBoxes, params: ChunkParams, response: { 200: Success(PassageBoxes) } },
-    },
+    { onRequest, schema: chunkOperations.getChunkBoxes },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_id: collectionId, chunk_id: chunkId } = request.params;
@@ -50,16 +37,7 @@ export function pageRoutes(app: App, { guard, pages }: { readonly guard: Guard; 
   );
   app.get(
     `${ofRecord}/pages/:page/picture`,
-    {
-      onRequest,
-      exposeHeadRoute: false,
-      schema: {
-        ...recordOperations.getPagePicture,
-        params: PageParams,
-        querystring: PagePictureQuery,
-        produces: ['image/png'],
-      },
-    },
+    { onRequest, exposeHeadRoute: false, schema: recordOperations.getPagePicture },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const key = keyOf(guard, request, request.params);

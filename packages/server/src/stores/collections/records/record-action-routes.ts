@@ -1,19 +1,9 @@
 import { Readable } from 'node:stream';
-import {
-  CountedList,
-  RecordItem,
-  RecordRow,
-  RecordRowQuery,
-  RecordText,
-  RecordTextQuery,
-  Success,
-} from '@quartermaster/contract';
 import { recordOperations } from '@quartermaster/contract/operations';
-import { Type } from 'typebox';
 import { listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
-import { keyOf, ofRecord, RecordParams } from './record-routes.ts';
+import { keyOf, ofRecord } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
 import type { RecordTexts } from './record-text.ts';
 import type { Records } from './records.ts';
@@ -21,58 +11,19 @@ import type { Records } from './records.ts';
 /** Routes that retry or cancel the processing of a record, in every status. Source: ADR 0032. */
 export function recordActionRoutes(app: App, { guard, records }: { readonly guard: Guard; readonly records: Records }) {
   const onRequest = guard.requires('collections');
-  const response = { 200: Success(RecordItem) };
-  app.post(
-    `${ofRecord}/retry`,
-    {
-      onRequest,
-      schema: {
-        ...recordOperations.retryRecord,
-        params: RecordParams,
-        response,
-      },
-    },
-    async (request) => {
-      return successEnvelope(await records.retry(keyOf(guard, request, request.params)));
-    },
-  );
-  app.post(
-    `${ofRecord}/cancel`,
-    {
-      onRequest,
-      schema: {
-        ...recordOperations.cancelRecord,
-        params: RecordParams,
-        response,
-      },
-    },
-    async (request) => {
-      return successEnvelope(await records.cancel(keyOf(guard, request, request.params)));
-    },
-  );
+  app.post(`${ofRecord}/retry`, { onRequest, schema: recordOperations.retryRecord }, async (request) => {
+    return successEnvelope(await records.retry(keyOf(guard, request, request.params)));
+  });
+  app.post(`${ofRecord}/cancel`, { onRequest, schema: recordOperations.cancelRecord }, async (request) => {
+    return successEnvelope(await records.cancel(keyOf(guard, request, request.params)));
+  });
 }
 
 /** The rejected rows of a sheet, as a list or a sheet. Source: docs/contract.md "Collections, records, chunks". */
 export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; readonly rows: RecordRows }): void {
   app.get(
     `${ofRecord}/rows`,
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: {
-        ...recordOperations.listRecordRows,
-        params: RecordParams,
-        querystring: RecordRowQuery,
-        response: {
-          200: {
-            description: 'The rows.',
-            content: {
-              'application/json': { schema: CountedList(RecordRow) },
-              'text/csv': { schema: Type.String() },
-            },
-          },
-        },
-      },
-    },
+    { onRequest: guard.requires('collections:read'), schema: recordOperations.listRecordRows },
     async (request, reply) => {
       const key = keyOf(guard, request, request.params);
       const { format, ...query } = request.query;
@@ -100,15 +51,7 @@ function prefersCsv(accept = ''): boolean {
 export function textRoutes(app: App, { guard, texts }: { readonly guard: Guard; readonly texts: RecordTexts }): void {
   app.get(
     `${ofRecord}/text`,
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: {
-        ...recordOperations.getRecordText,
-        params: RecordParams,
-        querystring: RecordTextQuery,
-        response: { 200: Success(RecordText) },
-      },
-    },
+    { onRequest: guard.requires('collections:read'), schema: recordOperations.getRecordText },
     async (request) => successEnvelope(await texts.read(keyOf(guard, request, request.params), request.query)),
   );
 }

@@ -1,25 +1,13 @@
 import { Readable } from 'node:stream';
-import {
-  Acknowledgement,
-  CountedList,
-  RecordCreate,
-  RecordCreateQuery,
-  RecordItem,
-  RecordListQuery,
-  RecordPreview,
-  RecordUpdate,
-  Success,
-  SuccessWithWarnings,
-} from '@quartermaster/contract';
+import { RecordCreate, RecordUpdate } from '@quartermaster/contract';
 import { recordOperations } from '@quartermaster/contract/operations';
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { acknowledgement, listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
 import { fileReachOf } from '../../../platform/permissions.ts';
 import { warningsOf } from '../../../platform/validation/ignored-members.ts';
-import { dropNulls, pathId } from '../route-parts.ts';
+import { dropNulls } from '../route-parts.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { RecordEvents } from './record-events.ts';
 import type { RecordKey } from './record-repository.ts';
@@ -34,8 +22,6 @@ export interface RecordRoutesDeps {
 
 export const ofCollection = '/v1/collections/:collection_id/records';
 export const ofRecord = `${ofCollection}/:record_id` as const;
-const CollectionParams = Type.Object({ collection_id: pathId });
-export const RecordParams = Type.Object({ collection_id: pathId, record_id: pathId });
 
 /** Records over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function recordRoutes(app: App, deps: RecordRoutesDeps): void {
@@ -62,17 +48,7 @@ function callerOf(guard: Guard, request: FastifyRequest) {
 function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): void {
   app.post(
     ofCollection,
-    {
-      onRequest: guard.requires('collections'),
-      preValidation: dropNulls,
-      schema: {
-        ...recordOperations.createRecord,
-        params: CollectionParams,
-        querystring: RecordCreateQuery,
-        body: RecordCreate,
-        response: { 200: Type.Union([SuccessWithWarnings(RecordItem), SuccessWithWarnings(RecordPreview)]) },
-      },
-    },
+    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: recordOperations.createRecord },
     async (request, reply) => {
       const caller = callerOf(guard, request);
       const { collection_id: collectionId } = request.params;
@@ -89,15 +65,7 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
   );
   app.get(
     ofCollection,
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: {
-        ...recordOperations.listRecords,
-        params: CollectionParams,
-        querystring: RecordListQuery,
-        response: { 200: CountedList(RecordItem) },
-      },
-    },
+    { onRequest: guard.requires('collections:read'), schema: recordOperations.listRecords },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       return listEnvelope(await records.list(projectId, request.params.collection_id, request.query));
@@ -106,29 +74,16 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
 }
 
 function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
-  const response = { 200: Success(RecordItem) };
   app.get(
     ofRecord,
-    {
-      onRequest: guard.requires('collections:read'),
-      schema: { ...recordOperations.getRecord, params: RecordParams, response },
-    },
+    { onRequest: guard.requires('collections:read'), schema: recordOperations.getRecord },
     async (request) => {
       return successEnvelope(await records.get(keyOf(guard, request, request.params)));
     },
   );
   app.post(
     ofRecord,
-    {
-      onRequest: guard.requires('collections'),
-      preValidation: dropNulls,
-      schema: {
-        ...recordOperations.updateRecord,
-        params: RecordParams,
-        body: RecordUpdate,
-        response: { 200: SuccessWithWarnings(RecordItem) },
-      },
-    },
+    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: recordOperations.updateRecord },
     async (request) => {
       const data = await records.update(keyOf(guard, request, request.params), request.body);
       return { ...successEnvelope(data), ...warningsOf(RecordUpdate, request.body) };
@@ -139,14 +94,7 @@ function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
 function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
   app.delete(
     ofRecord,
-    {
-      onRequest: guard.requires('collections'),
-      schema: {
-        ...recordOperations.deleteRecord,
-        params: RecordParams,
-        response: { 200: Acknowledgement },
-      },
-    },
+    { onRequest: guard.requires('collections'), schema: recordOperations.deleteRecord },
     async (request) => {
       const { record_id: id, collection_id } = request.params;
       await records.remove(keyOf(guard, request, request.params));
@@ -159,15 +107,7 @@ function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
 function eventsRoute(app: App, { guard, records, events }: RecordRoutesDeps): void {
   app.get(
     `${ofRecord}/events`,
-    {
-      onRequest: guard.requires('collections:read'),
-      exposeHeadRoute: false,
-      schema: {
-        ...recordOperations.followRecord,
-        params: RecordParams,
-        response: { 200: { content: { 'text/event-stream': { schema: Type.String() } } } },
-      },
-    },
+    { onRequest: guard.requires('collections:read'), exposeHeadRoute: false, schema: recordOperations.followRecord },
     async (request, reply) => {
       const key = keyOf(guard, request, request.params);
       // Registered before the first wait, so that a disconnect during the wait is reported only once.

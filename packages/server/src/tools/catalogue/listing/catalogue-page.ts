@@ -1,45 +1,13 @@
-import { type Static, Type } from 'typebox';
+import type { bundleOperations } from '@quartermaster/contract/operations';
+import type { Static } from 'typebox';
 import { type CachedJson, createJsonCache } from '../../../platform/json/json-cache.ts';
 import { cursorsConflict, objectNotFound } from '../../../platform/problem.ts';
 import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
 import type { CompiledBundle, CompiledPlugin } from '../catalogue.ts';
-import { maxQuestionCharacters } from '../plugin-search.ts';
 import { listOf } from './list-of.ts';
 
-const cursor = (which: string, id: string, pattern: string) =>
-  Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 129,
-      pattern,
-      description: `Return the page that ${which} the item ${id}.`,
-    }),
-  );
-
-/**
- * The query of a page of the catalogue. Without any of these parameters, a list has all items.
- * @param pattern the form of the ids
- */
-export const pageParameters = (id: string, pattern: string) => ({
-  q: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: maxQuestionCharacters,
-      description: 'A description of the task in plain words. Only matches are listed, best first.',
-    }),
-  ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100,
-      description: 'Maximum number of items in the answer. Default: 20 with `q`, `after` or `before`, otherwise all.',
-    }),
-  ),
-  after: cursor('follows', id, pattern),
-  before: cursor('precedes', id, pattern),
-});
-const PageQuery = Type.Object(pageParameters('', ''));
-type PageQuery = Static<typeof PageQuery>;
+/** What cuts a list of the catalogue into pages. */
+type PageQuery = Pick<Static<typeof bundleOperations.listBundles.querystring>, 'q' | 'limit' | 'after' | 'before'>;
 
 /** Whether a query asks for a page. Other queries get the whole list, which is cached. */
 export function wantsPage({ q, limit, after, before }: PageQuery): boolean {

@@ -1,18 +1,7 @@
 import { Readable } from 'node:stream';
-import {
-  Bundle,
-  bundleCategories,
-  type DefinitionFormat,
-  definitionFormats,
-  FlatPlugin,
-  List,
-  Plugin,
-  PluginDefinition,
-  Success,
-} from '@quartermaster/contract';
-import { bundleOperations, pluginOperations } from '@quartermaster/contract/operations';
+import { type DefinitionFormat, definitionFormats } from '@quartermaster/contract';
+import { bundleOperations, listFormats, pluginOperations } from '@quartermaster/contract/operations';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { Type } from 'typebox';
 import type { App } from '../../../platform/http/app.ts';
 import type { CachedJson } from '../../../platform/json/json-cache.ts';
 import type { Permissions } from '../../../platform/permissions.ts';
@@ -20,7 +9,7 @@ import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired, ty
 import { fallbackLanguage } from '../manifest/languages.ts';
 import type { PluginSearch } from '../plugin-search.ts';
 import { bundleMissing, getBundle, iconNotFound, listFormatUnknown, pluginMissing } from '../problems.ts';
-import { buildPage, bundlesOf, checkQuestion, pageParameters, pluginIdOf, wantsPage } from './catalogue-page.ts';
+import { buildPage, bundlesOf, checkQuestion, pluginIdOf, wantsPage } from './catalogue-page.ts';
 import { matchesETag } from './etag.ts';
 
 export interface CatalogueRoutesDeps {
@@ -42,38 +31,6 @@ function viewFor(
   return { seen, lists: permissions.has('files:read') ? seen : seen.withoutFiles };
 }
 
-/** The forms a list of plugins can have. */
-const listFormats = ['json_schema', ...definitionFormats] as const;
-
-const id = Type.String({ minLength: 1, maxLength: 64 });
-const idPattern = '[a-z][a-z0-9_]{0,63}';
-const lang = Type.Optional(
-  Type.String({ maxLength: 64, description: 'Language of names and descriptions, such as `zh`; otherwise English.' }),
-);
-const BundleParams = Type.Object({ bundle_id: id });
-const PluginParams = Type.Object({ bundle_id: id, plugin_id: id });
-const LanguageQuery = Type.Object({ lang });
-const BundlesQuery = Type.Object({
-  ...pageParameters('with this id', `^${idPattern}$`),
-  lang,
-  category: Type.Optional(
-    Type.Enum([...bundleCategories], { description: 'Only bundles of this category, 20 of them by default.' }),
-  ),
-  retired: Type.Optional(
-    Type.Boolean({ default: false, description: 'Also list bundles that can no longer be used.' }),
-  ),
-});
-const PluginsQuery = Type.Object({
-  bundle_id: Type.Optional(Type.String({ maxLength: 256, description: 'Only the plugins of this bundle.' })),
-  ...pageParameters('with this `bundle_id/plugin_id`', `^${idPattern}/${idPattern}$`),
-  lang,
-  format: Type.Optional(
-    Type.String({ maxLength: 64, default: listFormats[0], description: `One of ${listFormats.join(', ')}.` }),
-  ),
-});
-const PluginsAnswer = Type.Union([List(Plugin), List(PluginDefinition), List(FlatPlugin)]);
-const BundleAnswer = Type.Object({ ...List(Plugin).properties, bundle: Bundle });
-
 /** The catalogue over HTTP. Source: docs/contract.md "Catalogue"; docs/contract.md "Bundles and plugins". */
 export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
   bundleRoutes(app, deps);
@@ -84,104 +41,62 @@ export function catalogueRoutes(app: App, deps: CatalogueRoutesDeps): void {
 
 function bundleRoutes(app: App, deps: CatalogueRoutesDeps): void {
   const { search, onRequest } = deps;
-  app.get(
-    '/v1/bundles',
-    {
-      onRequest,
-      schema: {
-        ...bundleOperations.listBundles,
-        querystring: BundlesQuery,
-        response: { 200: List(Bundle) },
-      },
-    },
-    async (request, reply) => {
-      const { lang: language = fallbackLanguage, q, retired = false, category, ...page } = request.query;
-      checkQuestion(q);
-      const { bundles, describeBundle, bundleList } = viewFor(request, deps).seen;
-      if (!wantsPage(request.query) && category === undefined)
-        return sendJson(request, reply, await bundleList(language, retired));
-      const found = q === undefined ? [] : bundlesOf(seenOf(await search.find(q), bundles));
-      const all = [...bundles.values()].filter((bundle) => retired || !isRetired(bundle));
-      const chosen = q === undefined ? all : found.flatMap(({ id }) => bundles.get(id) ?? []);
-      const isOf = ({ manifest }: CompiledBundle) => category === undefined || manifest.categories?.includes(category);
-      const items = chosen.filter(isOf);
-      const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
-      return sendJson(
-        request,
-        reply,
-        await buildPage(items, { q, ...page }, { kind: 'bundle', idOf: ({ id }) => id, describe }),
-      );
-    },
-  );
-  app.get(
-    '/v1/bundles/:bundle_id',
-    {
-      onRequest,
-      schema: {
-        ...bundleOperations.getBundle,
-        params: BundleParams,
-        querystring: LanguageQuery,
-        response: { 200: BundleAnswer },
-      },
-    },
-    async (request, reply) => {
-      const { bundle_id } = request.params;
-      const { seen, lists } = viewFor(request, deps);
-      const prepared = await lists.bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
-      if (prepared === undefined) throw bundleMissing(seen, bundle_id);
-      return sendJson(request, reply, prepared);
-    },
-  );
+  app.get('/v1/bundles', { onRequest, schema: bundleOperations.listBundles }, async (request, reply) => {
+    const { lang: language = fallbackLanguage, q, retired = false, category, ...page } = request.query;
+    checkQuestion(q);
+    const { bundles, describeBundle, bundleList } = viewFor(request, deps).seen;
+    if (!wantsPage(request.query) && category === undefined)
+      return sendJson(request, reply, await bundleList(language, retired));
+    const found = q === undefined ? [] : bundlesOf(seenOf(await search.find(q), bundles));
+    const all = [...bundles.values()].filter((bundle) => retired || !isRetired(bundle));
+    const chosen = q === undefined ? all : found.flatMap(({ id }) => bundles.get(id) ?? []);
+    const isOf = ({ manifest }: CompiledBundle) => category === undefined || manifest.categories?.includes(category);
+    const items = chosen.filter(isOf);
+    const describe = (bundle: CompiledBundle) => describeBundle(bundle, language);
+    return sendJson(
+      request,
+      reply,
+      await buildPage(items, { q, ...page }, { kind: 'bundle', idOf: ({ id }) => id, describe }),
+    );
+  });
+  app.get('/v1/bundles/:bundle_id', { onRequest, schema: bundleOperations.getBundle }, async (request, reply) => {
+    const { bundle_id } = request.params;
+    const { seen, lists } = viewFor(request, deps);
+    const prepared = await lists.bundleDetail(bundle_id, request.query.lang ?? fallbackLanguage);
+    if (prepared === undefined) throw bundleMissing(seen, bundle_id);
+    return sendJson(request, reply, prepared);
+  });
 }
 
 function pluginRoutes(app: App, deps: CatalogueRoutesDeps): void {
   const { search, onRequest } = deps;
-  app.get(
-    '/v1/plugins',
-    {
-      onRequest,
-      schema: {
-        ...pluginOperations.listPlugins,
-        querystring: PluginsQuery,
-        response: { 200: PluginsAnswer },
-      },
-    },
-    async (request, reply) => {
-      const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0], q, ...page } = request.query;
-      checkQuestion(q);
-      const isDefinition = isDefinitionFormat(format);
-      if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
-      const { seen, lists } = viewFor(request, deps);
-      if (wantsPage(request.query)) {
-        const { describePlugin, definePlugin } = lists;
-        const describe = (plugin: CompiledPlugin) =>
-          isDefinition ? definePlugin(plugin, format, language) : describePlugin(plugin, language);
-        const items = await findPlugins({ catalogue: seen, search }, { q, bundle_id });
-        return sendJson(
-          request,
-          reply,
-          await buildPage(items, { q, ...page }, { kind: 'plugin', idOf: pluginIdOf, describe }),
-        );
-      }
-      const prepared = isDefinition
-        ? await lists.definitionList(format, bundle_id, language)
-        : await lists.pluginList(bundle_id, language);
-      // Only a bundle id can be unknown.
-      if (prepared === undefined) throw bundleMissing(seen, bundle_id ?? '');
-      return sendJson(request, reply, prepared);
-    },
-  );
+  app.get('/v1/plugins', { onRequest, schema: pluginOperations.listPlugins }, async (request, reply) => {
+    const { bundle_id, lang: language = fallbackLanguage, format = listFormats[0], q, ...page } = request.query;
+    checkQuestion(q);
+    const isDefinition = isDefinitionFormat(format);
+    if (!isDefinition && format !== listFormats[0]) throw listFormatUnknown(format, listFormats);
+    const { seen, lists } = viewFor(request, deps);
+    if (wantsPage(request.query)) {
+      const { describePlugin, definePlugin } = lists;
+      const describe = (plugin: CompiledPlugin) =>
+        isDefinition ? definePlugin(plugin, format, language) : describePlugin(plugin, language);
+      const items = await findPlugins({ catalogue: seen, search }, { q, bundle_id });
+      return sendJson(
+        request,
+        reply,
+        await buildPage(items, { q, ...page }, { kind: 'plugin', idOf: pluginIdOf, describe }),
+      );
+    }
+    const prepared = isDefinition
+      ? await lists.definitionList(format, bundle_id, language)
+      : await lists.pluginList(bundle_id, language);
+    // Only a bundle id can be unknown.
+    if (prepared === undefined) throw bundleMissing(seen, bundle_id ?? '');
+    return sendJson(request, reply, prepared);
+  });
   app.get(
     '/v1/plugins/:bundle_id/:plugin_id',
-    {
-      onRequest,
-      schema: {
-        ...pluginOperations.getPlugin,
-        params: PluginParams,
-        querystring: LanguageQuery,
-        response: { 200: Success(Plugin) },
-      },
-    },
+    { onRequest, schema: pluginOperations.getPlugin },
     async (request, reply) => {
       const { bundle_id, plugin_id } = request.params;
       const { seen, lists } = viewFor(request, deps);
@@ -220,15 +135,7 @@ function openApiRoute(app: App, deps: CatalogueRoutesDeps): void {
   const { onRequest } = deps;
   app.get(
     '/v1/bundles/:bundle_id/openapi.json',
-    {
-      onRequest,
-      schema: {
-        ...bundleOperations.getBundleOpenApi,
-        params: BundleParams,
-        querystring: LanguageQuery,
-        response: { 200: Type.Record(Type.String(), Type.Unknown(), { description: 'An OpenAPI 3.1 document.' }) },
-      },
-    },
+    { onRequest, schema: bundleOperations.getBundleOpenApi },
     async (request, reply) => {
       const { bundle_id } = request.params;
       const { seen, lists } = viewFor(request, deps);
@@ -241,28 +148,17 @@ function openApiRoute(app: App, deps: CatalogueRoutesDeps): void {
 
 function iconRoute(app: App, deps: CatalogueRoutesDeps): void {
   const { onRequest } = deps;
-  app.get(
-    '/v1/bundles/:bundle_id/icon',
-    {
-      onRequest,
-      schema: {
-        ...bundleOperations.getBundleIcon,
-        params: BundleParams,
-        produces: ['image/svg+xml', 'image/png'],
-      },
-    },
-    (request, reply) => {
-      const icon = viewFor(request, deps).seen.findIcon(request.params.bundle_id);
-      if (icon === undefined) throw iconNotFound(request.params.bundle_id);
-      // A drawing may contain scripts, which must not run with this origin when the drawing is opened directly.
-      reply
-        .header('Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
-        .header('Cross-Origin-Resource-Policy', 'cross-origin');
-      reply.header('ETag', icon.etag).header('Cache-Control', 'no-cache');
-      if (matchesETag(request.headers['if-none-match'], icon.etag)) reply.code(304).send();
-      else reply.header('Content-Type', icon.mediaType).send(icon.body);
-    },
-  );
+  app.get('/v1/bundles/:bundle_id/icon', { onRequest, schema: bundleOperations.getBundleIcon }, (request, reply) => {
+    const icon = viewFor(request, deps).seen.findIcon(request.params.bundle_id);
+    if (icon === undefined) throw iconNotFound(request.params.bundle_id);
+    // A drawing may contain scripts, which must not run with this origin when the drawing is opened directly.
+    reply
+      .header('Content-Security-Policy', "sandbox; default-src 'none'; style-src 'unsafe-inline'")
+      .header('Cross-Origin-Resource-Policy', 'cross-origin');
+    reply.header('ETag', icon.etag).header('Cache-Control', 'no-cache');
+    if (matchesETag(request.headers['if-none-match'], icon.etag)) reply.code(304).send();
+    else reply.header('Content-Type', icon.mediaType).send(icon.body);
+  });
 }
 
 /** Sends bytes unchanged, or 304 when the client has them. Serialisers are bypassed. */

@@ -1,4 +1,4 @@
-import { OptionsRequest, PluginIds, PropertyOptions, SuccessWithWarnings } from '@quartermaster/contract';
+import { OptionsRequest } from '@quartermaster/contract';
 import { executionOperations } from '@quartermaster/contract/operations';
 import { resolveRequest } from '../../../access/credential-profiles/resolve-credentials.ts';
 import { abortedWhenGone } from '../../../platform/client-gone.ts';
@@ -17,15 +17,7 @@ export function optionsRoutes(app: App, deps: Omit<ExecutionRoutesDeps, 'backgro
   const { catalogue, executor, onRequest, permissionsOf, resolveCredentials } = deps;
   app.post(
     '/v1/plugins/:bundle_id/:plugin_id/options',
-    {
-      onRequest,
-      schema: {
-        ...executionOperations.listOptions,
-        params: PluginIds,
-        body: OptionsRequest,
-        response: { 200: SuccessWithWarnings(PropertyOptions) },
-      },
-    },
+    { onRequest, schema: executionOperations.listOptions },
     async (request, reply) => {
       const { body } = request;
       const { bundle_id, plugin_id } = request.params;

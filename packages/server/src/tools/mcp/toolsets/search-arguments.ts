@@ -1,5 +1,5 @@
+import { maxQuestionCharacters } from '@quartermaster/contract/operations';
 import { type Static, Type } from 'typebox';
-import { maxQuestionCharacters } from '../../catalogue/plugin-search.ts';
 
 /** The limits of one search for tools. */
 export const toolSearchLimits = {
