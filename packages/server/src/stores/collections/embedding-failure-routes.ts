@@ -2,6 +2,7 @@ import { collectionOperations } from '@quartermaster/contract/operations';
 import { listEnvelope, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Guard } from '../../platform/http/guard.ts';
+import { withScope } from '../../platform/with-scope.ts';
 import type { EmbeddingFailures } from './embedding-failures.ts';
 
 interface EmbeddingFailureRoutesDeps {
@@ -13,20 +14,12 @@ const url = '/v1/collections/:collection_id/embedding_failures';
 
 /** The failed texts of a collection over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function embeddingFailureRoutes(app: App, { guard, failures }: EmbeddingFailureRoutesDeps): void {
-  app.get(
-    url,
-    { onRequest: guard.requires('collections:read'), schema: collectionOperations.listEmbeddingFailures },
-    async (request) => {
-      const { projectId } = guard.callerOf(request);
-      return listEnvelope(await failures.list(projectId, request.params.collection_id, request.query));
-    },
-  );
-  app.post(
-    `${url}/retry`,
-    { onRequest: guard.requires('collections'), schema: collectionOperations.retryEmbeddingFailures },
-    async (request) => {
-      const { projectId } = guard.callerOf(request);
-      return successEnvelope(await failures.retry(projectId, request.params.collection_id));
-    },
-  );
+  app.get(url, withScope(guard, collectionOperations.listEmbeddingFailures), async (request) => {
+    const { projectId } = guard.callerOf(request);
+    return listEnvelope(await failures.list(projectId, request.params.collection_id, request.query));
+  });
+  app.post(`${url}/retry`, withScope(guard, collectionOperations.retryEmbeddingFailures), async (request) => {
+    const { projectId } = guard.callerOf(request);
+    return successEnvelope(await failures.retry(projectId, request.params.collection_id));
+  });
 }

@@ -4,6 +4,7 @@ import { acknowledgement, listEnvelope, successEnvelope } from '../../platform/e
 import type { App } from '../../platform/http/app.ts';
 import type { Guard } from '../../platform/http/guard.ts';
 import { warningsOf } from '../../platform/validation/ignored-members.ts';
+import { withScope } from '../../platform/with-scope.ts';
 import { chunkRoutes } from './chunks/chunk-routes.ts';
 import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
@@ -51,11 +52,7 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
 function collectionListRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
   app.post(
     '/v1/collections',
-    {
-      onRequest: guard.requires('collections'),
-      preValidation: dropNulls,
-      schema: collectionOperations.createCollection,
-    },
+    { ...withScope(guard, collectionOperations.createCollection), preValidation: dropNulls },
     async (request) => {
       const { projectId, permissions } = guard.callerOf(request);
       if (permissions.collections !== null) throw creationNotPermitted();
@@ -64,44 +61,31 @@ function collectionListRoutes(app: App, { guard, collections }: CollectionRoutes
       return { ...successEnvelope(data), ...warningsOf(CollectionCreate, request.body) };
     },
   );
-  app.get(
-    '/v1/collections',
-    { onRequest: guard.requires('collections:read'), schema: collectionOperations.listCollections },
-    async (request) => {
-      const { projectId, permissions } = guard.callerOf(request);
-      return listEnvelope(await collections.list(projectId, request.query, permissions.collections));
-    },
-  );
+  app.get('/v1/collections', withScope(guard, collectionOperations.listCollections), async (request) => {
+    const { projectId, permissions } = guard.callerOf(request);
+    return listEnvelope(await collections.list(projectId, request.query, permissions.collections));
+  });
 }
 
 const url = '/v1/collections/:collection_id';
 
 function collectionItemRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
-  app.get(
-    url,
-    { onRequest: guard.requires('collections:read'), schema: collectionOperations.getCollection },
-    async (request) => {
-      const { projectId } = guard.callerOf(request);
-      return successEnvelope(await collections.get(projectId, request.params.collection_id));
-    },
-  );
-  app.delete(
-    url,
-    { onRequest: guard.requires('collections'), schema: collectionOperations.deleteCollection },
-    async (request) => {
-      const id = request.params.collection_id;
-      await collections.remove(guard.callerOf(request).projectId, id);
-      await request.server.audit.record(request, { action: 'collection.deleted', id });
-      return acknowledgement;
-    },
-  );
+  app.get(url, withScope(guard, collectionOperations.getCollection), async (request) => {
+    const { projectId } = guard.callerOf(request);
+    return successEnvelope(await collections.get(projectId, request.params.collection_id));
+  });
+  app.delete(url, withScope(guard, collectionOperations.deleteCollection), async (request) => {
+    const id = request.params.collection_id;
+    await collections.remove(guard.callerOf(request).projectId, id);
+    await request.server.audit.record(request, { action: 'collection.deleted', id });
+    return acknowledgement;
+  });
 }
 
 function collectionChangeRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {
-  const onRequest = guard.requires('collections');
   app.post(
     url,
-    { onRequest, preValidation: dropNulls, schema: collectionOperations.updateCollection },
+    { ...withScope(guard, collectionOperations.updateCollection), preValidation: dropNulls },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const id = request.params.collection_id;
@@ -113,7 +97,7 @@ function collectionChangeRoutes(app: App, { guard, collections }: CollectionRout
   );
   app.post(
     `${url}/reembed`,
-    { onRequest, preValidation: dropNulls, schema: collectionOperations.reembedCollection },
+    { ...withScope(guard, collectionOperations.reembedCollection), preValidation: dropNulls },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       return successEnvelope(await collections.reembed(projectId, request.params.collection_id, request.query));

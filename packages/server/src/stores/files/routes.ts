@@ -8,6 +8,7 @@ import { readIdempotencyKey } from '../../platform/idempotency/idempotency.ts';
 import { fileReachOf } from '../../platform/permissions.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { warningsOfNames } from '../../platform/validation/ignored-members.ts';
+import { withScope } from '../../platform/with-scope.ts';
 import { BlobMissing, type BlobStore } from './blob-store.ts';
 import { deleteFile } from './delete-file.ts';
 import type { DownloadOrder } from './download-order.ts';
@@ -104,16 +105,12 @@ function readLength(header: string | undefined): number | undefined {
 }
 
 function fileListRoute(app: App, { guard, files }: FileRoutesDeps): void {
-  app.get(
-    '/v1/files',
-    { onRequest: guard.requires('files:read'), schema: fileOperations.listFiles },
-    async (request) => {
-      const caller = guard.callerOf(request);
-      const place = { projectId: caller.projectId, reach: fileReachOf(caller.permissions) };
-      const page = await listFiles(files, place, request.query);
-      return listEnvelope({ ...page, items: page.items.map(toWire) });
-    },
-  );
+  app.get('/v1/files', withScope(guard, fileOperations.listFiles), async (request) => {
+    const caller = guard.callerOf(request);
+    const place = { projectId: caller.projectId, reach: fileReachOf(caller.permissions) };
+    const page = await listFiles(files, place, request.query);
+    return listEnvelope({ ...page, items: page.items.map(toWire) });
+  });
 }
 
 async function getFile(deps: FileRoutesDeps, request: FastifyRequest, fileId: string): Promise<StoredFile> {
@@ -124,35 +121,27 @@ async function getFile(deps: FileRoutesDeps, request: FastifyRequest, fileId: st
 }
 
 function fileRoute(app: App, deps: FileRoutesDeps): void {
-  app.get(
-    '/v1/files/:file_id',
-    { onRequest: deps.guard.requires('files:read'), schema: fileOperations.getFile },
-    async (request) => {
-      const file = await getFile(deps, request, request.params.file_id);
-      const { permissions } = deps.guard.callerOf(request);
-      const options = { limit: mostReferences, reach: fileReachOf(permissions) };
-      const seesRecords = permissions.has('collections:read');
-      const found = seesRecords ? await deps.files.references(file.projectId, file.id, options) : [];
-      const references = found.map((record) => ({ collection_id: record.collectionId, record_id: record.recordId }));
-      return successEnvelope({ ...toWire(file), references });
-    },
-  );
-  app.delete(
-    '/v1/files/:file_id',
-    { onRequest: deps.guard.requires('files'), schema: fileOperations.deleteFile },
-    async (request) => {
-      const caller = deps.guard.callerOf(request);
-      const reach = fileReachOf(caller.permissions);
-      if (reach !== null) {
-        const { id, uploaderId } = await getFile(deps, request, request.params.file_id);
-        if (!reach.keyIds.has(uploaderId ?? '')) throw fileOfOthers(id);
-      }
-      const id = request.params.file_id;
-      await deleteFile(deps, caller.projectId, id);
-      await request.server.audit.record(request, { action: 'file.deleted', id });
-      return acknowledgement;
-    },
-  );
+  app.get('/v1/files/:file_id', withScope(deps.guard, fileOperations.getFile), async (request) => {
+    const file = await getFile(deps, request, request.params.file_id);
+    const { permissions } = deps.guard.callerOf(request);
+    const options = { limit: mostReferences, reach: fileReachOf(permissions) };
+    const seesRecords = permissions.has('collections:read');
+    const found = seesRecords ? await deps.files.references(file.projectId, file.id, options) : [];
+    const references = found.map((record) => ({ collection_id: record.collectionId, record_id: record.recordId }));
+    return successEnvelope({ ...toWire(file), references });
+  });
+  app.delete('/v1/files/:file_id', withScope(deps.guard, fileOperations.deleteFile), async (request) => {
+    const caller = deps.guard.callerOf(request);
+    const reach = fileReachOf(caller.permissions);
+    if (reach !== null) {
+      const { id, uploaderId } = await getFile(deps, request, request.params.file_id);
+      if (!reach.keyIds.has(uploaderId ?? '')) throw fileOfOthers(id);
+    }
+    const id = request.params.file_id;
+    await deleteFile(deps, caller.projectId, id);
+    await request.server.audit.record(request, { action: 'file.deleted', id });
+    return acknowledgement;
+  });
 }
 
 function contentRoute(app: App, deps: FileRoutesDeps): void {
@@ -187,35 +176,31 @@ function readText(header: string | string[] | undefined): string | undefined {
 }
 
 function limitsRoute(app: App, { guard, admissions, files, limits, listedLimits }: FileRoutesDeps): void {
-  app.get(
-    '/v1/limits',
-    { onRequest: guard.requires('files:read'), schema: fileOperations.getLimits },
-    async (request) => {
-      const caller = guard.callerOf(request);
-      const { projectId } = caller;
-      // These sums are about all files of the project.
-      const isLimited = fileReachOf(caller.permissions) !== null;
-      const used = isLimited ? null : await files.bytesKept(projectId);
-      const max = limits.maxProjectBytes;
-      const data = {
-        purposes: Object.fromEntries(
-          purposeNames.map((name) => [
-            name,
-            { extensions: [...purposes[name].extensions], max_bytes: limits.maxFileBytes },
-          ]),
-        ),
-        rate: {
-          uploads_in_flight: isLimited ? null : admissions.inFlight(projectId),
-          max_uploads_in_flight: limits.maxUploadsInFlight,
-        },
-        quota: {
-          bytes_used: used,
-          max_bytes: max,
-          bytes_left: max === null || used === null ? null : Math.max(0, max - used),
-        },
-        limits: [...listedLimits],
-      };
-      return successEnvelope(data);
-    },
-  );
+  app.get('/v1/limits', withScope(guard, fileOperations.getLimits), async (request) => {
+    const caller = guard.callerOf(request);
+    const { projectId } = caller;
+    // These sums are about all files of the project.
+    const isLimited = fileReachOf(caller.permissions) !== null;
+    const used = isLimited ? null : await files.bytesKept(projectId);
+    const max = limits.maxProjectBytes;
+    const data = {
+      purposes: Object.fromEntries(
+        purposeNames.map((name) => [
+          name,
+          { extensions: [...purposes[name].extensions], max_bytes: limits.maxFileBytes },
+        ]),
+      ),
+      rate: {
+        uploads_in_flight: isLimited ? null : admissions.inFlight(projectId),
+        max_uploads_in_flight: limits.maxUploadsInFlight,
+      },
+      quota: {
+        bytes_used: used,
+        max_bytes: max,
+        bytes_left: max === null || used === null ? null : Math.max(0, max - used),
+      },
+      limits: [...listedLimits],
+    };
+    return successEnvelope(data);
+  });
 }

@@ -7,6 +7,7 @@ import type { Guard } from '../../platform/http/guard.ts';
 import { identify } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { readProject } from '../../platform/project-text.ts';
+import { withScope } from '../../platform/with-scope.ts';
 import { BlobMissing } from '../../stores/files/blob-store.ts';
 import { answerContent, type ServedContentDeps } from '../../stores/files/file-content.ts';
 import type { StoredArtifact } from '../../stores/files/file-repository.ts';
@@ -34,21 +35,15 @@ export function artifactRoutes(app: App, deps: ArtifactRoutesDeps): void {
       throw objectNotFound('artifact', artifactId);
     return artifact;
   }
-  app.get(
-    '/v1/artifacts/:artifact_id',
-    { onRequest: guard.requires('plugins:read'), schema: artifactOperations.getArtifact },
-    async (request) => successEnvelope(store.toWire(await find(request, request.params.artifact_id))),
+  app.get('/v1/artifacts/:artifact_id', withScope(guard, artifactOperations.getArtifact), async (request) =>
+    successEnvelope(store.toWire(await find(request, request.params.artifact_id))),
   );
-  app.delete(
-    '/v1/artifacts/:artifact_id',
-    { onRequest: guard.requires('plugins'), schema: artifactOperations.deleteArtifact },
-    async (request) => {
-      const { id } = await find(request, request.params.artifact_id);
-      await store.remove(guard.callerOf(request).projectId, id);
-      await request.server.audit.record(request, { action: 'artifact.deleted', id });
-      return acknowledgement;
-    },
-  );
+  app.delete('/v1/artifacts/:artifact_id', withScope(guard, artifactOperations.deleteArtifact), async (request) => {
+    const { id } = await find(request, request.params.artifact_id);
+    await store.remove(guard.callerOf(request).projectId, id);
+    await request.server.audit.record(request, { action: 'artifact.deleted', id });
+    return acknowledgement;
+  });
   contentRoute(app, deps);
 }
 

@@ -19,6 +19,7 @@ import { checkCollection } from '../../../platform/permissions.ts';
 import { plainName } from '../../../platform/plain-name.ts';
 import type { Problem } from '../../../platform/problem.ts';
 import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
+import { withScope } from '../../../platform/with-scope.ts';
 import type { NamedRecord } from '../../../stores/collections/records/record-repository.ts';
 import { checkFilter, checkText } from '../../../stores/search/check-filter.ts';
 import type { ChunkFilter } from '../../../stores/search/chunk-index.ts';
@@ -36,11 +37,8 @@ export function difyRoutes(
 ): void {
   scope.setErrorHandler(createErrorWriter((problem, request) => toDifyError(problem, request.id)));
   handleNotFound(scope);
-  scope.post(
-    '/retrieval',
-    { onRequest: guard.requires('collections:read'), schema: dialectOperations.retrieveForDify },
-    (request, reply) =>
-      whileConnected(reply, (signal) => retrieveForDify(knowledge, guard.callerOf(request), request.body, signal)),
+  scope.post('/retrieval', withScope(guard, dialectOperations.retrieveForDify), (request, reply) =>
+    whileConnected(reply, (signal) => retrieveForDify(knowledge, guard.callerOf(request), request.body, signal)),
   );
 }
 

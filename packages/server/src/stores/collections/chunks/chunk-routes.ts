@@ -8,6 +8,7 @@ import type { Guard } from '../../../platform/http/guard.ts';
 import type { Page } from '../../../platform/page.ts';
 import { checkCollection } from '../../../platform/permissions.ts';
 import { warningsOf } from '../../../platform/validation/ignored-members.ts';
+import { withScope } from '../../../platform/with-scope.ts';
 import { dropNulls } from '../route-parts.ts';
 import type { ChunkKey } from './chunk-repository.ts';
 import type { Chunks } from './chunks.ts';
@@ -39,14 +40,13 @@ function keyOf(guard: Guard, request: FastifyRequest, params: { collection_id: s
 }
 
 function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
-  const onRequest = guard.requires('collections:read');
-  app.get(ofCollection, { onRequest, schema: chunkOperations.listChunks }, async (request) => {
+  app.get(ofCollection, withScope(guard, chunkOperations.listChunks), async (request) => {
     const of = { projectId: guard.callerOf(request).projectId, collectionId: request.params.collection_id };
     return withCount(await chunks.list(of, request.query));
   });
   app.get(
     '/v1/collections/:collection_id/records/:record_id/chunks',
-    { onRequest, schema: chunkOperations.listChunksOfRecord },
+    withScope(guard, chunkOperations.listChunksOfRecord),
     async (request) => {
       const { collection_id: collectionId, record_id: recordId } = request.params;
       const of = { projectId: guard.callerOf(request).projectId, collectionId, recordId };
@@ -58,7 +58,7 @@ function listRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
 function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     ofCollection,
-    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: chunkOperations.createChunk },
+    { ...withScope(guard, chunkOperations.createChunk), preValidation: dropNulls },
     async (request) => {
       const { projectId } = guard.callerOf(request);
       const data = await chunks.create(projectId, request.params.collection_id, request.body);
@@ -70,7 +70,7 @@ function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
 function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     `${ofCollection}/query`,
-    { onRequest: guard.requires('collections:read'), preValidation: dropNulls, schema: chunkOperations.queryChunks },
+    { ...withScope(guard, chunkOperations.queryChunks), preValidation: dropNulls },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_id } = request.params;
@@ -90,11 +90,7 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
 function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     '/v1/chunks/query',
-    {
-      onRequest: guard.requires('collections:read'),
-      preValidation: dropNulls,
-      schema: chunkOperations.queryCollections,
-    },
+    { ...withScope(guard, chunkOperations.queryCollections), preValidation: dropNulls },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_ids: collectionIds, ...question } = request.body;
@@ -114,32 +110,20 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
 }
 
 function itemRoutes(app: App, { guard, chunks }: ChunkRoutesDeps): void {
-  app.get(
-    ofChunk,
-    { onRequest: guard.requires('collections:read'), schema: chunkOperations.getChunk },
-    async (request) => {
-      return successEnvelope(await chunks.get(keyOf(guard, request, request.params)));
-    },
-  );
-  app.post(
-    ofChunk,
-    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: chunkOperations.updateChunk },
-    async (request) => {
-      const data = await chunks.update(keyOf(guard, request, request.params), request.body);
-      return { ...successEnvelope(data), ...warningsOf(ChunkUpdate, request.body) };
-    },
-  );
+  app.get(ofChunk, withScope(guard, chunkOperations.getChunk), async (request) => {
+    return successEnvelope(await chunks.get(keyOf(guard, request, request.params)));
+  });
+  app.post(ofChunk, { ...withScope(guard, chunkOperations.updateChunk), preValidation: dropNulls }, async (request) => {
+    const data = await chunks.update(keyOf(guard, request, request.params), request.body);
+    return { ...successEnvelope(data), ...warningsOf(ChunkUpdate, request.body) };
+  });
 }
 
 function removeRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
-  app.delete(
-    ofChunk,
-    { onRequest: guard.requires('collections'), schema: chunkOperations.deleteChunk },
-    async (request) => {
-      const { chunk_id: id, collection_id } = request.params;
-      await chunks.remove(keyOf(guard, request, request.params));
-      await request.server.audit.record(request, { action: 'chunk.deleted', id, details: { collection_id } });
-      return acknowledgement;
-    },
-  );
+  app.delete(ofChunk, withScope(guard, chunkOperations.deleteChunk), async (request) => {
+    const { chunk_id: id, collection_id } = request.params;
+    await chunks.remove(keyOf(guard, request, request.params));
+    await request.server.audit.record(request, { action: 'chunk.deleted', id, details: { collection_id } });
+    return acknowledgement;
+  });
 }

@@ -4,6 +4,7 @@ import { whileConnected } from '../../../platform/client-gone.ts';
 import { successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
+import { withScope } from '../../../platform/with-scope.ts';
 import { matchesAny } from '../../files/file-content.ts';
 import { keyOf, ofRecord } from '../records/record-routes.ts';
 import type { RecordPages } from './record-pages.ts';
@@ -19,14 +20,13 @@ const pictureHeaders = {
 
 /** Passages on the pages of PDF documents. Source: docs/contract.md "Collections, records, chunks". */
 export function pageRoutes(app: App, { guard, pages }: { readonly guard: Guard; readonly pages: RecordPages }): void {
-  const onRequest = guard.requires('collections:read');
   const ownerOf = (request: FastifyRequest) => {
     const { projectId, keyId } = guard.callerOf(request);
     return { projectId, keyId };
   };
   app.get(
     '/v1/collections/:collection_id/chunks/:chunk_id/boxes',
-    { onRequest, schema: chunkOperations.getChunkBoxes },
+    withScope(guard, chunkOperations.getChunkBoxes),
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const { collection_id: collectionId, chunk_id: chunkId } = request.params;
@@ -37,7 +37,7 @@ export function pageRoutes(app: App, { guard, pages }: { readonly guard: Guard; 
   );
   app.get(
     `${ofRecord}/pages/:page/picture`,
-    { onRequest, exposeHeadRoute: false, schema: recordOperations.getPagePicture },
+    { ...withScope(guard, recordOperations.getPagePicture), exposeHeadRoute: false },
     (request, reply) =>
       whileConnected(reply, async (signal) => {
         const key = keyOf(guard, request, request.params);

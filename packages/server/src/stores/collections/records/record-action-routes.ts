@@ -3,6 +3,7 @@ import { recordOperations } from '@quartermaster/contract/operations';
 import { listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
+import { withScope } from '../../../platform/with-scope.ts';
 import { keyOf, ofRecord } from './record-routes.ts';
 import type { RecordRows } from './record-rows.ts';
 import type { RecordTexts } from './record-text.ts';
@@ -10,34 +11,29 @@ import type { Records } from './records.ts';
 
 /** Routes that retry or cancel the processing of a record, in every status. Source: ADR 0032. */
 export function recordActionRoutes(app: App, { guard, records }: { readonly guard: Guard; readonly records: Records }) {
-  const onRequest = guard.requires('collections');
-  app.post(`${ofRecord}/retry`, { onRequest, schema: recordOperations.retryRecord }, async (request) => {
+  app.post(`${ofRecord}/retry`, withScope(guard, recordOperations.retryRecord), async (request) => {
     return successEnvelope(await records.retry(keyOf(guard, request, request.params)));
   });
-  app.post(`${ofRecord}/cancel`, { onRequest, schema: recordOperations.cancelRecord }, async (request) => {
+  app.post(`${ofRecord}/cancel`, withScope(guard, recordOperations.cancelRecord), async (request) => {
     return successEnvelope(await records.cancel(keyOf(guard, request, request.params)));
   });
 }
 
 /** The rejected rows of a sheet, as a list or a sheet. Source: docs/contract.md "Collections, records, chunks". */
 export function rowRoutes(app: App, { guard, rows }: { readonly guard: Guard; readonly rows: RecordRows }): void {
-  app.get(
-    `${ofRecord}/rows`,
-    { onRequest: guard.requires('collections:read'), schema: recordOperations.listRecordRows },
-    async (request, reply) => {
-      const key = keyOf(guard, request, request.params);
-      const { format, ...query } = request.query;
-      const wantsCsv = format === undefined ? prefersCsv(request.headers.accept) : format === 'csv';
-      reply.header('Vary', 'Accept');
-      if (!wantsCsv) return listEnvelope(await rows.list(key, query));
-      const sheet = await rows.sheet(key, query);
-      const name = `${key.recordId}-${query.status ?? 'rejected'}.csv`;
-      reply.header('Content-Type', 'text/csv; charset=utf-8');
-      reply.header('Content-Disposition', `attachment; filename="${name}"`);
-      // The schema describes the body as text; the body is sent as a stream.
-      return reply.send(Readable.from(sheet) as unknown as string);
-    },
-  );
+  app.get(`${ofRecord}/rows`, withScope(guard, recordOperations.listRecordRows), async (request, reply) => {
+    const key = keyOf(guard, request, request.params);
+    const { format, ...query } = request.query;
+    const wantsCsv = format === undefined ? prefersCsv(request.headers.accept) : format === 'csv';
+    reply.header('Vary', 'Accept');
+    if (!wantsCsv) return listEnvelope(await rows.list(key, query));
+    const sheet = await rows.sheet(key, query);
+    const name = `${key.recordId}-${query.status ?? 'rejected'}.csv`;
+    reply.header('Content-Type', 'text/csv; charset=utf-8');
+    reply.header('Content-Disposition', `attachment; filename="${name}"`);
+    // The schema describes the body as text; the body is sent as a stream.
+    return reply.send(Readable.from(sheet) as unknown as string);
+  });
 }
 
 /** Whether the client prefers CSV to JSON in its `Accept` header. */
@@ -49,9 +45,7 @@ function prefersCsv(accept = ''): boolean {
 
 /** The extracted text of records. Source: docs/contract.md "Collections, records, chunks". */
 export function textRoutes(app: App, { guard, texts }: { readonly guard: Guard; readonly texts: RecordTexts }): void {
-  app.get(
-    `${ofRecord}/text`,
-    { onRequest: guard.requires('collections:read'), schema: recordOperations.getRecordText },
-    async (request) => successEnvelope(await texts.read(keyOf(guard, request, request.params), request.query)),
+  app.get(`${ofRecord}/text`, withScope(guard, recordOperations.getRecordText), async (request) =>
+    successEnvelope(await texts.read(keyOf(guard, request, request.params), request.query)),
   );
 }

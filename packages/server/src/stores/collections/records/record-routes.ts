@@ -7,6 +7,7 @@ import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
 import { fileReachOf } from '../../../platform/permissions.ts';
 import { warningsOf } from '../../../platform/validation/ignored-members.ts';
+import { withScope } from '../../../platform/with-scope.ts';
 import { dropNulls } from '../route-parts.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { RecordEvents } from './record-events.ts';
@@ -48,7 +49,7 @@ function callerOf(guard: Guard, request: FastifyRequest) {
 function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): void {
   app.post(
     ofCollection,
-    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: recordOperations.createRecord },
+    { ...withScope(guard, recordOperations.createRecord), preValidation: dropNulls },
     async (request, reply) => {
       const caller = callerOf(guard, request);
       const { collection_id: collectionId } = request.params;
@@ -63,27 +64,19 @@ function listRoutes(app: App, { guard, records, dryRuns }: RecordRoutesDeps): vo
       return { ...successEnvelope(data), ...warnings };
     },
   );
-  app.get(
-    ofCollection,
-    { onRequest: guard.requires('collections:read'), schema: recordOperations.listRecords },
-    async (request) => {
-      const { projectId } = guard.callerOf(request);
-      return listEnvelope(await records.list(projectId, request.params.collection_id, request.query));
-    },
-  );
+  app.get(ofCollection, withScope(guard, recordOperations.listRecords), async (request) => {
+    const { projectId } = guard.callerOf(request);
+    return listEnvelope(await records.list(projectId, request.params.collection_id, request.query));
+  });
 }
 
 function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
-  app.get(
-    ofRecord,
-    { onRequest: guard.requires('collections:read'), schema: recordOperations.getRecord },
-    async (request) => {
-      return successEnvelope(await records.get(keyOf(guard, request, request.params)));
-    },
-  );
+  app.get(ofRecord, withScope(guard, recordOperations.getRecord), async (request) => {
+    return successEnvelope(await records.get(keyOf(guard, request, request.params)));
+  });
   app.post(
     ofRecord,
-    { onRequest: guard.requires('collections'), preValidation: dropNulls, schema: recordOperations.updateRecord },
+    { ...withScope(guard, recordOperations.updateRecord), preValidation: dropNulls },
     async (request) => {
       const data = await records.update(keyOf(guard, request, request.params), request.body);
       return { ...successEnvelope(data), ...warningsOf(RecordUpdate, request.body) };
@@ -92,22 +85,18 @@ function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
 }
 
 function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
-  app.delete(
-    ofRecord,
-    { onRequest: guard.requires('collections'), schema: recordOperations.deleteRecord },
-    async (request) => {
-      const { record_id: id, collection_id } = request.params;
-      await records.remove(keyOf(guard, request, request.params));
-      await request.server.audit.record(request, { action: 'record.deleted', id, details: { collection_id } });
-      return acknowledgement;
-    },
-  );
+  app.delete(ofRecord, withScope(guard, recordOperations.deleteRecord), async (request) => {
+    const { record_id: id, collection_id } = request.params;
+    await records.remove(keyOf(guard, request, request.params));
+    await request.server.audit.record(request, { action: 'record.deleted', id, details: { collection_id } });
+    return acknowledgement;
+  });
 }
 
 function eventsRoute(app: App, { guard, records, events }: RecordRoutesDeps): void {
   app.get(
     `${ofRecord}/events`,
-    { onRequest: guard.requires('collections:read'), exposeHeadRoute: false, schema: recordOperations.followRecord },
+    { ...withScope(guard, recordOperations.followRecord), exposeHeadRoute: false },
     async (request, reply) => {
       const key = keyOf(guard, request, request.params);
       // Registered before the first wait, so that a disconnect during the wait is reported only once.
