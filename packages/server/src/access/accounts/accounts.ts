@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordChange, SetUp, SignIn } from '@quartermaster/contract';
 import type { Admission } from '../../platform/admission/admission.ts';
-import { type Audit, type AuditSource, actorOf } from '../../platform/audit/audit.ts';
+import { type AuditSource, actorOf } from '../../platform/audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { NewId } from '../../platform/identifier.ts';
 import { cutText, withoutHiddenCharacters } from '../../platform/plain-name.ts';
@@ -54,14 +55,10 @@ export interface Accounts {
   changePassword(found: FoundSession, change: PasswordChange, origin: RequestOrigin): Promise<NewSession>;
 }
 
-export interface AccountsDeps {
+export interface AccountsDeps extends Pick<CommonDeps, 'admission' | 'audit' | 'clock' | 'newId'> {
   readonly repository: AccountRepository;
   readonly sessions: Sessions;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly audit: Audit;
   readonly countExceeded?: CountExceeded;
-  readonly admission: Admission;
 }
 
 interface SignedIn {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Audit, serviceSource } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { NewId } from '../../platform/identifier.ts';
+import { serviceSource } from '../../platform/audit/audit.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
@@ -9,11 +8,8 @@ import type { AccountRepository } from './account-repository.ts';
 import { newAccount } from './accounts.ts';
 import { hashToken } from './sessions.ts';
 
-export interface ConfiguredAdministratorDeps {
+export interface ConfiguredAdministratorDeps extends Pick<CommonDeps, 'audit' | 'clock' | 'newId'> {
   readonly repository: AccountRepository;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly audit: Audit;
 }
 
 /** The administrator that the settings describe. */

@@ -1,7 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { maxSessions, type Role } from '@quartermaster/contract';
-import type { Clock } from '../../platform/clock.ts';
-import type { NewId } from '../../platform/identifier.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { Secret } from '../../platform/secret.ts';
 import type {
@@ -86,10 +85,8 @@ export interface Sessions {
   endAll(accountId: string): Promise<void>;
 }
 
-export interface SessionsDeps {
+export interface SessionsDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly repository: AccountRepository;
-  readonly clock: Clock;
-  readonly newId: NewId;
 }
 
 export function createSessions({ repository, clock, newId }: SessionsDeps): Sessions {

@@ -6,10 +6,9 @@ import {
   type ListQuery,
   profileMember,
 } from '@quartermaster/contract';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import { type RetryPolicy, retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
 import { checkCursors } from '../../platform/list-cursors.ts';
 import type { Logger } from '../../platform/log/logger.ts';
@@ -31,7 +30,7 @@ import {
 } from './problems.ts';
 import type { ProfileUser, ProjectProfiles, ResolveCredentials, StoredRefreshToken } from './resolve-credentials.ts';
 
-export interface CredentialProfilesDeps {
+export interface CredentialProfilesDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly repository: CredentialProfileRepository;
   /** Null when the operator has configured no key. Profiles are unavailable then. */
   readonly encrypter: Encrypter | null;
@@ -41,8 +40,6 @@ export interface CredentialProfilesDeps {
    * @throws Problem 404 when there is no such bundle, 422 when the credentials are wrong or too large
    */
   readonly readCredentials: (bundleId: string, credentials: Named, permissions?: Permissions) => Named;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   readonly countExceeded?: CountExceeded;
 }

@@ -3,10 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { oauthScopes } from '@quartermaster/contract';
 import inject from 'light-my-request';
 import type { Client, Context, InteractionModel, Provider } from 'oidc-provider';
-import { type Audit, actorOf, serviceSource } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { actorOf, serviceSource } from '../../platform/audit/audit.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { type AdapterEvent, createAdapter, hashSecret } from './adapter.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import type { OauthEvent } from './oauth-metrics.ts';
@@ -16,12 +15,9 @@ import type { Resources } from './resources.ts';
 const seconds = { accessToken: 3600, code: 60, request: 600, refreshToken: 30 * 86_400, grant: 365 * 86_400 } as const;
 export const grantMs = seconds.grant * 1000;
 
-export interface AuthorizationServerDeps {
+export interface AuthorizationServerDeps extends Pick<CommonDeps, 'audit' | 'clock' | 'logger'> {
   readonly issuer: string;
   readonly repository: OauthRepository;
-  readonly audit: Audit;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly documents: ClientDocuments;
   readonly resources: Resources;
   readonly hasAccount: (id: string) => Promise<boolean>;

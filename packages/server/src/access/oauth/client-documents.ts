@@ -1,5 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log/logger.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { EgressResult, Outbound, OutboundPolicy } from '../../platform/outbound.ts';
 import { hashSecret } from './adapter.ts';
 import { type ClientMetadata, isDocumentUrl, MetadataError, readDocument } from './client-metadata.ts';
@@ -18,11 +17,9 @@ const bounds = {
 const freshness = { least: 5 * minute, most: day } as const;
 const failureMs = minute;
 
-export interface ClientDocumentsDeps {
+export interface ClientDocumentsDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly repository: OauthRepository;
-  readonly clock: Clock;
   readonly outbound: Outbound;
-  readonly logger: Logger;
   readonly countEvent: (event: 'document_fetched' | 'document_failed') => void;
 }
 

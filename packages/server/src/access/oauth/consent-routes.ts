@@ -1,10 +1,9 @@
 import { ConsentDecision, ConsentRequest, ContinueUrl, Success } from '@quartermaster/contract';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import { identify } from '../../platform/log/request-identity.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
@@ -20,10 +19,8 @@ import { readScopes, withoutIncluded, withReads } from './protocol-parameters.ts
 import { describeRedirect } from './redirect-uris.ts';
 import type { Resources } from './resources.ts';
 
-export interface ConsentRoutesDeps {
+export interface ConsentRoutesDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly repository: OauthRepository;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly resources: Resources;
   readonly open: (issuer: string) => Promise<AuthorizationServer>;
   readonly sessions: Pick<SessionCallers, 'sessionOf'>;

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 import type { App } from '../../platform/http/app.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import { accessEvent } from '../../platform/log/request-identity.ts';
 import { pathNotFound } from '../../platform/problem.ts';
 import { hashSecret } from './adapter.ts';
@@ -14,10 +13,8 @@ import type { OauthRepository } from './oauth-repository.ts';
 import { normaliseAuthorization, normaliseToken } from './protocol-parameters.ts';
 import type { Resources } from './resources.ts';
 
-export interface OauthRoutesDeps {
+export interface OauthRoutesDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly repository: OauthRepository;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly resources: Resources;
   /** Creates the authorization server at the first call. */
   readonly open: (issuer: string) => Promise<AuthorizationServer>;

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../platform/caller.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { createBoundedLog } from '../../platform/log/bounded-log.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { createPermissions } from '../../platform/permissions.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 import { apiKeyRejected } from './problems.ts';
@@ -23,10 +22,8 @@ export interface KeyRing {
   close(): Promise<void>;
 }
 
-export interface KeyRingDeps {
+export interface KeyRingDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly repository: ProjectRepository;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Called by the first load, and by each load after a change of keys or rate limits. */
   readonly onChange?: () => Promise<void>;
   /** The time for which a key that another process revoked may still work. */

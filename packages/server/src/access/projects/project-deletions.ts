@@ -1,9 +1,8 @@
 import type { DeletedCount } from '@quartermaster/contract';
-import { type Audit, type AuditFact, serviceSource } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type AuditFact, serviceSource } from '../../platform/audit/audit.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { PeriodicTask } from '../../platform/concurrency/periodic-task.ts';
-import type { Logger } from '../../platform/log/logger.ts';
-import { Counter, type Registry } from '../../platform/metrics.ts';
+import { Counter } from '../../platform/metrics.ts';
 
 /** The deletion of a project, and its report. Times are in milliseconds. */
 export interface ProjectDeletion {
@@ -50,13 +49,9 @@ export function deletionFact({ projectId, steps, deleted }: ProjectDeletion): Au
   return { action: 'project.deleted', id: projectId, projectId, details: { steps, ...deleted } };
 }
 
-export interface DeletionTaskDeps {
+export interface DeletionTaskDeps extends Pick<CommonDeps, 'audit' | 'clock' | 'logger' | 'metrics'> {
   readonly repository: Pick<ProjectDeletionRepository, 'findRunning' | 'erase'>;
   readonly eraseBlob: EraseOptions['eraseBlob'];
-  readonly audit: Audit;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Registry;
 }
 
 /** Milliseconds between two searches for deletions that a command or another process has begun, and the retries of a failed one. */

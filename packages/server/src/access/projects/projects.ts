@@ -1,8 +1,7 @@
 import type { ListQuery } from '@quartermaster/contract';
-import { type Audit, type AuditBy, type AuditFact, commandSource } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type AuditBy, type AuditFact, commandSource } from '../../platform/audit/audit.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import { checkCursor } from '../../platform/list-cursors.ts';
 import type { Page } from '../../platform/page.ts';
 import { createPermissions, type Grant } from '../../platform/permissions.ts';
@@ -68,11 +67,8 @@ export interface Projects {
   rotateKey(keyId: string, overlapMs: number, makerId?: string | null, by?: AuditBy): Promise<NewKey>;
 }
 
-export interface ProjectsDeps {
-  readonly audit: Audit;
+export interface ProjectsDeps extends Pick<CommonDeps, 'audit' | 'clock' | 'newId'> {
   readonly repository: ProjectRepository;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly countExceeded?: CountExceeded;
 }
 

@@ -2,11 +2,10 @@ import { maxRateLimits, type OwnKey, type RateLimit } from '@quartermaster/contr
 import { rateLimitOperations } from '@quartermaster/contract/operations';
 import type { RateState } from '../../platform/admission/rate-answers.ts';
 import type { RateLimitRepository, RateRule } from '../../platform/admission/rate-rules.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Manager, ManagerGuard } from '../../platform/http/guard.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
 import type { Permissions } from '../../platform/permissions.ts';
 import { objectNotFound, Problem } from '../../platform/problem.ts';
@@ -14,12 +13,10 @@ import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { KeyRing } from './key-ring.ts';
 import { limitNotOwned } from './problems.ts';
 
-export interface RateLimitRoutesDeps {
+export interface RateLimitRoutesDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly rateLimits: RateLimitRepository;
   readonly keyRing: Pick<KeyRing, 'refresh'>;
   readonly guard: ManagerGuard;
-  readonly newId: NewId;
-  readonly clock: Clock;
 }
 
 const url = '/v1/projects/:project_id/rate_limits';

@@ -1,10 +1,7 @@
-import type { Admission } from '../../platform/admission/admission.ts';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import type { NewId } from '../../platform/identifier.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import type { CollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
 import type { CollectionLimits } from '../../stores/collections/collections.ts';
 import type { PasswordEncrypter } from '../../stores/collections/records/record-passwords.ts';
@@ -36,7 +33,7 @@ export interface EmbeddingParts {
   readonly observe?: (state: EmbeddingState) => void;
 }
 
-export interface CollectionContext {
+export interface CollectionContext extends Pick<CommonDeps, 'admission' | 'clock' | 'logger' | 'newId'> {
   readonly repositories: CollectionRepositories;
   /** Without it, search uses words only. */
   readonly embedding?: EmbeddingParts | undefined;
@@ -49,15 +46,11 @@ export interface CollectionContext {
   readonly encrypter: PasswordEncrypter | null;
   /** Delays work while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
-  readonly admission: Admission;
   readonly shares: StreamShares;
   readonly extractor: Extractor;
   readonly pageReader: PageReader;
   readonly pages: PageFetcher;
   readonly countTokens: CountTokens;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly logger: Logger;
   readonly limits: CollectionLimits;
   /** Counts refused requests. Without it they are not counted. */
   readonly countExceeded?: CountExceeded | undefined;

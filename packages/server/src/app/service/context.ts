@@ -4,17 +4,14 @@ import type { Admission } from '../../platform/admission/admission.ts';
 import type { RateLimitRepository } from '../../platform/admission/rate-rules.ts';
 import type { Rates } from '../../platform/admission/rates.ts';
 import type { StreamShares } from '../../platform/admission/stream-shares.ts';
-import type { Audit } from '../../platform/audit/audit.ts';
 import type { Caller } from '../../platform/caller.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Parts } from '../../platform/http/readiness.ts';
 import type { Idempotency } from '../../platform/idempotency/idempotency.ts';
 import type { IdempotencyRepository } from '../../platform/idempotency/idempotency-repository.ts';
-import type { NewId } from '../../platform/identifier.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import type { Registry } from '../../platform/metrics.ts';
 import type { Database } from '../../storage/database/database.ts';
 import type { Ballast } from '../../storage/disk/ballast.ts';
@@ -22,14 +19,10 @@ import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
 import type { Config } from '../settings/config.ts';
 
 /** The dependencies that all parts of the service share. */
-export interface ServiceContext {
+export interface ServiceContext extends Pick<CommonDeps, 'audit' | 'clock' | 'logger' | 'newId'> {
   readonly config: Config;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly newId: NewId;
   readonly registry: Registry;
   readonly countExceeded: CountExceeded;
-  readonly audit: Audit;
   /** The queues of both addresses. */
   readonly admission: Admission;
   /** The event streams of both addresses. */

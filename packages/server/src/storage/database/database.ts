@@ -1,7 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { Admission } from '../../platform/admission/admission.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log/logger.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { Registry } from '../../platform/metrics.ts';
 import type { ChangeFence } from '../../platform/nodes/open-node.ts';
 import type { SearchIndex } from '../../stores/search/search-index.ts';
@@ -69,15 +68,13 @@ export interface SessionTimeouts {
 /** With `standby`, a commit is acknowledged only after a standby has stored it as well. */
 export type Durability = 'local' | 'standby';
 
-export interface DatabaseSettings {
+export interface DatabaseSettings extends Pick<CommonDeps, 'admission' | 'logger'> {
   /** A PostgreSQL URL; null selects the SQLite file in the data folder. */
   readonly url: string | null;
   readonly dataFolder: string;
   /** Refuses a place without a store and creates nothing there. Otherwise a new store is created. */
   readonly mustExist?: boolean;
-  readonly logger: Logger;
   readonly metrics?: Registry;
-  readonly admission: Admission;
   /** The clock of this machine. */
   readonly clock?: Clock;
   /** PostgreSQL only: the number of connections of this process. */

@@ -1,18 +1,16 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import type { Logger } from '../../platform/log/logger.ts';
-import { Gauge, type Registry } from '../../platform/metrics.ts';
+import { Gauge } from '../../platform/metrics.ts';
 import type { Ballast } from './ballast.ts';
 
-export interface DiskSpaceDeps {
+export interface DiskSpaceDeps extends Pick<CommonDeps, 'logger' | 'metrics'> {
   readonly folder: string;
   /** Background work pauses while fewer bytes are free. */
   readonly reserveBytes: number;
   readonly ballast: Ballast;
-  readonly logger: Logger;
-  readonly metrics: Registry;
 }
 
 export interface WatchedDiskSpace extends DiskSpace {

@@ -1,6 +1,6 @@
 import { type Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely';
-import type { Admission } from '../../platform/admission/admission.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { Gauge, type Registry } from '../../platform/metrics.ts';
 import { Problem } from '../../platform/problem.ts';
@@ -116,13 +116,11 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
 /** Milliseconds for which replaced segments are kept. A question takes less time, because its statements are limited. */
 const keptSegments = 60_000;
 
-interface SearchIndexParts {
+interface SearchIndexParts extends Pick<CommonDeps, 'admission' | 'logger'> {
   readonly clock: PostgresClock;
   readonly metrics: Registry | undefined;
-  readonly logger: Logger;
   readonly epoch: () => number;
   readonly searchCacheBytes: number | undefined;
-  readonly admission: Admission;
 }
 
 function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {

@@ -9,9 +9,9 @@ import {
   type CollectionUpdate,
   type RetrievalDefaults,
 } from '@quartermaster/contract';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
-import { isId, type NewId } from '../../platform/identifier.ts';
+import { isId } from '../../platform/identifier.ts';
 import { checkCursors } from '../../platform/list-cursors.ts';
 import type { Page } from '../../platform/page.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
@@ -73,12 +73,10 @@ export interface CollectionLimits {
   readonly waitingRecords: number;
 }
 
-export interface CollectionsDeps {
+export interface CollectionsDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly collections: CollectionRepository;
   readonly limits: Pick<CollectionLimits, 'collections'>;
   readonly countExceeded?: CountExceeded | undefined;
-  readonly clock: Clock;
-  readonly newId: NewId;
   /** Called when a collection is marked as deleting, so that its rows are removed immediately. */
   readonly onDeleting: () => void;
   /** Called when the chunks of the records of a collection have to be replaced. Default: the next periodic run finds them. */

@@ -1,15 +1,13 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import { type Lease, WorkerStopping } from '../../platform/jobs/job.ts';
 import { type JobHandler, openWorker, type Worker } from '../../platform/jobs/worker.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
 import type { BackfillEnd, BackfillJob, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
 import { embedSlice } from './embed-chunks.ts';
 
-export interface BackfillDeps {
+export interface BackfillDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'newId'> {
   readonly embedder: SharedEmbedder;
   /** Whether collections without a model get the model of the embedder. */
   readonly adoptsCollections: boolean;
@@ -17,9 +15,6 @@ export interface BackfillDeps {
   readonly alone: boolean;
   readonly vectors: VectorRepository;
   readonly space?: DiskSpace | undefined;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly logger: Logger;
   readonly leaseMs: number;
   readonly pollMs: number;
   /** The delay before the second attempt, in milliseconds. It doubles with each further attempt, up to five minutes. */

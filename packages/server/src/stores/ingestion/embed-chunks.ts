@@ -1,8 +1,7 @@
 import type { VectorRole } from '@quartermaster/contract';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { divideTokens, toTextKey } from '../search/embedding/embedded-texts.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
@@ -24,13 +23,11 @@ export type SliceEnd =
   /** The collection's vectors belong to another model. */
   | { readonly kind: 'other_model' };
 
-export interface EmbedDeps {
+export interface EmbedDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly embedder: SharedEmbedder;
   readonly vectors: VectorRepository;
   /** Embedding pauses while the disk is nearly full. Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** The delays after which a text is sent again that the embedder failed to process, in milliseconds. */

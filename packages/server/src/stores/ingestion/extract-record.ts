@@ -1,6 +1,5 @@
 import { type Chunking, purposes, type RecordStage } from '@quartermaster/contract';
-import type { Clock } from '../../platform/clock.ts';
-import type { NewId } from '../../platform/identifier.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { LeaseLost } from '../../platform/jobs/job.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { readFileName } from '../collections/records/record-file-name.ts';
@@ -20,14 +19,12 @@ import type { RecordJob, RecordJobRepository } from './record-job-repository.ts'
 import type { RecordMetrics } from './record-metrics.ts';
 import { countStoredBytes, type StoredBytes } from './stored-bytes.ts';
 
-export interface ProcessDeps {
+export interface ProcessDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly jobs: RecordJobRepository;
   readonly files: FileAccess;
   readonly extractor: Extractor;
   readonly pages: PageFetcher;
   readonly passwords: Pick<RecordPasswords, 'decrypt'>;
-  readonly clock: Clock;
-  readonly newId: NewId;
   /** The duration of a lease in milliseconds. */
   readonly leaseMs: number;
   /** Default: no metrics are recorded. */

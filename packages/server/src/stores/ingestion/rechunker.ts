@@ -1,12 +1,9 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { type RunningTask, startPeriodicTask } from '../../platform/concurrency/periodic-task.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 
-export interface RechunkerDeps {
+export interface RechunkerDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly rechunking: RechunkRepository;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** While the disk is nearly full, no record is queued. Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
   readonly pollMs: number;

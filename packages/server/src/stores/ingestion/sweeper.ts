@@ -1,20 +1,15 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { type RetryPolicy, retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import { type Job, type Lease, WorkerStopping } from '../../platform/jobs/job.ts';
 import { type JobControl, type JobHandler, openWorker, type Worker } from '../../platform/jobs/worker.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import type { CollectionRepository } from '../collections/collection-repository.ts';
 import type { RecordJobRepository } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
 
-export interface SweeperDeps {
+export interface SweeperDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'newId'> {
   readonly jobs: RecordJobRepository;
   readonly collections: Pick<CollectionRepository, 'findDeleting' | 'sweep'>;
   readonly metrics?: Pick<RecordMetrics, 'sweepFailed'> | undefined;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly logger: Logger;
   /** The duration of a lease in milliseconds. */
   readonly leaseMs: number;
   readonly pollMs: number;

@@ -1,7 +1,5 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
-import type { NewId } from '../../platform/identifier.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import type { BlobDigest, BlobStore } from '../../stores/files/blob-store.ts';
 import { commitFiles } from '../../stores/files/commit-files.ts';
 import { finishDeleting } from '../../stores/files/delete-file.ts';
@@ -23,15 +21,12 @@ export interface Content {
   commit(): Promise<BlobDigest & { readonly blobId: string }>;
 }
 
-export interface AddArtifactsDeps {
+export interface AddArtifactsDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'newId'> {
   readonly artifacts: Pick<ArtifactRepository, 'hasAtLeast'>;
   readonly files: Pick<FileRepository, 'add' | 'startDelete' | 'finishDelete'>;
   readonly blobs: BlobStore;
   /** The limits of the project's files and artifacts together. */
   readonly limits: FileLimits;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly logger: Logger;
   readonly countExceeded: CountExceeded;
   /** Milliseconds for which an artifact is stored. */
   readonly lifetimeMs: number;

@@ -1,6 +1,6 @@
 import type { Artifact } from '@quartermaster/contract';
-import type { Logger } from '../../platform/log/logger.ts';
-import { Counter, type Registry } from '../../platform/metrics.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
+import { Counter } from '../../platform/metrics.ts';
 import { objectNotFound } from '../../platform/problem.ts';
 import type { BlobStore } from '../../stores/files/blob-store.ts';
 import { discardStaged } from '../../stores/files/commit-files.ts';
@@ -65,12 +65,13 @@ export interface ArtifactStore {
   idOf(artifact: Artifact): string;
 }
 
-export interface ArtifactStoreDeps extends VerifiedContentDeps, AddArtifactsDeps {
+export interface ArtifactStoreDeps
+  extends VerifiedContentDeps,
+    AddArtifactsDeps,
+    Pick<CommonDeps, 'logger' | 'metrics'> {
   readonly artifacts: ArtifactRepository;
   readonly blobs: BlobStore;
   readonly urls: ArtifactUrls;
-  readonly logger: Logger;
-  readonly metrics: Registry;
 }
 
 export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {

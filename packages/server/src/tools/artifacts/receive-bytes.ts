@@ -1,4 +1,4 @@
-import type { NewId } from '../../platform/identifier.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { BlobStore } from '../../stores/files/blob-store.ts';
 import { discardStaged } from '../../stores/files/commit-files.ts';
@@ -14,10 +14,8 @@ export interface WrittenBytes {
   discard(): Promise<void>;
 }
 
-export interface ReceiveBytesDeps {
+export interface ReceiveBytesDeps extends Pick<CommonDeps, 'logger' | 'newId'> {
   readonly blobs: Pick<BlobStore, 'checkRoom' | 'stage'>;
-  readonly newId: NewId;
-  readonly logger: Logger;
 }
 
 /** A format is known by its first bytes, and a picture needs no more of them. */

@@ -1,18 +1,14 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log/logger.ts';
-import { Counter, Gauge, type Registry } from '../../platform/metrics.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
+import { Counter, Gauge } from '../../platform/metrics.ts';
 import type { BlobStore } from '../../stores/files/blob-store.ts';
 import { finishDeleting } from '../../stores/files/delete-file.ts';
 import type { FileRepository } from '../../stores/files/file-repository.ts';
 import type { ArtifactRepository } from './artifact-repository.ts';
 
-export interface SweepArtifactsDeps {
+export interface SweepArtifactsDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'metrics'> {
   readonly artifacts: Pick<ArtifactRepository, 'findExpired' | 'countStored'>;
   readonly files: Pick<FileRepository, 'startDelete' | 'finishDelete'>;
   readonly blobs: Pick<BlobStore, 'remove'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Registry;
 }
 
 const batch = 500;

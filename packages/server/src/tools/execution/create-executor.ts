@@ -1,11 +1,9 @@
 import type { Injection } from '@quartermaster/plugin-kit';
-import type { Admission } from '../../platform/admission/admission.ts';
 import type { Rates } from '../../platform/admission/rates.ts';
 import type { Audit } from '../../platform/audit/audit.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import type { NewId } from '../../platform/identifier.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import type { Registry } from '../../platform/metrics.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Catalogue, CompiledPlugin } from '../catalogue/catalogue.ts';
 import { readCredentials } from '../catalogue/credential-bounds.ts';
@@ -39,20 +37,16 @@ import { createRunTimings, milliseconds } from './run-timings.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { createLargeAnswerReceivers } from './unused-answers/large-answers.ts';
 
-export interface ExecutorDeps {
+export interface ExecutorDeps extends Pick<CommonDeps, 'admission' | 'logger' | 'metrics' | 'newId'> {
   /** Returns the catalogue in force. Each run calls it, so the catalogue can be replaced. */
   readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading'>;
   readonly broker: Broker;
   readonly sandbox: Sandbox;
-  readonly newId: NewId;
-  readonly logger: Logger;
-  readonly metrics: Registry;
   readonly limits?: Partial<ExecutionLimits>;
   /** The version of the service, sent to MCP servers. */
   readonly version?: string;
   /** Without it, runs do not check the disk space. */
   readonly space?: Pick<DiskSpace, 'isLow'>;
-  readonly admission: Admission;
   /** Without it, destructive runs are not recorded. */
   readonly audit?: Audit;
   /** Without it, there are no rate limits. */

@@ -1,5 +1,5 @@
 import type { RemoteTool } from '@quartermaster/plugin-kit';
-import type { Admission } from '../../platform/admission/admission.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { convertBigInts } from '../../platform/json/exact-json.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import type { CompiledBundle } from '../catalogue/catalogue.ts';
@@ -20,15 +20,13 @@ import type { ExecutionLimits } from './run-policy.ts';
 import type { Sandbox, SandboxTask } from './sandbox/sandbox.ts';
 import { withUnusedAnswer } from './unused-answers/unused-answer.ts';
 
-export interface PluginRunnerDeps {
+export interface PluginRunnerDeps extends Pick<CommonDeps, 'admission' | 'logger'> {
   readonly broker: Broker;
   readonly sandbox: Sandbox;
-  readonly logger: Logger;
   readonly limits: ExecutionLimits;
   readonly observer: RunObserver;
   readonly calls: PreparedCalls;
   readonly version?: string;
-  readonly admission: Admission;
 }
 
 /** Runs a plugin: declarative calls and remote tools in this process, handlers in the sandbox. */

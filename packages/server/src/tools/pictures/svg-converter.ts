@@ -1,8 +1,7 @@
-import type { Admission } from '../../platform/admission/admission.ts';
 import type { Owner } from '../../platform/admission/owner.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { onceRetried } from '../../platform/concurrency/once.ts';
-import type { Logger } from '../../platform/log/logger.ts';
-import { Counter, type Registry } from '../../platform/metrics.ts';
+import { Counter } from '../../platform/metrics.ts';
 import { chooseIsolation, findIsolation } from '../../platform/processes/isolation/find-isolation.ts';
 import { type ConverterProcess, startConverter } from './converter-process.ts';
 import { pictureLimits } from './picture-limits.ts';
@@ -18,14 +17,11 @@ export interface SvgConverter {
   close(): Promise<void>;
 }
 
-export interface SvgConverterOptions {
-  readonly logger: Logger;
-  readonly metrics: Registry;
+export interface SvgConverterOptions extends Pick<CommonDeps, 'admission' | 'logger' | 'metrics'> {
   /** The time limit of one picture. Default: five seconds. */
   readonly convertMs?: number;
   /** Milliseconds without a picture after which the process ends. */
   readonly idleMs?: number;
-  readonly admission: Admission;
 }
 
 const waitMs = 20_000;

@@ -1,12 +1,10 @@
 import type { PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
-import type { Admission } from '../../platform/admission/admission.ts';
 import { queues } from '../../platform/admission/queues.ts';
 import type { Audit } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts';
 import type { PeriodicTask } from '../../platform/concurrency/periodic-task.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import type { BackgroundCaller } from '../execution/background.ts';
 import type { Executor } from '../execution/executor.ts';
 import {
@@ -24,7 +22,7 @@ import { createRecovery } from './recover-runs.ts';
 import { createRunQueue, type QueueBounds } from './run-queue.ts';
 import type { AcceptedRun, RunKey, RunLease, RunRepository } from './run-repository.ts';
 
-export interface AsyncRunsDeps {
+export interface AsyncRunsDeps extends Pick<CommonDeps, 'admission' | 'clock' | 'logger'> {
   readonly executor: Pick<Executor, 'prepare' | 'readFiles'>;
   readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
   readonly resolveCredentials: ResolveCredentials;
@@ -38,9 +36,6 @@ export interface AsyncRunsDeps {
   /** The unique name of this process. */
   readonly owner: string;
   readonly audit?: Audit;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly admission: Admission;
   readonly options?: Partial<AsyncRunsOptions>;
 }
 

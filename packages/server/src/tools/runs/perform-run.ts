@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Audit } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts';
 import type { RetryPolicy } from '../../platform/concurrency/retry-delay.ts';
 import { retryUntilStored } from '../../platform/jobs/retry-until-stored.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { resultOf } from '../execution/answers.ts';
 import type { Execution } from '../execution/outcome.ts';
 import { recordRun } from '../execution/record-run.ts';
@@ -12,7 +11,7 @@ import { type AsyncRun, isRequeueable } from './async-run.ts';
 import { interruptedEnd, toRunEnd } from './run-outcome.ts';
 import type { RunEnd, RunKey, RunLease, RunRepository, StoredResult } from './run-repository.ts';
 
-export interface RunPerformerDeps {
+export interface RunPerformerDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly repository: Pick<RunRepository, 'begin' | 'end' | 'requeue'>;
   readonly keepsInputs: (projectId: string | null) => boolean;
   /** Called when a run has begun. */
@@ -26,8 +25,6 @@ export interface RunPerformerDeps {
   readonly graceOver: AbortSignal;
   /** Without it, destructive runs are not recorded. */
   readonly audit?: Audit;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** Attempts for a run whose plugin has a full queue. */

@@ -1,7 +1,6 @@
 import type { PluginCall } from '@quartermaster/contract';
 import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log/logger.ts';
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import { isTemporary, Problem } from '../../platform/problem.ts';
 import type { Executor } from '../execution/executor.ts';
 import {
@@ -15,7 +14,7 @@ import { cancelledEnd, type Interruption, interruptedEnd } from './run-outcome.t
 import type { RunQueue } from './run-queue.ts';
 import type { OrphanedRun, RunEnd, RunLease, RunRepository } from './run-repository.ts';
 
-export interface RecoveryDeps {
+export interface RecoveryDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly repository: Pick<RunRepository, 'claimOrphaned' | 'end' | 'requeue'>;
   readonly resolveCredentials: ResolveCredentials;
   readonly executor: Pick<Executor, 'readFiles'>;
@@ -27,8 +26,6 @@ export interface RecoveryDeps {
   /** Milliseconds after its acceptance at which a run without its bundle is ended. */
   readonly maxOrphanedMs: number;
   readonly owner: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 const batch = 100;

@@ -1,19 +1,17 @@
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import type { Logger } from '../../platform/log/logger.ts';
-import { Gauge, type Registry } from '../../platform/metrics.ts';
+import { Gauge } from '../../platform/metrics.ts';
 import type { Run, RunObserver, RunProgress } from '../execution/run.ts';
 import { endedRun, underWay } from './run-outcome.ts';
 import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
 import { createWriteBehindBuffer } from './write-behind-buffer.ts';
 
-export interface RunStoreDeps {
+export interface RunStoreDeps extends Pick<CommonDeps, 'logger' | 'metrics'> {
   readonly repository: Pick<RunRepository, 'pack' | 'unpack' | 'add'>;
   /** Whether the run records of a project include inputs. */
   readonly keepsInputs: (projectId: string | null) => boolean;
   /** Delays records while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
-  readonly logger: Logger;
-  readonly metrics: Registry;
 }
 
 /**

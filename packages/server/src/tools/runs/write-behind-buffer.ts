@@ -1,7 +1,8 @@
+import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { BoundedLog } from '../../platform/log/bounded-log.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { Counter, type Registry } from '../../platform/metrics.ts';
+import { Counter } from '../../platform/metrics.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { PackedRun, RunRepository } from './run-repository.ts';
 
@@ -14,11 +15,9 @@ export interface WriteBehindBuffer {
   close(): Promise<void>;
 }
 
-export interface WriteBehindDeps {
+export interface WriteBehindDeps extends Pick<CommonDeps, 'logger' | 'metrics'> {
   readonly repository: Pick<RunRepository, 'add'>;
   readonly space?: DiskSpace | undefined;
-  readonly logger: Logger;
-  readonly metrics: Registry;
   readonly options?: Partial<WriteBehindOptions>;
 }
 

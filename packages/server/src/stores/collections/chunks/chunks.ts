@@ -1,6 +1,6 @@
 import type { Chunk, ChunkCreate, ChunkUpdate, ListQuery, Locator } from '@quartermaster/contract';
-import type { Clock } from '../../../platform/clock.ts';
-import { isId, type NewId } from '../../../platform/identifier.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
+import { isId } from '../../../platform/identifier.ts';
 import { checkCursors } from '../../../platform/list-cursors.ts';
 import type { Page } from '../../../platform/page.ts';
 import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
@@ -15,7 +15,7 @@ import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } fro
 import type { ChunkItems } from './chunk-items.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
 
-export interface ChunksDeps {
+export interface ChunksDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly collections: Pick<Collections, 'find' | 'findCounted'>;
   readonly records: Pick<Records, 'get'>;
   readonly items: ChunkItems;
@@ -24,8 +24,6 @@ export interface ChunksDeps {
   /** Called when a chunk was created or changed directly and has no vector. */
   readonly onVectorMissing: (collectionId: string) => void;
   readonly countTokens: CountTokens;
-  readonly clock: Clock;
-  readonly newId: NewId;
 }
 
 export interface Chunks {

@@ -1,9 +1,9 @@
 import type { RecordCreate, RecordItem, RecordListQuery, RecordType, RecordUpdate } from '@quartermaster/contract';
 import type { ProjectOwner } from '../../../platform/admission/owner.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import type { CountExceeded } from '../../../platform/concurrency/limit-counter.ts';
 import type { DiskSpace } from '../../../platform/disk/disk-space.ts';
-import { isId, type NewId } from '../../../platform/identifier.ts';
+import { isId } from '../../../platform/identifier.ts';
 import { checkCursors } from '../../../platform/list-cursors.ts';
 import type { Page } from '../../../platform/page.ts';
 import type { FileReach } from '../../../platform/permissions.ts';
@@ -17,7 +17,7 @@ import type { RecordPasswords } from './record-passwords.ts';
 import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
 import { fieldsOf, readPassword, readSource, type SourceFields } from './record-source.ts';
 
-export interface RecordsDeps extends RecordLimitsDeps {
+export interface RecordsDeps extends RecordLimitsDeps, Pick<CommonDeps, 'clock' | 'newId'> {
   readonly collections: Pick<Collections, 'find' | 'findCounted'>;
   readonly records: RecordRepository;
   /** Null without an embedder. */
@@ -26,8 +26,6 @@ export interface RecordsDeps extends RecordLimitsDeps {
   readonly passwords: RecordPasswords;
   /** Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
-  readonly clock: Clock;
-  readonly newId: NewId;
   /** The maximum wait of a record before it is processed, in milliseconds. */
   readonly maxWaitMs: number;
   /** Called when a record waits for work, or when the current work on it must stop. */

@@ -1,10 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Admission } from '../../../platform/admission/admission.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import { onceRetried } from '../../../platform/concurrency/once.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
 import { Counter, type Registry } from '../../../platform/metrics.ts';
 import { frameKinds } from '../../../platform/processes/frames.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
@@ -36,7 +35,7 @@ export interface PageRequest {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-export interface PageReaderOptions {
+export interface PageReaderOptions extends Pick<CommonDeps, 'admission' | 'logger'> {
   /** The memory of a process, in MiB. */
   readonly memoryMb: number;
   /** Default: the best that this machine offers, determined with the first request. */
@@ -47,8 +46,6 @@ export interface PageReaderOptions {
   readonly renderer?: string;
   /** Called with each result. */
   readonly onResult?: (kind: PageResult['kind']) => void;
-  readonly admission: Admission;
-  readonly logger: Logger;
 }
 
 const program = realpathSync(modulePath(import.meta, './child'));

@@ -1,15 +1,14 @@
-import type { Admission } from '../../../platform/admission/admission.ts';
 import { keptPlaces } from '../../../platform/admission/admission-queue.ts';
 import type { Owner } from '../../../platform/admission/owner.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import { onceRetried } from '../../../platform/concurrency/once.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import type { ExtractionOutcome, ExtractionTask, Extractor } from '../extraction.ts';
 import { noOcr, type OcrEngine } from '../ocr/open-ocr.ts';
 import { type Host, startHost } from './host.ts';
 import { findReaderIsolation } from './reader-isolation.ts';
 
-export interface ExtractorOptions {
+export interface ExtractorOptions extends Pick<CommonDeps, 'admission' | 'logger'> {
   /**
    * The maximum number of concurrent documents, each in its own process. It also limits the processes, including idle
    * ones. Two more are kept for a project and for a key without a document in progress.
@@ -27,8 +26,6 @@ export interface ExtractorOptions {
   readonly isolation?: () => Promise<SpawnSettings>;
   /** OCR of scanned pages, opened with the first document. Default: scanned pages are not read. */
   readonly ocr?: () => Promise<OcrEngine>;
-  readonly admission: Admission;
-  readonly logger: Logger;
 }
 
 export const extractorDefaults = { processes: 2, timeoutMs: 120_000, memoryMb: 1024, idleMs: 60_000 } as const;

@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type Extension, type Purpose, purposes } from '@quartermaster/contract';
-import type { Clock } from '../../../platform/clock.ts';
-import type { NewId } from '../../../platform/identifier.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import type { BlobRepository, FileOfBlob } from '../blob-repository.ts';
 import { BlobMissing, type BlobStore, BlobUnreadable } from '../blob-store.ts';
 import { type FileRepository, noFileLimits, type StoredBlobRow, type StoredContent } from '../file-repository.ts';
@@ -10,13 +9,11 @@ import { blobNotQuarantined, blobStillNamed, notTheContent, purposeNotAllowed } 
 import { hashOf } from './fsck.ts';
 import type { ReportDamage } from './report-damage.ts';
 
-export interface QuarantineDeps {
+export interface QuarantineDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly damages: BlobRepository;
   readonly reportDamage: ReportDamage;
-  readonly clock: Clock;
-  readonly newId: NewId;
 }
 
 export interface QuarantinedBlob {

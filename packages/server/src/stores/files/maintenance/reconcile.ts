@@ -1,5 +1,4 @@
-import type { Clock } from '../../../platform/clock.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import type { BlobRepository } from '../blob-repository.ts';
 import { type BlobStore, BlobUnreadable } from '../blob-store.ts';
 import { finishDeleting } from '../delete-file.ts';
@@ -7,13 +6,11 @@ import type { FileRepository, StoredBlobRow } from '../file-repository.ts';
 import type { ReportDamage } from './report-damage.ts';
 import { type SweepResult, sweepOrphans } from './sweep-orphans.ts';
 
-export interface ReconcileDeps {
+export interface ReconcileDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly files: FileRepository;
   readonly blobs: BlobStore;
   readonly damages: BlobRepository;
   readonly reportDamage: ReportDamage;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Milliseconds after which quarantined bytes are erased. */
   readonly keepQuarantined: number;
   /** See `SweepDeps`. */

@@ -1,13 +1,10 @@
-import type { Clock } from '../../../platform/clock.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import type { BlobDamage, BlobRepository } from '../blob-repository.ts';
 import type { BlobStore } from '../blob-store.ts';
 
-export interface ReportDamageDeps {
+export interface ReportDamageDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly damages: Pick<BlobRepository, 'recordDamage'>;
   readonly blobs: Pick<BlobStore, 'quarantine' | 'check'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** @returns false when no live file uses the blob any more, so that there is nothing to report */

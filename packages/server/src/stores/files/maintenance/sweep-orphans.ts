@@ -1,14 +1,11 @@
 import { commandName } from '@quartermaster/contract/command-name';
-import type { Clock } from '../../../platform/clock.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import type { BlobStore, StoredBlob } from '../blob-store.ts';
 import type { FileRepository } from '../file-repository.ts';
 
-export interface SweepDeps {
+export interface SweepDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly files: Pick<FileRepository, 'knownBlobs'>;
   readonly blobs: Pick<BlobStore, 'list' | 'quarantine'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Milliseconds for which a blob without a row stays, because its upload may be about to write the row. */
   readonly grace?: number;
 }

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { File } from '@quartermaster/contract';
-import type { Clock } from '../../../platform/clock.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts';
 import type { MinimumRate } from '../../../platform/concurrency/minimum-rate.ts';
-import type { NewId } from '../../../platform/identifier.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
 import { objectNotFound } from '../../../platform/problem.ts';
 import type { BlobDigest, BlobStore } from '../blob-store.ts';
 import { commitFiles, discardStaged } from '../commit-files.ts';
@@ -40,14 +38,11 @@ export interface ReceivedUpload {
   readonly ignored: readonly string[];
 }
 
-export interface UploadsDeps {
+export interface UploadsDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'newId'> {
   readonly blobs: BlobStore;
   readonly files: FileRepository;
   readonly reportDamage: ReportDamage;
   readonly quota: Quota;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly logger: Logger;
   readonly maxFileBytes: number;
   readonly minimumRate: MinimumRate;
 }

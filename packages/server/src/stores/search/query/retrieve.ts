@@ -1,8 +1,6 @@
 import type { Ranking, RetrievalDefaults, WordsReason } from '@quartermaster/contract';
-import type { Admission } from '../../../platform/admission/admission.ts';
 import type { ProjectOwner } from '../../../platform/admission/owner.ts';
-import type { Clock } from '../../../platform/clock.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import type { ChunkIndex, ChunkSearch } from '../chunk-index.ts';
 import { EmbedderUnavailable } from '../embedding/embedder.ts';
 import type { Embedders } from '../embedding/embedders.ts';
@@ -24,7 +22,7 @@ export interface Question extends ChunkSearch, ProjectOwner {
   readonly retrieval?: RetrievalDefaults | undefined;
 }
 
-export interface VectorSearchDeps {
+export interface VectorSearchDeps extends Pick<CommonDeps, 'admission' | 'clock' | 'logger'> {
   readonly embedders: Embedders;
   readonly vectors: VectorRepository;
   readonly scales: SimilarityScaleRepository;
@@ -33,9 +31,6 @@ export interface VectorSearchDeps {
   readonly findDefaults: (collectionId: string) => Promise<RetrievalDefaults>;
   /** False until the collections without all their vectors are known. */
   readonly isReady: () => boolean;
-  readonly admission: Admission;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export interface RankedAnswer<Stored> {

@@ -1,8 +1,7 @@
 import type { PluginCall } from '@quartermaster/contract';
-import type { Admission } from '../../../platform/admission/admission.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import { isId } from '../../../platform/identifier.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
-import { Counter, type Registry } from '../../../platform/metrics.ts';
+import { Counter } from '../../../platform/metrics.ts';
 import { fileReachOf } from '../../../platform/permissions.ts';
 import { objectNotFound, Problem } from '../../../platform/problem.ts';
 import { BlobMissing } from '../../../stores/files/blob-store.ts';
@@ -58,14 +57,11 @@ export interface FileSources {
   readonly artifacts: Pick<ArtifactStore, 'findStored' | 'open'>;
 }
 
-export interface FileInputsDeps {
+export interface FileInputsDeps extends Pick<CommonDeps, 'admission' | 'logger' | 'metrics'> {
   /** The input schema of a plugin; undefined for an unknown plugin, and for one whose inputs take no file content. */
   readonly schemaOf: (bundleId: string, pluginId: string) => (() => Readonly<Record<string, unknown>>) | undefined;
   /** null where this process cannot read stored bytes. */
   readonly sources: FileSources | null;
-  readonly logger: Logger;
-  readonly metrics: Registry;
-  readonly admission: Admission;
 }
 
 interface Content {

@@ -3,7 +3,7 @@ import { resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Admission } from '../../../platform/admission/admission.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
-import type { Logger } from '../../../platform/log/logger.ts';
+import type { CommonDeps } from '../../../platform/common-deps.ts';
 import { Counter, Gauge, type Registry } from '../../../platform/metrics.ts';
 import {
   type CgroupProbe,
@@ -31,7 +31,7 @@ import {
 import { createSlots } from './slots.ts';
 import { pieceHandler, spawnChild } from './spawn-child.ts';
 
-export interface SandboxOptions {
+export interface SandboxOptions extends Pick<CommonDeps, 'logger' | 'metrics'> {
   /**
    * The maximum number of processes of one bundle. It is lowered so that one bundle cannot occupy all processes.
    */
@@ -52,8 +52,6 @@ export interface SandboxOptions {
   readonly leastWaitMs?: number;
   /** `auto`: each process gets a control group where the machine allows the server to create them (ADR 0055). Default: `off`. */
   readonly cgroups?: 'auto' | 'off';
-  readonly logger: Logger;
-  readonly metrics: Registry;
   /** Reports the runs and the waiting runs as the queue `plugin_processes`. */
   readonly admission: Admission;
   readonly clock?: Clock;
