@@ -46,11 +46,7 @@ export function isOutdated(stored: string): boolean {
   );
 }
 
-interface HashParameters {
-  readonly memory: number;
-  readonly passes: number;
-  readonly parallelism: number;
-  readonly salt: Buffer;
+interface HashParameters extends Omit<Parsed, 'hash'> {
   readonly length: number;
 }
 

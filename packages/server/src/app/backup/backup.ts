@@ -7,6 +7,7 @@ import { Value } from 'typebox/value';
 import { mapWithConcurrency } from '../../platform/concurrency/map-with-concurrency.ts';
 import type { DatabaseSnapshot, NamedFile, SnapshotBlob } from '../../platform/database-snapshot.ts';
 import { exists } from '../../platform/disk/exists.ts';
+import type { BlobFolder } from '../../storage/disk/blob-folder.ts';
 import { type BlobDigest, BlobMissing, BlobUnreadable } from '../../stores/files/blob-store.ts';
 import { type BlobTotals, readBlobList, writeBlobList } from './blob-list.ts';
 import { unfinishedOf } from './new-folder.ts';
@@ -22,12 +23,7 @@ import {
 
 export interface CopyDeps {
   readonly source: { open(blobId: string): Promise<AsyncIterable<Uint8Array>> };
-  readonly copy: {
-    size(blobId: string): Promise<number | undefined>;
-    list(): AsyncIterable<{ readonly blobId: string }>;
-    remove(blobId: string): Promise<void>;
-    write(blobId: string, content: AsyncIterable<Uint8Array>): Promise<BlobDigest>;
-  };
+  readonly copy: Pick<BlobFolder, 'size' | 'list' | 'remove' | 'write'>;
   /** The path of the list of blobs. */
   readonly listFile: string;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;

@@ -5,11 +5,8 @@ import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { CollectionRepositories } from '../../storage/repositories/records/collection-repositories.ts';
 import type { CollectionLimits } from '../../stores/collections/collections.ts';
 import type { PasswordEncrypter } from '../../stores/collections/records/record-passwords.ts';
-import type { Extractor } from '../../stores/extraction/extraction.ts';
 import type { PageReader } from '../../stores/extraction/pages/open-page-reader.ts';
-import type { FileAccess } from '../../stores/files/file-access.ts';
-import type { PageFetcher } from '../../stores/ingestion/page-fetcher.ts';
-import type { RecordMetrics } from '../../stores/ingestion/record-metrics.ts';
+import type { ProcessDeps } from '../../stores/ingestion/extract-record.ts';
 import type { RecordWorkerDeps } from '../../stores/ingestion/record-worker.ts';
 import type { CountTokens } from '../../stores/search/analysis/measure-text.ts';
 import type { Embedder } from '../../stores/search/embedding/embedder.ts';
@@ -33,23 +30,20 @@ export interface EmbeddingParts {
   readonly observe?: (state: EmbeddingState) => void;
 }
 
-export interface CollectionContext extends Pick<CommonDeps, 'admission' | 'clock' | 'logger' | 'newId'> {
+export interface CollectionContext
+  extends Pick<CommonDeps, 'admission' | 'clock' | 'logger' | 'newId'>,
+    Pick<ProcessDeps, 'extractor' | 'files' | 'metrics' | 'pages'> {
   readonly repositories: CollectionRepositories;
   /** Without it, search uses words only. */
   readonly embedding?: EmbeddingParts | undefined;
   /** Without it, questions are not reranked. */
   readonly reranking?: RerankDeps | undefined;
-  /** Without it, no metrics are recorded. */
-  readonly metrics?: RecordMetrics | undefined;
-  readonly files: FileAccess;
   /** Encrypts the passwords of files. Null without an encryption key. */
   readonly encrypter: PasswordEncrypter | null;
   /** Delays work while the disk is nearly full. Default: no delay. */
   readonly space?: DiskSpace | undefined;
   readonly shares: StreamShares;
-  readonly extractor: Extractor;
   readonly pageReader: PageReader;
-  readonly pages: PageFetcher;
   readonly countTokens: CountTokens;
   readonly limits: CollectionLimits;
   /** Counts refused requests. Without it they are not counted. */

@@ -4,20 +4,20 @@ import {
   describeChunk,
 } from '../../stores/collections/chunks/answer-question.ts';
 import { type ChunkItems, createChunkItems } from '../../stores/collections/chunks/chunk-items.ts';
-import { type Chunks, createChunks } from '../../stores/collections/chunks/chunks.ts';
+import { createChunks } from '../../stores/collections/chunks/chunks.ts';
 import { type Collections, createCollections } from '../../stores/collections/collections.ts';
-import { createEmbeddingFailures, type EmbeddingFailures } from '../../stores/collections/embedding-failures.ts';
-import { createRecordPages, type RecordPages } from '../../stores/collections/pages/record-pages.ts';
-import type { DryRuns } from '../../stores/collections/records/dry-runs.ts';
+import { createEmbeddingFailures } from '../../stores/collections/embedding-failures.ts';
+import { createRecordPages } from '../../stores/collections/pages/record-pages.ts';
 import {
   createRecordEvents,
   eventDefaults,
   type RecordEvents,
 } from '../../stores/collections/records/record-events.ts';
 import { createRecordPasswords } from '../../stores/collections/records/record-passwords.ts';
-import { createRecordRows, type RecordRows } from '../../stores/collections/records/record-rows.ts';
-import { createRecordTexts, type RecordTexts } from '../../stores/collections/records/record-text.ts';
-import { createRecords, type Records } from '../../stores/collections/records/records.ts';
+import { createRecordRows } from '../../stores/collections/records/record-rows.ts';
+import { createRecordTexts } from '../../stores/collections/records/record-text.ts';
+import { createRecords } from '../../stores/collections/records/records.ts';
+import type { CollectionRoutesDeps } from '../../stores/collections/routes.ts';
 import { createDryRuns } from '../../stores/ingestion/dry-run.ts';
 import { startRechunker } from '../../stores/ingestion/rechunker.ts';
 import { openRecordWorker, workerDefaults } from '../../stores/ingestion/record-worker.ts';
@@ -29,16 +29,7 @@ import { createRankingScheduler } from '../../stores/search/query/schedule-ranki
 import type { CollectionContext } from './collection-context.ts';
 import { openVectorSearch } from './wire-vectors.ts';
 
-export interface CollectionServices {
-  readonly collections: Collections;
-  readonly failures: EmbeddingFailures;
-  readonly records: Records;
-  readonly chunks: Chunks;
-  readonly rows: RecordRows;
-  readonly texts: RecordTexts;
-  readonly pages: RecordPages;
-  readonly dryRuns: DryRuns;
-  readonly events: RecordEvents;
+export interface CollectionServices extends Omit<CollectionRoutesDeps, 'guard'> {
   /** Ends the streams, requeues the records in progress and waits until all work has stopped. */
   close(): Promise<void>;
 }

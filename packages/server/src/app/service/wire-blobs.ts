@@ -15,11 +15,11 @@ import { createBlobRepository } from '../../storage/repositories/blob-repository
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
 import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
 import type { BlobStore } from '../../stores/files/blob-store.ts';
-import { createDownloadOrder, type DownloadOrder } from '../../stores/files/download-order.ts';
-import type { FileRepository } from '../../stores/files/file-repository.ts';
+import { createDownloadOrder } from '../../stores/files/download-order.ts';
 import { finishDeletes, reconcileFiles } from '../../stores/files/maintenance/reconcile.ts';
-import { createDamageReport, type ReportDamage } from '../../stores/files/maintenance/report-damage.ts';
+import { createDamageReport } from '../../stores/files/maintenance/report-damage.ts';
 import { verifyBlobs } from '../../stores/files/maintenance/verify-blobs.ts';
+import type { FileRoutesDeps } from '../../stores/files/routes.ts';
 import { isDataFolder } from '../../stores/files/store-identity.ts';
 import { type BlobHealth, createBlobHealth, createUploadSpace } from '../../stores/files/upload-space.ts';
 import { createArtifactSweep } from '../../tools/artifacts/sweep-artifacts.ts';
@@ -29,11 +29,7 @@ import { openBlobStore } from './open-blobs.ts';
 import { verification } from './wire-node.ts';
 
 /** Stored content with the rows that refer to it. */
-export interface StoredFiles {
-  readonly files: FileRepository;
-  readonly blobs: BlobStore;
-  readonly reportDamage: ReportDamage;
-  readonly downloadOrder: DownloadOrder;
+export interface StoredFiles extends Pick<FileRoutesDeps, 'blobs' | 'downloadOrder' | 'files' | 'reportDamage'> {
   /** The detected problems of the stored content. */
   readonly conditions: BlobHealth['conditions'];
 }

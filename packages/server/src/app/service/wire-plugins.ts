@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createPluginsGuard } from '../../access/authentication.ts';
-import type { ResolveCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { type CheckSite, createCheckSite, guardSite, isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
@@ -28,7 +27,7 @@ import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
 import { createCallTool } from '../../tools/mcp/call-tool.ts';
 import { createPluginSearch } from '../../tools/mcp/toolsets/plugin-search.ts';
 import { openSvgConverter } from '../../tools/pictures/svg-converter.ts';
-import type { RequestEncrypter } from '../../tools/runs/async-run.ts';
+import type { AsyncRunsDeps } from '../../tools/runs/async-runs.ts';
 import { type AsyncRuns, createAsyncRuns } from '../../tools/runs/async-runs.ts';
 import { runRoutes } from '../../tools/runs/routes.ts';
 import { createRunEvents, eventDefaults, type RunEvents } from '../../tools/runs/run-events.ts';
@@ -245,11 +244,8 @@ async function openRunServices({
   return { runStore, repository, keepsInputs };
 }
 
-interface AsyncRunsOptions extends RunServices {
+interface AsyncRunsOptions extends RunServices, Pick<AsyncRunsDeps, 'encrypter' | 'hasBundle' | 'resolveCredentials'> {
   readonly executor: Executor;
-  readonly resolveCredentials: ResolveCredentials;
-  readonly hasBundle: (bundleId: string) => boolean;
-  readonly encrypter: RequestEncrypter | null;
 }
 
 /** Open it after the components that run plugins, so that it is closed before them. */

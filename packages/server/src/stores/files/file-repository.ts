@@ -1,4 +1,5 @@
 import type { FileListQuery, Purpose } from '@quartermaster/contract';
+import type { SnapshotBlob } from '../../platform/database-snapshot.ts';
 import type { CompletedClaim } from '../../platform/idempotency/idempotency-repository.ts';
 import type { Page } from '../../platform/page.ts';
 import type { FileReach } from '../../platform/permissions.ts';
@@ -168,11 +169,7 @@ export interface WrongUsage {
 /** Identifies content, which is stored once within a project. */
 export type StoredContent = Pick<NewFile['file'], 'projectId' | 'sha256'>;
 
-export interface StoredBlobRow {
-  readonly blobId: string;
-  readonly projectId: string | null;
-  readonly bytes: number;
-  readonly sha256: string;
+export interface StoredBlobRow extends Omit<SnapshotBlob, 'files'> {
   /** The recorded damage. */
   readonly damage: BlobDamage | null;
 }

@@ -1,20 +1,15 @@
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
-import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import { type Lease, WorkerStopping } from '../../platform/jobs/job.ts';
 import { type JobHandler, openWorker, type Worker } from '../../platform/jobs/worker.ts';
-import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
-import type { BackfillEnd, BackfillJob, StoredFailure, VectorRepository } from '../search/vector-repository.ts';
-import { embedSlice } from './embed-chunks.ts';
+import type { BackfillEnd, BackfillJob, StoredFailure } from '../search/vector-repository.ts';
+import { type EmbedDeps, embedSlice } from './embed-chunks.ts';
 
-export interface BackfillDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'newId'> {
-  readonly embedder: SharedEmbedder;
+export interface BackfillDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'newId'>, EmbedDeps {
   /** Whether collections without a model get the model of the embedder. */
   readonly adoptsCollections: boolean;
   /** Whether no other process uses the database, so that what a crash has interrupted continues immediately. */
   readonly alone: boolean;
-  readonly vectors: VectorRepository;
-  readonly space?: DiskSpace | undefined;
   readonly leaseMs: number;
   readonly pollMs: number;
   /** The delay before the second attempt, in milliseconds. It doubles with each further attempt, up to five minutes. */

@@ -1,16 +1,16 @@
-import type { VectorRole } from '@quartermaster/contract';
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import { retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
+import type { Job } from '../../platform/jobs/job.ts';
 import { divideTokens, toTextKey } from '../search/embedding/embedded-texts.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from '../search/embedding/embedder.ts';
 import type { SharedEmbedder } from '../search/embedding/share-embedder.ts';
 import type {
+  BackfillJob,
   MissingVector,
   NewVector,
   StoredFailure,
   VectorRepository,
-  VectorSetKey,
 } from '../search/vector-repository.ts';
 
 export type SliceEnd =
@@ -34,13 +34,7 @@ export interface EmbedDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
 const textRetries = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
 /** The chunks to embed: those without a vector in this set whose ids come after `reached`. */
-export interface Slice extends VectorSetKey {
-  readonly projectId: string;
-  readonly role: VectorRole;
-  /** Those of the set; 0 until its first vector is stored. */
-  readonly dimensions: number;
-  readonly reached: string;
-}
+export type Slice = Omit<BackfillJob, keyof Job>;
 
 /**
  * Embeds the next chunks of a collection that have no vector: as many as fill the concurrent calls of the embedder once.

@@ -14,16 +14,11 @@ import { derivedSecrets } from '../egress/signing/derived-secrets.ts';
 import { prepareInjection } from '../egress/signing/inject.ts';
 import { isSecret, type LentCredentials, lendCredentials } from './lend-credentials.ts';
 import { outputPartLimits } from './output-parts/output-part.ts';
+import type { SandboxLimits } from './sandbox/sandbox.ts';
 import { mostMemoryMb } from './sandbox/sandbox.ts';
 
 /** The upper limits of a run. A bundle may declare lower ones. */
-export interface ExecutionLimits {
-  /** Milliseconds for the whole run. */
-  readonly timeoutMs: number;
-  /** MiB of memory for a handler's process. */
-  readonly memoryMb: number;
-  /** The maximum processor time of a handler, in milliseconds. */
-  readonly cpuMs: number;
+export interface ExecutionLimits extends SandboxLimits {
   /** The maximum number of bytes of one decompressed upstream response. */
   readonly maxResponseBytes: number;
   /**
@@ -31,8 +26,6 @@ export interface ExecutionLimits {
    * artifacts.
    */
   readonly maxOutputBytes: number;
-  /** Outbound calls of one run. */
-  readonly maxRequests: number;
   readonly maxRedirects: number;
   /** Retries of an outbound call that may be repeated. */
   readonly maxRetries: number;
@@ -56,12 +49,8 @@ export const defaultLimits: ExecutionLimits = {
 };
 
 /** The network permissions and limits of one run, and the redactor for every text about it. */
-export interface RunPolicy {
+export interface RunPolicy extends Omit<SandboxLimits, 'maxOutputBytes'> {
   readonly egress: EgressPolicy & { readonly redactor: Redactor };
-  readonly timeoutMs: number;
-  readonly memoryMb: number;
-  readonly cpuMs: number;
-  readonly maxRequests: number;
   /** Only in bundles with `credential_places`. */
   readonly lent?: Pick<LentCredentials, 'handlerCredentials' | 'isUsed'> | undefined;
 }

@@ -1,7 +1,6 @@
 import type { PluginCall } from '@quartermaster/contract';
-import { type ResolveCredentials, resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
+import { resolveRequest } from '../../access/credential-profiles/resolve-credentials.ts';
 import { queues } from '../../platform/admission/queues.ts';
-import type { Audit } from '../../platform/audit/audit.ts';
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts';
 import type { PeriodicTask } from '../../platform/concurrency/periodic-task.ts';
@@ -12,30 +11,23 @@ import {
   type AsyncRunOptions,
   addFiles,
   prepareAsyncRun,
-  type RequestEncrypter,
   type StopReason,
   toStoredRequest,
 } from './async-run.ts';
+import type { RunPerformerDeps } from './perform-run.ts';
 import { createRunPerformer } from './perform-run.ts';
 import { claimLost, serviceStopping } from './problems.ts';
+import type { RecoveryDeps } from './recover-runs.ts';
 import { createRecovery } from './recover-runs.ts';
 import { createRunQueue, type QueueBounds } from './run-queue.ts';
 import type { AcceptedRun, RunKey, RunLease, RunRepository } from './run-repository.ts';
 
-export interface AsyncRunsDeps extends Pick<CommonDeps, 'admission' | 'clock' | 'logger'> {
+export interface AsyncRunsDeps
+  extends Pick<CommonDeps, 'admission' | 'clock' | 'logger'>,
+    Pick<RunPerformerDeps, 'audit' | 'changed' | 'keepsInputs' | 'owner'>,
+    Pick<RecoveryDeps, 'encrypter' | 'hasBundle' | 'resolveCredentials'> {
   readonly executor: Pick<Executor, 'prepare' | 'readFiles'>;
   readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
-  readonly resolveCredentials: ResolveCredentials;
-  /** null when the operator has configured no key. Credentials then stay in memory. */
-  readonly encrypter: RequestEncrypter | null;
-  readonly keepsInputs: (projectId: string | null) => boolean;
-  /** Whether this process can run plugins of the bundle. */
-  readonly hasBundle: (bundleId: string) => boolean;
-  /** Called when a run has begun or ended. */
-  readonly changed: (runId: string) => void;
-  /** The unique name of this process. */
-  readonly owner: string;
-  readonly audit?: Audit;
   readonly options?: Partial<AsyncRunsOptions>;
 }
 

@@ -23,7 +23,7 @@ export interface SpawnSettings {
 }
 
 /** A Node.js program, and what one kind of child (handlers, extraction processes) may access. */
-export interface IsolatedProgram {
+export interface IsolatedProgram extends Pick<IsolatedCommand, 'folder' | 'limits' | 'memoryMb'> {
   /** The module that runs. */
   readonly entry: string;
   readonly args: readonly string[];
@@ -34,11 +34,6 @@ export interface IsolatedProgram {
    * permission model resolves links on one side of the comparison only.
    */
   readonly readable: readonly string[];
-  /** Its working folder. */
-  readonly folder: string;
-  readonly limits: KernelLimits;
-  /** The memory limit of its control group, where groups are available. */
-  readonly memoryMb: number;
   /** Added to the priority value of the server, so that requests come before the work of the child. Default: 0. */
   readonly niceness?: number;
   /** Disables Node's permission model, to test what the kernel alone denies. */

@@ -1,26 +1,14 @@
 import type { ListQuery, Locator } from '@quartermaster/contract';
 import type { Page } from '../../../platform/page.ts';
+import type { ExtractedChunk } from '../../extraction/extraction.ts';
 import type { ScanBox } from '../../extraction/page-protocol.ts';
 import type { ChunkIndex } from '../../search/chunk-index.ts';
 
 /** A chunk with its terms, to be stored. Times are in milliseconds. */
-export interface NewChunk {
+export interface NewChunk extends Omit<ExtractedChunk, 'metadata'> {
   readonly id: string;
-  /** The position within the record, from 0. */
-  readonly ordinal: number;
-  readonly content: string;
-  readonly question: string | null;
-  readonly answer: string | null;
-  readonly numTokens: number;
   readonly metadata: Readonly<Record<string, unknown>>;
-  readonly locator: Locator | null;
-  /** Where the chunk stands on scanned pages, one box for each line. */
-  readonly boxes?: readonly ScanBox[];
   readonly createdAt: number;
-  /** The terms for the full-text index, as `search/analysis/tokenizer.ts` returns them, separated by blanks. */
-  readonly words: string;
-  /** The key of a pair, as `extraction/qa/pairs.ts` computes it. */
-  readonly rowKey?: string;
 }
 
 export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal' | 'rowKey' | 'boxes'> {

@@ -40,11 +40,9 @@ export interface NewRecord extends RecordSource {
 }
 
 /** A stored record. Times are in milliseconds. */
-export interface StoredRecord extends RecordSource {
-  readonly id: string;
-  readonly projectId: string;
-  readonly collectionId: string;
-  readonly metadata: Readonly<Record<string, string>>;
+export interface StoredRecord
+  extends RecordSource,
+    Pick<NewRecord, 'id' | 'projectId' | 'collectionId' | 'metadata' | 'createdAt'> {
   readonly status: RecordStatus;
   readonly stage: string;
   readonly percent: number;
@@ -53,7 +51,6 @@ export interface StoredRecord extends RecordSource {
   readonly numChunks: number;
   readonly error: RecordFailure | null;
   readonly report: Readonly<Record<string, unknown>> | null;
-  readonly createdAt: number;
   readonly updatedAt: number;
 }
 

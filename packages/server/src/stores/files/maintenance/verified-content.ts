@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import type { SnapshotBlob } from '../../../platform/database-snapshot.ts';
 import { BlobMissing, type BlobStore, type ByteRange, type OpenedBlob } from '../blob-store.ts';
 import { StoredContentDamaged } from '../file-access.ts';
 import type { ReportDamage } from './report-damage.ts';
@@ -9,12 +10,7 @@ export interface VerifiedContentDeps {
   readonly reportDamage: ReportDamage;
 }
 
-export interface ExpectedContent {
-  readonly blobId: string;
-  readonly projectId: string | null;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+export type ExpectedContent = Omit<SnapshotBlob, 'files'>;
 
 /**
  * Checks that the stored length equals that of the row.

@@ -1,12 +1,12 @@
-import type { Clock } from '../../../platform/clock.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import type { Assignment, Host } from './host.ts';
+import type { Assignment } from './host.ts';
 import { createKeyShares } from './key-shares.ts';
 import { createRunDurations } from './pipelining.ts';
 import { createRunQueue } from './run-queue.ts';
 import type { SandboxOutcome } from './sandbox.ts';
-import type { SlotHolder, SlotOwner, Slots } from './slots.ts';
+import type { SlotHolder } from './slots.ts';
 import type { PendingRun, Worker } from './worker.ts';
+import type { WorkerSetOptions } from './worker-set.ts';
 import { createWorkerSet } from './worker-set.ts';
 
 /**
@@ -24,19 +24,13 @@ export interface Pool extends SlotHolder {
   close(): Promise<void>;
 }
 
-export interface PoolOptions {
-  readonly owner: SlotOwner;
-  readonly startHost: () => Host;
-  readonly slots: Slots;
-  readonly clock: Clock;
+export interface PoolOptions extends Pick<WorkerSetOptions, 'clock' | 'onCrash' | 'owner' | 'slots' | 'startHost'> {
   readonly maxChildren: number;
   readonly queueLength: number;
   readonly recycleAfterRuns: number;
   readonly memoryMb: number;
   /** The least milliseconds that a run may wait, even if its own limit is shorter. A busy machine starts processes slowly. */
   readonly leastWaitMs: number;
-  /** Called when a process exited although the pool did not stop it. `printed` is its stderr tail, which is untrusted text. */
-  readonly onCrash: (printed: string) => void;
 }
 
 export function createPool(options: PoolOptions): Pool {
