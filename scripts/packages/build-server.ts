@@ -16,9 +16,11 @@ interface Manifest {
 /** The font of pictures, with its notice. It is in the repository, because no package has a font under a licence of the list. */
 const font = 'packages/server/src/tools/pictures/roboto';
 
+const recipes = 'packages/importers/recipes';
+
 /** The archive holds the part of these packages that `importer` needs. Whole, they take 3 MB, most of it types. */
 const isBundled = (name: string) => name.startsWith('@scalar/');
-const importer = 'packages/importers/src/openapi/document.js';
+const importer = 'packages/importers/src/openapi/read-document.js';
 
 /** Writes the folder of the package `quartermaster` into `out`. @param compiled the folder that `compile` wrote @returns its path */
 export async function buildServer(root: string, compiled: string, out: string): Promise<string> {
@@ -28,6 +30,7 @@ export async function buildServer(root: string, compiled: string, out: string): 
   removeComments(folder);
   copyProgramFiles(root, folder);
   copyBundles(join(root, 'bundles'), join(folder, 'bundles'));
+  cpSync(join(root, recipes), join(folder, recipes), { recursive: true });
   writeComponents(root, folder);
   const manifest = writeManifest(root);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

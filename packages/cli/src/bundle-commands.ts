@@ -73,6 +73,8 @@ export function bundleCommands(): Command {
 
 interface ImportArguments extends JsonOption, Omit<ImportOptions, 'rename'> {
   readonly out: string;
+  /** A name, or the path of a file. */
+  readonly recipe?: string;
   readonly rename?: Record<string, string>;
 }
 
@@ -84,13 +86,14 @@ function importCommand(): Command {
     .option('--server <url>', 'base URL of the API, if the document does not have a complete one')
     .option('--operations <list>', 'import only these operationIds: a,b', readList)
     .option('--rename <pairs>', 'plugin ids by operationId: a=b,c=d', readPairs)
+    .option('--recipe <name>', 'import what this recipe chooses, or the recipe in a file NAME.yaml')
     .description('generate a declarative bundle from an OpenAPI document (offline)')
     .option(...jsonOption)
-    .action(async (file: string, { out, json, ...options }: ImportArguments) => {
-      const { importOpenApi } = await import('@quartermaster/importers/openapi');
+    .action(async (file: string, { out, json, recipe, ...options }: ImportArguments) => {
       const { writeBundle } = await import('./bundles/write-bundle.ts');
       const { schemaChecks } = await import('@quartermaster/server/authoring');
-      const imported = importOpenApi(await readFile(file, 'utf8'), schemaChecks, options);
+      const { importDocument } = await import('./bundles/import-document.ts');
+      const imported = await importDocument(await readFile(file, 'utf8'), recipe, schemaChecks, options);
       const folder = await writeBundle(out, imported);
       const { report } = imported;
       if (json === true) {

@@ -12,6 +12,7 @@ export function addInstallCommands(bundle: Command): void {
   addTrustCommands(bundle);
   addPackageCommands(bundle);
   addSearchCommand(bundle);
+  addRecipesCommand(bundle);
   bundle
     .command('remove')
     .argument('<id>', 'id of an installed bundle')
@@ -42,6 +43,26 @@ export function addInstallCommands(bundle: Command): void {
           changed.length === 0 ? 'as installed' : `changed: ${changed.join(', ')}`,
         ]),
       );
+    });
+}
+
+function addRecipesCommand(bundle: Command): void {
+  bundle
+    .command('recipes')
+    .description('list the recipes for "bundle add --recipe"')
+    .option(...jsonOption)
+    .action(async ({ json }: JsonOption) => {
+      const { listRecipes, readRecipe } = await import('@quartermaster/importers/recipes');
+      const rows = listRecipes().map((name) => {
+        const { document, plugins, server } = readRecipe(name);
+        return { name, server, plugins: plugins.map(({ id }) => id), document: document.url };
+      });
+      if (json === true) for (const row of rows) printJson(row);
+      else
+        printTable(
+          ['RECIPE', 'SERVER', 'PLUGINS'],
+          rows.map(({ name, server, plugins }) => [name, server, plugins.join(', ')]),
+        );
     });
 }
 

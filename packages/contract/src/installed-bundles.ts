@@ -58,9 +58,19 @@ const Operations = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500, description }));
 const CredentialName = Type.String({ maxLength: 64, pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' });
 
+export const bundleIdPattern = '^[a-z][a-z0-9_]{0,63}$';
+
 const document = {
   url: Type.Optional(
     Type.String({ ...Url, description: 'URL of the document, or of an MCP server that requires no credentials.' }),
+  ),
+  recipe: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      pattern: bundleIdPattern,
+      description:
+        'Name of a recipe, which chooses operations, hosts and credentials. Without `content` and `url`, it names the document too.',
+    }),
   ),
   server: Type.Optional(
     Type.String({ ...Url, description: 'URL of the API, if the document does not have a complete one.' }),
@@ -156,7 +166,6 @@ export const InstalledBundle = Type.Object({
 });
 export type InstalledBundle = Static<typeof InstalledBundle>;
 
-export const bundleIdPattern = '^[a-z][a-z0-9_]{0,63}$';
 export const packageNamePattern = '^@[a-z0-9-]{1,64}/[a-z0-9][a-z0-9._-]{0,127}$';
 /** An exact version. */
 export const packageVersionPattern = '^[0-9]{1,9}\\.[0-9]{1,9}\\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,64})?$';

@@ -10,6 +10,7 @@ type Source = BundlePlanRequest['source'];
 export interface SourceOptions {
   readonly from?: string;
   readonly mcp?: string;
+  readonly recipe?: string;
   readonly server?: string;
   readonly operations?: string[];
   readonly bearer?: string;
@@ -22,18 +23,23 @@ const mostBytes = 40 * 2 ** 20;
 
 /** Recognises what is installed: a package by its name, a URL by the options or the answer, and a file by its first bytes. */
 export async function findSource(name: string | undefined, options: SourceOptions): Promise<Source> {
-  const { from, mcp, server, operations } = options;
+  const { from, mcp, recipe, server, operations } = options;
   const [given, ...others] = [name, from, mcp].filter((one) => one !== undefined);
-  if (given === undefined || others.length > 0)
-    throw new CommandError(exitCodes.usage, 'Name one package, file or URL, or one MCP server with --mcp.');
   const chosen = operations === undefined ? {} : { operations };
+  const named = recipe === undefined ? {} : { recipe };
+  const api = { kind: 'openapi', ...(server === undefined ? {} : { server }), ...named, ...chosen } as const;
+  if (given === undefined && recipe !== undefined) return api;
+  if (given === undefined || others.length > 0)
+    throw new CommandError(
+      exitCodes.usage,
+      'Name one package, file or URL, one MCP server with --mcp, or one recipe with --recipe.',
+    );
   const url = mcp ?? (options.bearer === undefined && options.header === undefined ? undefined : given);
   if (url !== undefined && /^https?:\/\//.test(url)) {
     const { bearer, header: headers, credentials } = options;
     const access = { ...(bearer === undefined ? {} : { bearer }), ...(headers === undefined ? {} : { headers }) };
     return { kind: 'mcp', url, ...access, credentials: await readCredentials(credentials), ...chosen };
   }
-  const api = { kind: 'openapi', ...(server === undefined ? {} : { server }), ...chosen } as const;
   if (/^https?:\/\//.test(given)) return { ...api, url: given };
   if (isPackage(given) && from === undefined) return { kind: 'piece', ...readPackage(given) };
   const bytes = await readBounded(given);

@@ -24,6 +24,10 @@ export function addPackageCommands(bundle: Command): void {
       '[source]',
       'package of a piece, archive (.qmb), package file (.tgz), OpenAPI document (file or URL), or URL of an MCP server',
     )
+    .option(
+      '--recipe <name>',
+      'install what this recipe chooses from the document; without a source it finds the document itself',
+    )
     .option('--mcp <url>', 'install the tools of this MCP server (Streamable HTTP)')
     .option('--from <file>', 'install this file, whatever its name is')
     .option('--id <id>', 'id of the bundle (default: from the name of the source)')
@@ -40,7 +44,7 @@ export function addPackageCommands(bundle: Command): void {
     .description('show what a bundle may do, and install it after confirmation');
   withPlanOptions(add).action(
     async (name: string | undefined, options: PlanOptions & SourceOptions & { id?: string }) => {
-      const { id, from, mcp, server, operations, bearer, header, credentials, ...others } = options;
+      const { id, from, mcp, recipe, server, operations, bearer, header, credentials, ...others } = options;
       const { findSource } = await import('./bundle-source.ts');
       const source = await findSource(name, options);
       await planAndInstall({ source, ...(id === undefined ? {} : { bundle_id: id }) }, others);

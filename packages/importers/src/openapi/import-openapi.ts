@@ -28,6 +28,8 @@ export interface ImportedBundle {
   readonly report: ImportReport;
   /** The name that the document states. */
   readonly licence?: string | null;
+  /** That of the API. Default: `provider`. */
+  readonly host?: string;
 }
 
 export interface ImportReport {
@@ -94,7 +96,7 @@ const noCredentials =
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-function operationsOf(document: OpenApiDocument): Operation[] {
+export function operationsOf(document: OpenApiDocument): Operation[] {
   const paths = isJson(document.root.paths) ? Object.entries(document.root.paths) : [];
   return paths.flatMap(([path, value]) => {
     const item = document.follow(value);
@@ -122,7 +124,7 @@ function nameOf(
   return freePluginId(pluginId, taken);
 }
 
-function titleOf(document: OpenApiDocument): string {
+export function titleOf(document: OpenApiDocument): string {
   return textOf(Reflect.get(Object(document.root.info), 'title')) || 'Imported API';
 }
 

@@ -33,6 +33,8 @@ export interface OperationContext {
   readonly document: OpenApiDocument;
   readonly credentials: Credentials;
   readonly servers: Servers;
+  /** Default: shortens large schemas. */
+  readonly fit?: typeof fitSchema;
 }
 
 const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head']);
@@ -73,8 +75,9 @@ export function importOperation(
     ...formSecrets(parts, security.token, context),
   ];
   const url = fillPath(path, parts);
-  const input = fitSchema(inputSchema(parts, converter.definitions()), context.document.checks);
-  const answered = fitSchema(output.output_schema, context.document.checks);
+  const { fit = fitSchema } = context;
+  const input = fit(inputSchema(parts, converter.definitions()), context.document.checks);
+  const answered = fit(output.output_schema, context.document.checks);
   return {
     plugin: {
       name: titleOf(asked),

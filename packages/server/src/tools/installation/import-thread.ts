@@ -2,12 +2,18 @@ import { parentPort } from 'node:worker_threads';
 import { bundleFiles } from '@quartermaster/importers/bundle-files';
 import { importMcp, type McpAccess, type McpChoices, type McpSnapshot } from '@quartermaster/importers/mcp';
 import { type ImportedBundle, type ImportOptions, importOpenApi } from '@quartermaster/importers/openapi';
+import { applyRecipe, type Recipe } from '@quartermaster/importers/recipes';
 import { schemaChecks } from '../catalogue/schema/schema-checks.ts';
 import { digestOf } from '../execution/remote-tools/tool-definition.ts';
 import { packFiles } from './pack-files.ts';
 
 export type ImportRequest =
-  | { readonly kind: 'openapi'; readonly text: string; readonly options: ImportOptions }
+  | {
+      readonly kind: 'openapi';
+      readonly text: string;
+      readonly recipe: Recipe | undefined;
+      readonly options: ImportOptions;
+    }
   | { readonly kind: 'mcp'; readonly snapshot: McpSnapshot; readonly choices: McpChoices; readonly access: McpAccess };
 
 export type ImportAnswer =
@@ -27,8 +33,8 @@ function answerOf(request: ImportRequest): ImportAnswer {
   try {
     const imported = importBundle(request);
     const files = new Map([...bundleFiles(imported)].map(([name, text]) => [name, Buffer.from(text)]));
-    const { bundle, licence = null, report } = imported;
-    return { bytes: packFiles(files), name: String(bundle.provider), licence, warnings: warningsOf(report) };
+    const { bundle, host = String(bundle.provider), licence = null, report } = imported;
+    return { bytes: packFiles(files), name: host, licence, warnings: warningsOf(report) };
   } catch (error) {
     if (error instanceof RangeError) return { reason: 'it is nested too deeply, or refers to itself too often' };
     return { reason: error instanceof Error ? error.message.slice(0, 500) : String(error) };
@@ -36,7 +42,12 @@ function answerOf(request: ImportRequest): ImportAnswer {
 }
 
 function importBundle(request: ImportRequest): ImportedBundle {
-  if (request.kind === 'openapi') return importOpenApi(request.text, schemaChecks, request.options);
+  if (request.kind === 'openapi') {
+    const { text, recipe, options } = request;
+    return recipe === undefined
+      ? importOpenApi(text, schemaChecks, options)
+      : applyRecipe(text, recipe, schemaChecks, options);
+  }
   const { snapshot, choices, access } = request;
   return importMcp(snapshot, { choices, access, checks: { ...schemaChecks, digestOf } });
 }

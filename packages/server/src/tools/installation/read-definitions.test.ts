@@ -80,6 +80,23 @@ test('an MCP server is recognised by its answers, and what it is read from is re
   assert.deepEqual(named.source, { kind: 'mcp', url, bearer: 'TOKEN' });
 });
 
+test('a recipe names the document, and an unknown recipe or another document is refused', async () => {
+  const asked: string[] = [];
+  const send: Outbound['send'] = async ({ url }) => {
+    asked.push(url);
+    return { kind: 'response', status: 200, body: Buffer.from(JSON.stringify(things)) } as EgressResult;
+  };
+  const fetching = createReadDefinitions({ ...noNetwork, send });
+  const other = /for the document "Stripe API"; this one is "Things"/;
+  await assert.rejects(fetching({ kind: 'openapi', recipe: 'stripe' }, undefined, signal), other);
+  assert.match(asked.join(), /^https:\/\/raw\.githubusercontent\.com\/stripe\/openapi\//);
+  await assert.rejects(read({ ...openapi(JSON.stringify(things)), recipe: 'stripe' }, undefined, signal), other);
+  await assert.rejects(read({ kind: 'openapi', recipe: 'no_such' }, undefined, signal), {
+    code: 'REQUEST_VALIDATION_ERROR',
+    message: /There is no recipe "no_such"\. There are: .*stripe/,
+  });
+});
+
 const nested = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count);
 /** Each list holds the one before ten times. */
 const bomb = `openapi: 3.1.0\na0: &a0 [x]\n${Array.from({ length: 12 }, (_, n) => `a${n + 1}: &a${n + 1} [${`*a${n},`.repeat(10)}]`).join('\n')}`;

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type BundlePlanRequest, mostDocumentBytes, type PackageFacts } from '@quartermaster/contract';
+import type { Recipe } from '@quartermaster/importers/recipes';
 import { askThread } from '../../platform/concurrency/ask-thread.ts';
 import type { Outbound, OutboundPolicy } from '../../platform/outbound.ts';
 import { moduleUrl } from '../../platform/server-process/module-path.ts';
@@ -40,10 +41,13 @@ const defaultLimits: ImportLimits = { heapMb: 1024, timeMs: 180_000 };
 export function createReadDefinitions(outbound: Outbound, limits: ImportLimits = defaultLimits): ReadDefinitions {
   async function readApi(source: ApiSource, id: string | undefined, signal: AbortSignal): Promise<Definitions> {
     const { content, ...remembered } = source;
-    const text = await readDocument(source, outbound, signal);
+    const recipe = source.recipe === undefined ? undefined : await readOwnRecipe(source.recipe);
+    const isNamed = content !== undefined || source.url !== undefined || recipe === undefined;
+    const named = isNamed ? source : { ...source, url: recipe.document.url };
+    const text = await readDocument(named, outbound, signal);
     const options = { id, server: source.server, operations: source.operations };
     const integrity = integrityOf(Buffer.from(text));
-    const converted = await convert({ kind: 'openapi', text, options }, limits, signal);
+    const converted = await convert({ kind: 'openapi', text, recipe, options }, limits, signal);
     return { ...converted, integrity, source: content === undefined ? remembered : null };
   }
 
@@ -66,9 +70,9 @@ export function createReadDefinitions(outbound: Outbound, limits: ImportLimits =
 
   return async (source, id, signal) => {
     if (source.kind === 'mcp') return await readServer(source, id, signal);
-    const { url, server, operations } = source;
+    const { url, recipe, server, operations } = source;
     const api = () => readApi(source, id, signal);
-    if (url === undefined || server !== undefined) return await api();
+    if (url === undefined || server !== undefined || recipe !== undefined) return await api();
     const wanted = { kind: 'mcp' as const, url, ...(operations === undefined ? {} : { operations }) };
     // A server may answer GET with a stream that does not end, so the usual names are tried first.
     const isNamed = /\/(mcp|sse)\/?$/.test(URL.parse(url)?.pathname ?? '');
@@ -81,6 +85,15 @@ export function createReadDefinitions(outbound: Outbound, limits: ImportLimits =
       }),
     );
   };
+}
+
+async function readOwnRecipe(name: string): Promise<Recipe> {
+  const { readRecipe } = await import('@quartermaster/importers/recipes');
+  try {
+    return readRecipe(name);
+  } catch (error) {
+    throw importRefused(error instanceof Error ? error.message : String(error));
+  }
 }
 
 type ApiSource = Extract<Source, { kind: 'openapi' }>;

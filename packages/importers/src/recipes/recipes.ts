@@ -1,0 +1,3 @@
+export { applyRecipe } from './apply-recipe.ts';
+export { listRecipes, readRecipe } from './own-recipes.ts';
+export { parseRecipe, type Recipe } from './recipe.ts';

@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readDocument } from '../../bench/piece-documents.ts';
+import { judge, type SentRequest } from '../../bench/piece-verdicts.ts';
+import type { Received } from '../bundles/bundle-fixture.ts';
+
+/** @param url an address at the host that the test server stands in for */
+export function receivedFor(received: readonly Received[], action: string, url: string): SentRequest[] {
+  const { host } = new URL(url.replaceAll(/\{[^}]*\}/g, 'x'));
+  return received.map(({ method, path, query, headers, bytes }) => ({
+    action,
+    host,
+    method,
+    path: query.size === 0 ? path : `${path}?${query}`,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: bytes,
+  }));
+}
+
+/** Compares requests with a document. @param server an address that replaces those of the document */
+export async function judgeBy(file: string, how: { server: string | undefined; judged: readonly SentRequest[] }) {
+  const { server, judged } = how;
+  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-vendors-'));
+  try {
+    const document = requestsOf(Object(await readDocument(file)), judged);
+    const copy = join(folder, 'document.json');
+    await writeFile(
+      copy,
+      JSON.stringify(server === undefined ? document : { ...document, servers: [{ url: server }] }),
+    );
+    return await judge(judged, [copy]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The document without the schemas of answers, which the mock needs minutes to resolve and nobody judges. It also leaves out optional
+ * objects of style `deepObject` that no request sends: the mock would take them for empty objects, and miss their required members.
+ */
+function requestsOf(document: Members, judged: readonly SentRequest[]): object {
+  const sent = judged
+    .map(({ path, body }) => decodeURIComponent(`${path} ${/%5B/i.test(`${body}`) ? body : ''}`))
+    .join(' ');
+  const isAbsent = ([name, { style }]: [string, Members]) => style === 'deepObject' && !sent.includes(`${name}[`);
+  const shorten = (operation: Members): Members => {
+    const { parameters = [], requestBody }: { parameters?: unknown; requestBody?: unknown } = operation;
+    const kept = [parameters]
+      .flat()
+      .map(Object)
+      .filter((one) => one.required === true || !isAbsent([one.name, one]));
+    const form = Object(requestBody).content?.['application/x-www-form-urlencoded'];
+    const absent = Object.entries<Members>(Object(form?.encoding)).filter(isAbsent);
+    for (const [name] of absent) if (!form.schema?.required?.includes(name)) delete form.schema?.properties?.[name];
+    return { ...operation, parameters: kept, responses: { 200: { description: 'Done.' } } };
+  };
+  const paths = Object.entries(Object(document.paths)).map(([path, item]) => {
+    const members = Object.entries<Members>(Object(item)).map(([name, member]) => {
+      return [name, Object(member).responses === undefined ? member : shorten(member)];
+    });
+    return [path, Object.fromEntries(members)];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
