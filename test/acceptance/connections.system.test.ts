@@ -7,7 +7,7 @@ import { setUp } from '../support/administrator.ts';
 import { send, serve } from '../support/http.ts';
 import { providerClient, signInAtProvider, startIdentityProvider } from '../support/identity-provider.ts';
 import { databaseFor } from '../support/postgres.ts';
-import { succeed } from '../support/run-command.ts';
+import { runCommand, succeed } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const providerOrigin = 'https://provider.example';
@@ -194,7 +194,10 @@ test('[connections] a process killed while it waits for a token leaves a connect
   const { provider } = place;
   const start = () => startService(t, { folder: place.data, settings: place.settings });
   const first = await start();
-  await setClient(first);
+  const command = { folder: place.data, settings: place.settings };
+  const client = ['bundle', 'client', 'set', 'mailbox', '--client-id', providerClient.id];
+  const set = await succeed({ ...command, input: `${providerClient.secret}\n` }, ...client);
+  assert.equal(set, `redirect URI: ${publicUrl}/connect/callback`);
   const link = await call(first, '/v1/connections', { bundle_id: 'mailbox', end_user: 'user-42' });
   const { cookie, path } = await authorise(first, place, link.body.data.connect_url);
   const asked = Promise.withResolvers<void>();
@@ -216,4 +219,15 @@ test('[connections] a process killed while it waits for a token leaves a connect
   const confirm = second.filesUrl + String(answer.headers.get('location'));
   await fetch(confirm, { method: 'POST', headers: { ...form, cookie: flow.cookie }, body: 'decision=connect' });
   assert.equal((await execute(second, id)).status, 200);
+  const stored = JSON.parse(await succeed(command, 'bundle', 'client', 'show', 'mailbox', '--json'));
+  assert.deepEqual(stored, {
+    ...{ bundle_id: 'mailbox', client_id: providerClient.id },
+    redirect_uri: `${publicUrl}/connect/callback`,
+  });
+  const caller = { environment: { QUARTERMASTER_PLUGINS_URL: second.pluginsUrl, QUARTERMASTER_API_KEY: second.key } };
+  assert.match(await succeed(caller, 'connections', 'list', '--end-user', 'user-42'), /mailbox.*user-42.*active.*ada@/);
+  await succeed(caller, 'connections', 'delete', id);
+  assert.equal((await call(second, `/v1/connections/${id}`)).status, 404);
+  await succeed(command, 'bundle', 'client', 'delete', 'mailbox');
+  assert.equal((await runCommand(command, 'bundle', 'client', 'delete', 'mailbox')).code, 66);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import type { ImportOptions } from '@quartermaster/importers/openapi';
 import { Command } from 'commander';
+import { clientCommands } from './credential-commands.ts';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
 import { type JsonOption, jsonOption, printError, printJson, printResult, say } from './output/print.ts';
@@ -67,7 +68,7 @@ export function bundleCommands(): Command {
   const imports = new Command('import').description('generate a bundle from an OpenAPI document or an MCP server');
   imports.addCommand(importCommand());
   imports.addCommand(mcpImportCommand((folder, options) => check(folder, options)));
-  bundle.addCommand(imports);
+  bundle.addCommand(imports).addCommand(clientCommands());
   return bundle;
 }
 

@@ -118,7 +118,9 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
     async submit(token, given) {
       const of = await describe(token);
       if (of.bundle.oauth !== undefined) throw new ConnectError('link_unknown');
-      const credentials = deps.readCredentials(of.row.bundleId, given);
+      const { projectId, bundleId } = of.row;
+      const credentials = deps.readCredentials(bundleId, given);
+      await deps.verify(projectId, bundleId, credentials);
       await steps.useOnce(linkModel, token, of);
       const facts = { account: null, accessExpiresAt: null, refreshAt: null };
       return await finish(of, { secrets: { credentials }, facts });

@@ -1,3 +1,4 @@
+import type { Problem } from '../../platform/problem.ts';
 import type { ConnectError, Connecting } from './connect-steps.ts';
 import type { CredentialField } from './connections.ts';
 
@@ -9,9 +10,11 @@ const english = {
   user: 'In {application} you are {user}.',
   scopes: 'It asks for:',
   caution:
-    'Continue only if you started this in {application} yourself. If somebody sent you this link, close the page.',
+    'Continue only if you started this in {application} yourself. If another person sent you this link, close the page.',
   continue: 'Continue to {service}',
   fields: 'Enter your credentials of {service}. They are stored encrypted, and {application} never sees them.',
+  rejected: '{service} does not accept these credentials. They were not stored. Check them and enter them again.',
+  unverified: '{service} could not check these credentials. They were not stored. Try again in a minute.',
   save: 'Connect',
   account: 'Account',
   confirm: 'Allow {application} to use this {service} account?',
@@ -37,6 +40,8 @@ const chinese: Words = {
   caution: '只有当您自己在 {application} 中开始了此操作时才继续。如果这个链接是别人发给您的，请关闭此页面。',
   continue: '前往 {service}',
   fields: '请输入您的 {service} 凭据。凭据会加密保存，{application} 看不到它们。',
+  rejected: '{service} 不接受这些凭据。凭据未保存。请检查后重新输入。',
+  unverified: '{service} 无法检查这些凭据。凭据未保存。请稍后再试。',
   save: '连接',
   account: '账户',
   confirm: '允许 {application} 使用这个 {service} 账户吗？',
@@ -88,17 +93,20 @@ export function createConnectPages(language: Language) {
     scopes.length === 0
       ? ''
       : `${paragraph('scopes', of)}<ul>${scopes.map((scope) => `<li>${escapeText(visible(scope))}</li>`).join('')}</ul>`;
+  const explain = (of: Connecting, { code, message }: Pick<Problem, 'code' | 'message'>) => {
+    if (code === 'REQUEST_VALIDATION_ERROR') return escapeText(visible(message));
+    return say(code === 'CREDENTIALS_VALIDATION_ERROR' ? 'rejected' : 'unverified', of);
+  };
   const form = (action: string, content: string) =>
     `<form method="post" action="${escapeText(action)}">${content}</form>`;
 
   return {
     /** What a link is for. */
-    link: (of: Connecting, action: string, wrong = ''): ConnectPage => {
+    link: (of: Connecting, action: string, wrong?: Pick<Problem, 'code' | 'message'>): ConnectPage => {
       const isForm = of.bundle.oauth === undefined;
       const fields = of.bundle.fields.map(fieldOf).join('');
-      const next = isForm
-        ? `${paragraph('fields', of)}${wrong === '' ? '' : `<p role="alert">${escapeText(visible(wrong))}</p>`}`
-        : '';
+      const alert = wrong === undefined ? '' : `<p role="alert">${explain(of, wrong)}</p>`;
+      const next = isForm ? paragraph('fields', of) + alert : '';
       const button = `<button>${say(isForm ? 'save' : 'continue', of)}</button>`;
       const asked = scopeList(of, of.row.connection.asked);
       const about = heading(of) + paragraph('asks', of) + paragraph('user', of) + asked + paragraph('caution', of);

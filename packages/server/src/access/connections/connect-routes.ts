@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ErrorCode } from '@quartermaster/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { sourceOf } from '../../platform/audit/audit.ts';
@@ -18,6 +19,11 @@ export interface ConnectRoutesDeps {
   readonly baseUrl: () => string;
 }
 
+/** Errors after which the person can enter the credentials again. */
+const entryErrors: ReadonlySet<ErrorCode> = new Set([
+  ...(['REQUEST_VALIDATION_ERROR', 'CREDENTIALS_VALIDATION_ERROR', 'TOO_MANY_REQUESTS'] as const),
+  ...(['PROVIDER_ERROR', 'PROVIDER_RATE_LIMITED', 'PLUGIN_TIMEOUT'] as const),
+]);
 const longestBody = 64 * 1024;
 const params = Type.Object({ token: Type.String({ minLength: 43, maxLength: 43 }) });
 const Query = Type.Object({ state: Type.Optional(Type.String({ maxLength: 128 })) });
@@ -54,8 +60,8 @@ function linkRoutes(app: App, { flow, origins, baseUrl }: ConnectRoutesDeps): vo
         try {
           return await finish(request, pages, await flow.submit(token, entered(of, request.body)));
         } catch (error) {
-          if (!(error instanceof Problem) || error.code !== 'REQUEST_VALIDATION_ERROR') throw error;
-          return pages.link(of, action(token), error.message);
+          if (!(error instanceof Problem) || !entryErrors.has(error.code)) throw error;
+          return pages.link(of, action(token), error);
         }
       }
       const { state, secret, url } = await flow.start(token);

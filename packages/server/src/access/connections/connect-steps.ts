@@ -10,6 +10,11 @@ export interface ConnectFlowDeps extends ConnectionsDeps {
   readonly findProject: (projectId: string) => Promise<{ readonly name: string } | undefined>;
   /** @throws Problem REQUEST_VALIDATION_ERROR by the schema of the bundle */
   readonly readCredentials: (bundleId: string, credentials: Record<string, unknown>) => Record<string, unknown>;
+  /**
+   * Asks the third party whether credentials work, where the bundle declares how.
+   * @throws Problem CREDENTIALS_VALIDATION_ERROR when they are wrong, another one when the third party does not say so
+   */
+  readonly verify: (projectId: string, bundleId: string, credentials: Record<string, unknown>) => Promise<void>;
 }
 
 /** Why a page cannot continue. Its person sees a text for it. */

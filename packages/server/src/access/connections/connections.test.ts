@@ -150,6 +150,13 @@ test('a bundle with an API key is connected with a form, and the application ret
   assert.match((await app.get(link.connect_url)).body, /name="KEY" type="password"/);
   const wrong = await app.post(link.connect_url, { OTHER: 'x' });
   assert.match(wrong.body, /role="alert"/);
+  const rejected = await app.post(link.connect_url, { KEY: 'wrong' });
+  assert.match(rejected.body, /role="alert">.*Weather.* does not accept these credentials/);
+  const away = await app.post(link.connect_url, { KEY: 'away' }, { 'accept-language': 'zh-CN' });
+  assert.match(away.body, /无法检查这些凭据/);
+  for (const { body } of [rejected, away]) assert.doesNotMatch(body, /text of the third party/);
+  const row = await app.rows.get(app.project.id, link.connection_id);
+  assert.deepEqual(app.rows.open(row).credentials, {}, 'nothing is stored before the check');
   const done = await app.post(link.connect_url, { KEY: 'key of user-42' });
   const back = new URL(leavesFor(done.body));
   assert.equal(

@@ -43,6 +43,7 @@ import { type SweepResult, sweepOrphans } from '../../stores/files/maintenance/s
 import { assertDataFolder } from '../../stores/files/store-identity.ts';
 import type { Installation } from '../../tools/installation/installation.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
+import { administerClients, type ClientAdministration } from './administer-clients.ts';
 import { type BlobStoreContext, openBlobStore } from './open-blobs.ts';
 import { openPluginSandbox } from './wire-execution.ts';
 import { openInstallation } from './wire-installation.ts';
@@ -52,6 +53,7 @@ export interface Administration extends StoreAdministration {
   readonly projects: Projects;
   readonly profiles: ProfileMaintenance;
   readonly events: Pick<AuditRepository, 'list'>;
+  readonly clients: ClientAdministration;
   /** Installs bundles from packages. A running service loads the changes. */
   withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T>;
   /**
@@ -121,6 +123,7 @@ export async function withAdministration(work: (administration: Administration) 
         const context = { config, database, audit, clock, newId, ...own, sandbox: openPluginSandbox(own) };
         return await use(openInstallation(context, { blobs, reportDamage }));
       },
+      clients: administerClients({ config, database, audit, newId }),
       projects: createProjects({ repository, audit, clock, newId }),
       profiles: createProfileMaintenance({
         repository: createCredentialProfileRepository(database),

@@ -4,6 +4,7 @@ import { createOriginCheck } from '../../access/accounts/same-origin.ts';
 import { createBundleClients } from '../../access/connections/bundle-clients.ts';
 import { createConnectFlow, redirectUriOf } from '../../access/connections/connect-flow.ts';
 import { connectRoutes } from '../../access/connections/connect-routes.ts';
+import type { ConnectFlowDeps } from '../../access/connections/connect-steps.ts';
 import { createConnectionMetrics } from '../../access/connections/connection-metrics.ts';
 import { createConnectionRows } from '../../access/connections/connection-rows.ts';
 import { type ConnectionsDeps, createConnections } from '../../access/connections/connections.ts';
@@ -18,6 +19,7 @@ import {
 import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
 import type { ResolveCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
 import { credentialProfileRoutes } from '../../access/credential-profiles/routes.ts';
+import { keyless } from '../../platform/admission/owner.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Guard, ManagerGuard } from '../../platform/http/guard.ts';
@@ -36,6 +38,8 @@ import { credentialProperties } from '../../tools/catalogue/manifest/check-crede
 import { inLanguage } from '../../tools/catalogue/manifest/languages.ts';
 import { getBundle } from '../../tools/catalogue/problems.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
+import type { Executor } from '../../tools/execution/executor.ts';
+import { outcomeProblem } from '../../tools/execution/problems.ts';
 import type { ServiceContext } from './context.ts';
 
 const hour = 3_600_000;
@@ -52,6 +56,7 @@ function openClients({ database, clock, newId }: ServiceContext, encrypter: Encr
 
 interface CredentialParts {
   readonly catalogue: () => Catalogue;
+  readonly executor: Pick<Executor, 'verifyCredentials'>;
   readonly encrypter: Encrypter | null;
 }
 
@@ -73,7 +78,7 @@ export function serveCredentials(
   return { resolve, servePages };
 }
 
-function openProfiles(context: ServiceContext, { catalogue, encrypter }: CredentialParts) {
+function openProfiles(context: ServiceContext, { catalogue, encrypter }: Omit<CredentialParts, 'executor'>) {
   const repository = createCredentialProfileRepository(context.database);
   const read: CredentialProfilesDeps['readCredentials'] = (bundleId, credentials, permissions) =>
     readCredentials(getBundle(catalogue().visibleTo(permissions ?? everyPermission), bundleId), credentials);
@@ -81,7 +86,7 @@ function openProfiles(context: ServiceContext, { catalogue, encrypter }: Credent
 }
 
 /** Requests to providers have a broker of their own. */
-function openConnections(context: ServiceContext, { catalogue, encrypter }: CredentialParts) {
+function openConnections(context: ServiceContext, { catalogue, executor, encrypter }: CredentialParts) {
   const { config, database, logger, resources } = context;
   const outbound = createBroker({ overrides: config.egressOverrides, allow: config.egressAllow, version, logger });
   resources.defer(() => outbound.close());
@@ -113,6 +118,7 @@ function openConnections(context: ServiceContext, { catalogue, encrypter }: Cred
     ...deps,
     findProject: createProjectRepository(database).findProject,
     readCredentials: (bundleId, credentials) => readCredentials(getBundle(catalogue(), bundleId), credentials),
+    verify: createVerify(catalogue, executor),
   });
   const publicUrl = config.serve === 'plugins' ? config.publicPluginsUrl : config.publicFilesUrl;
   const origins = createOriginCheck(publicUrl === null ? null : new URL(publicUrl).origin);
@@ -121,6 +127,17 @@ function openConnections(context: ServiceContext, { catalogue, encrypter }: Cred
     confirm: flow.confirm,
     resolveConnection: createResolveConnection(rows, createUsedConnections(deps)),
     servePages: (app: App) => connectRoutes(app, { flow, baseUrl, origins }),
+  };
+}
+
+function createVerify(catalogue: () => Catalogue, executor: CredentialParts['executor']): ConnectFlowDeps['verify'] {
+  return async (projectId, bundleId, credentials) => {
+    if (getBundle(catalogue(), bundleId).manifest.verify === undefined) return;
+    const caller = { ...keyless, projectId, origin: 'verify' } as const;
+    const { signal } = new AbortController();
+    const { outcome, runId } = await executor.verifyCredentials({ bundle_id: bundleId, credentials }, signal, caller);
+    // A third party that refuses the request, for example because of a plan, has not called the credentials wrong.
+    if (outcome.kind !== 'succeeded' && outcome.kind !== 'upstream_rejected') throw outcomeProblem(outcome, runId);
   };
 }
 

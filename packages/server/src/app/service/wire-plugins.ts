@@ -74,7 +74,7 @@ export async function openPluginsAddress(
   const urls = createArtifactUrls(publicUrl, hashes);
   const artifacts = stored === null ? null : openArtifacts(context, { stored, urls });
   let mcp: SharedMcp | undefined;
-  const { catalogue, sandbox, executor } = await openExecution(context, {
+  const { sandbox, ...runner } = await openExecution(context, {
     runStore,
     artifacts: artifacts?.store ?? null,
     sources:
@@ -82,11 +82,12 @@ export async function openPluginsAddress(
     publicUrl,
     onChange: (now, before) => mcp?.toolsChanged(now, before),
   });
+  const { catalogue, executor } = runner;
   const { app, guard, checkSite } = await openPluginsApp(context, { catalogue, sandbox });
   const search = createPluginSearch(catalogue);
   const { permissionsOf, projectOf, keyOf } = guard;
   catalogueRoutes(app, { catalogue, search, onRequest: guard.checkRead, permissionsOf });
-  const { resolve: resolveCredentials, servePages } = serveCredentials(context, app, { catalogue, encrypter, guard });
+  const { resolve: resolveCredentials, servePages } = serveCredentials(context, app, { ...runner, encrypter, guard });
   const once = createRunOnce({
     idempotency: context.idempotency,
     keep: context.idempotencyRepository.complete,

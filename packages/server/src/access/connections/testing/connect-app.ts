@@ -12,7 +12,7 @@ import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
 import { everyPermission } from '../../../platform/permissions.ts';
-import { objectNotFound } from '../../../platform/problem.ts';
+import { objectNotFound, Problem } from '../../../platform/problem.ts';
 import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
 import { type DatabaseKind, temporaryDatabases } from '../../../storage/database/testing/temporary-databases.ts';
 import { createAuditRepository } from '../../../storage/repositories/audit-repository.ts';
@@ -114,6 +114,10 @@ export async function openConnectApp(t: Pick<TestContext, 'after'>, options: Opt
     readCredentials: (_bundleId, credentials) => {
       if (typeof credentials.KEY !== 'string') throw fieldInvalid('body/credentials/KEY', 'nothing', 'a string');
       return credentials;
+    },
+    verify: async (_projectId, _bundleId, { KEY }) => {
+      if (KEY === 'wrong') throw new Problem('CREDENTIALS_VALIDATION_ERROR', 'A text of the third party.');
+      if (KEY === 'away') throw new Problem('PROVIDER_ERROR', 'A text of the third party.');
     },
   });
   const app = createTestApp({ logger, audit });
