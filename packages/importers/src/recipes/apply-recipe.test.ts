@@ -42,7 +42,7 @@ const vendor = {
       get: {
         operationId: 'listThings',
         parameters: [
-          { in: 'path', name: 'kind', required: true, schema: { type: 'string' } },
+          { in: 'path', name: 'kind', required: true, schema: { oneOf: [{ type: 'string' }, { type: 'integer' }] } },
           query('size', { type: 'integer' }),
           query('token', { type: 'string' }),
           query('trace', { type: 'string' }),

@@ -168,8 +168,8 @@ function onlyKnown(files: Json, body: Json, filling: Filling): Json {
 function knownStyles(styles: Json, request: Json): Json {
   const lists = Object.entries(styles).map(([section, names]) => {
     const sent = section === 'path' ? undefined : request[section === 'form' ? 'body' : section];
-    const kept = Object.entries(Object(names)).filter(
-      ([name]) => section === 'path' || Object.hasOwn(Object(sent), name),
+    const kept = Object.entries(Object(names)).filter(([name]) =>
+      section === 'path' ? String(request.url).includes(`{${name}}`) : Object.hasOwn(Object(sent), name),
     );
     return [section, Object.fromEntries(kept)] as const;
   });
