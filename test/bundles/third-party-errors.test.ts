@@ -117,3 +117,17 @@ test('an operation that the plan does not include is not blamed on the credentia
     assert.ok(outcome.kind === 'upstream_rejected', JSON.stringify(outcome));
   }
 });
+
+test('an upload that Slack refuses says why, and a wrong token is called one', async () => {
+  const input = { channel: 'C024BE91L', filename: 'note.txt', content: 'RW5naW5l' };
+  for (const [answer, kind, message] of [
+    [{ ok: false, error: 'missing_scope', needed: 'files:write' }, 'input_rejected', /missing_scope.*files:write/],
+    [{ ok: false, error: 'invalid_auth' }, 'credentials_rejected', /invalid_auth|credentials/],
+  ] as const) {
+    world.willAnswer({ status: 200, contentType: 'application/json', body: JSON.stringify(answer) });
+    const outcome = await execute('slack', 'upload_file', input);
+    assert.ok(outcome.kind === kind, JSON.stringify(outcome));
+    assert.match(outcome.message, message);
+    assert.equal(world.received.length, 1);
+  }
+});
