@@ -147,7 +147,7 @@ function Content() {
   );
 }
 
-/** For a person whom nobody has given a role. */
+/** For a person without a role. */
 function NoProject({ accountId }: { accountId: string }) {
   const { t } = useLanguage();
   return (

@@ -28,7 +28,7 @@ export const imports = {
   'imports.publisher': 'Publisher',
   'imports.unknown':
     'The publisher of this archive is not trusted. Compare the key with the one that the publisher announces.',
-  'imports.unsigned': 'This archive is not signed, so nobody vouches for it.',
+  'imports.unsigned': 'This archive is not signed. No publisher vouches for it.',
   'imports.badHost': 'Enter a new host by its name, such as api.example.com, without https:// and without a path.',
   'imports.noLicence': 'none stated',
   'imports.accept': 'I know where this archive comes from',
