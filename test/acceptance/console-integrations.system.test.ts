@@ -106,7 +106,7 @@ test('[console] an administrator plans and installs the document of an API, and 
   };
   const entries = Object.entries(files).map(([path, value]) => [path, Buffer.from(JSON.stringify(value))] as const);
   await choose('archive', 'herbs.qmb', packFiles(new Map(entries)));
-  await page.getByText('This archive is not signed, so nobody vouches for it.', { exact: true }).first().waitFor();
+  await page.getByText('This archive is not signed. No publisher vouches for it.', { exact: true }).first().waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing, 'an unsigned archive');
   await page.getByLabel('I know where this archive comes from').check();
   await page.getByRole('button', { name: 'Install', exact: true }).click();
