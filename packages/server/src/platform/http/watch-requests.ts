@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from '../metrics.ts';
+import { type Registry, registerGauge } from '../metrics.ts';
 import type { Watchdog } from '../server-process/watchdog.ts';
 import type { App } from './app.ts';
 
@@ -22,12 +22,10 @@ export function watchRequests(app: App, watchdog: Watchdog): void {
 }
 
 export function registerWatchdogMetrics(registry: Registry, watchdog: Watchdog): void {
-  new Gauge({
-    name: 'quartermaster_event_loop_longest_silence_seconds',
-    help: 'Longest time since the start that the event loop was blocked, in whole seconds.',
-    registers: [registry],
-    collect() {
-      this.set(watchdog.longestSilence());
-    },
-  });
+  registerGauge(
+    registry,
+    'quartermaster_event_loop_longest_silence_seconds',
+    'Longest time since the start that the event loop was blocked, in whole seconds.',
+    () => watchdog.longestSilence(),
+  );
 }

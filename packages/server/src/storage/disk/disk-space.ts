@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import { Gauge } from '../../platform/metrics.ts';
+import { registerGauge } from '../../platform/metrics.ts';
 import type { Ballast } from './ballast.ts';
 
 export interface DiskSpaceDeps extends Pick<CommonDeps, 'logger' | 'metrics'> {
@@ -59,22 +59,18 @@ export function watchDiskSpace({ folder, reserveBytes, ballast, logger, metrics 
     return !low;
   };
 
-  new Gauge({
-    name: 'quartermaster_disk_free_bytes',
-    help: 'Free bytes for the service on the disk of the data folder.',
-    registers: [metrics],
-    async collect() {
-      this.set(await look());
-    },
-  });
-  new Gauge({
-    name: 'quartermaster_background_work_paused',
-    help: '1 while background work waits for disk space, otherwise 0.',
-    registers: [metrics],
-    collect() {
-      this.set(low ? 1 : 0);
-    },
-  });
+  registerGauge(
+    metrics,
+    'quartermaster_disk_free_bytes',
+    'Free bytes for the service on the disk of the data folder.',
+    () => look(),
+  );
+  registerGauge(
+    metrics,
+    'quartermaster_background_work_paused',
+    '1 while background work waits for disk space, otherwise 0.',
+    () => (low ? 1 : 0),
+  );
   const tasks = startPeriodicTasks(
     [{ name: 'watch disk space', pause: lookMs, run: async () => ballast.adjust(await look()) }],
     logger,

@@ -2,7 +2,7 @@ import { type Kysely, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { Gauge, type Registry } from '../../platform/metrics.ts';
+import { Gauge, type Registry, registerGauge } from '../../platform/metrics.ts';
 import { Problem } from '../../platform/problem.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
@@ -183,14 +183,12 @@ const withOptions =
   'The connection pooler refuses the `options` of the database URL; remove them from the URL, or set them for the role.';
 
 function showSkew(registry: Registry, clock: PostgresClock): void {
-  new Gauge({
-    name: 'quartermaster_database_clock_skew_seconds',
-    help: 'Seconds that the clock of this machine is ahead of the clock of PostgreSQL. Leases use the latter.',
-    registers: [registry],
-    collect() {
-      this.set(clock.skew() / 1000);
-    },
-  });
+  registerGauge(
+    registry,
+    'quartermaster_database_clock_skew_seconds',
+    'Seconds that the clock of this machine is ahead of the clock of PostgreSQL. Leases use the latter.',
+    () => clock.skew() / 1000,
+  );
 }
 
 function countConnections(registry: Registry, pools: readonly CountedPool[], refused: () => number): void {
@@ -205,14 +203,12 @@ function countConnections(registry: Registry, pools: readonly CountedPool[], ref
       for (const state of ['open', 'idle', 'waiting'] as const) this.set({ state }, sum(state));
     },
   });
-  new Gauge({
-    name: 'quartermaster_database_connections_refused',
-    help: 'Connections refused by PostgreSQL since the start because it had too many.',
-    registers,
-    collect() {
-      this.set(refused());
-    },
-  });
+  registerGauge(
+    registry,
+    'quartermaster_database_connections_refused',
+    'Connections refused by PostgreSQL since the start because it had too many.',
+    () => refused(),
+  );
 }
 
 /** Milliseconds between two measurements. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { replaceFile } from '../../platform/disk/replace-file.ts';
 import type { Logger } from '../../platform/log/logger.ts';
-import { Gauge, type Registry } from '../../platform/metrics.ts';
+import { type Registry, registerGauge } from '../../platform/metrics.ts';
 import { modulePath } from '../../platform/server-process/module-path.ts';
 
 /** Damage of a table or one of its indexes. */
@@ -53,14 +53,12 @@ export function createTableVerification({
   const stored = join(dirname(file), damagedTablesFile);
   const damages = new Map(readDamages(stored).map((damage) => [damage.table, damage]));
   for (const damage of damages.values()) logger.error(damage, 'database damaged');
-  new Gauge({
-    name: 'quartermaster_database_damaged_tables',
-    help: 'Tables of the SQLite database that the background check found damaged, with their indexes.',
-    registers: [metrics],
-    collect() {
-      this.set(damages.size);
-    },
-  });
+  registerGauge(
+    metrics,
+    'quartermaster_database_damaged_tables',
+    'Tables of the SQLite database that the background check found damaged, with their indexes.',
+    () => damages.size,
+  );
 
   async function note(table: string, damage: DamagedTable | null): Promise<void> {
     const isNew = !damages.has(table);

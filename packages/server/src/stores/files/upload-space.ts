@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/log/logger.ts';
-import { Counter, Gauge, type Registry } from '../../platform/metrics.ts';
+import { Counter, type Registry, registerGauge } from '../../platform/metrics.ts';
 import type { BlobRepository } from './blob-repository.ts';
 import type { BlobStore } from './blob-store.ts';
 import type { Reconciled } from './maintenance/reconcile.ts';
@@ -43,14 +43,12 @@ export function createUploadSpace(deps: UploadSpaceDeps): UploadSpace {
   }
   const refuses = async () => reserve.isReleased() || (await missing()).bytes > 0;
 
-  new Gauge({
-    name: 'quartermaster_uploads_paused',
-    help: '1 while uploads are refused because the disk is nearly full, otherwise 0.',
-    registers: [deps.metrics],
-    async collect() {
-      this.set((await refuses()) ? 1 : 0);
-    },
-  });
+  registerGauge(
+    deps.metrics,
+    'quartermaster_uploads_paused',
+    '1 while uploads are refused because the disk is nearly full, otherwise 0.',
+    async () => ((await refuses()) ? 1 : 0),
+  );
   return {
     async check() {
       try {
@@ -101,30 +99,21 @@ export function createBlobHealth(
 ): BlobHealth {
   let orphans = 0;
   const registers = [registry];
-  new Gauge({
-    name: 'quartermaster_blobs_damaged',
-    help: 'Stored blobs that are missing or damaged.',
-    registers,
-    async collect() {
-      this.set(await damages.countDamaged());
-    },
-  });
-  new Gauge({
-    name: 'quartermaster_blobs_orphaned',
-    help: 'Orphaned blobs that were not quarantined because there are too many.',
-    registers,
-    collect() {
-      this.set(orphans);
-    },
-  });
-  new Gauge({
-    name: 'quartermaster_blob_verification_finished_seconds',
-    help: 'Time at which the last verification of all stored blobs ended, in seconds since 1970. 0: never.',
-    registers,
-    async collect() {
-      this.set(((await damages.findVerification())?.finishedAt ?? 0) / 1000);
-    },
-  });
+  registerGauge(registry, 'quartermaster_blobs_damaged', 'Stored blobs that are missing or damaged.', () =>
+    damages.countDamaged(),
+  );
+  registerGauge(
+    registry,
+    'quartermaster_blobs_orphaned',
+    'Orphaned blobs that were not quarantined because there are too many.',
+    () => orphans,
+  );
+  registerGauge(
+    registry,
+    'quartermaster_blob_verification_finished_seconds',
+    'Time at which the last verification of all stored blobs ended, in seconds since 1970. 0: never.',
+    async () => ((await damages.findVerification())?.finishedAt ?? 0) / 1000,
+  );
   const verified = new Counter({
     name: 'quartermaster_blob_verified_bytes_total',
     help: 'Bytes read by the background verification.',

@@ -1,5 +1,5 @@
 import type { CommonDeps } from '../../platform/common-deps.ts';
-import { Counter, Gauge } from '../../platform/metrics.ts';
+import { Counter, registerGauge } from '../../platform/metrics.ts';
 import type { BlobStore } from '../../stores/files/blob-store.ts';
 import { finishDeleting } from '../../stores/files/delete-file.ts';
 import type { FileRepository } from '../../stores/files/file-repository.ts';
@@ -49,21 +49,16 @@ export function createArtifactSweep(deps: SweepArtifactsDeps): (signal?: AbortSi
 
 /** Counts when the metrics are read. */
 function observeStored({ artifacts, metrics }: SweepArtifactsDeps): void {
-  const registers = [metrics];
-  new Gauge({
-    name: 'quartermaster_artifacts_stored',
-    help: 'Artifacts that are stored now, in all projects.',
-    registers,
-    async collect() {
-      this.set((await artifacts.countStored()).artifacts);
-    },
-  });
-  new Gauge({
-    name: 'quartermaster_artifacts_stored_bytes',
-    help: 'Bytes of the artifacts that are stored now, in all projects.',
-    registers,
-    async collect() {
-      this.set((await artifacts.countStored()).bytes);
-    },
-  });
+  registerGauge(
+    metrics,
+    'quartermaster_artifacts_stored',
+    'Artifacts that are stored now, in all projects.',
+    async () => (await artifacts.countStored()).artifacts,
+  );
+  registerGauge(
+    metrics,
+    'quartermaster_artifacts_stored_bytes',
+    'Bytes of the artifacts that are stored now, in all projects.',
+    async () => (await artifacts.countStored()).bytes,
+  );
 }

@@ -1,6 +1,6 @@
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
-import { Gauge } from '../../platform/metrics.ts';
+import { registerGauge } from '../../platform/metrics.ts';
 import type { Run, RunObserver, RunProgress } from '../execution/run.ts';
 import { endedRun, underWay } from './run-outcome.ts';
 import type { PackedRun, RunRepository, StoredRun } from './run-repository.ts';
@@ -48,14 +48,7 @@ export function createRunStore(deps: RunStoreDeps): RunStore {
   const changed = (runId: string) => {
     for (const listener of listeners.get(runId) ?? []) listener.changed();
   };
-  new Gauge({
-    name: 'quartermaster_runs_under_way',
-    help: 'Plugin runs in progress.',
-    registers: [deps.metrics],
-    collect() {
-      this.set(live.size);
-    },
-  });
+  registerGauge(deps.metrics, 'quartermaster_runs_under_way', 'Plugin runs in progress.', () => live.size);
 
   function findUnderWay(runId: string): Run | undefined {
     return live.values().find((run) => run.runId === runId);

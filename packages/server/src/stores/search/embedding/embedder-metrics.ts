@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from '../../../platform/metrics.ts';
+import { Counter, Gauge, Histogram, type Registry, registerGauge } from '../../../platform/metrics.ts';
 import { type Embedder, EmbedderUnavailable, type TextFailure } from './embedder.ts';
 
 /** The state of the embedding of chunks. */
@@ -75,22 +75,18 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
 
   return {
     observe(state) {
-      new Gauge({
-        name: 'quartermaster_embedder_paused',
-        help: '1 while the embedder gets no chunks because it has failed, otherwise 0.',
-        registers: [registry],
-        collect() {
-          this.set(state.isPaused() ? 1 : 0);
-        },
-      });
-      new Gauge({
-        name: 'quartermaster_embedding_backlog_collections',
-        help: 'Collections in which chunks may lack their vectors.',
-        registers: [registry],
-        async collect() {
-          this.set(await state.countBacklog());
-        },
-      });
+      registerGauge(
+        registry,
+        'quartermaster_embedder_paused',
+        '1 while the embedder gets no chunks because it has failed, otherwise 0.',
+        () => (state.isPaused() ? 1 : 0),
+      );
+      registerGauge(
+        registry,
+        'quartermaster_embedding_backlog_collections',
+        'Collections in which chunks may lack their vectors.',
+        () => state.countBacklog(),
+      );
     },
     watch: (embedder) => ({
       ...embedder,

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Admission } from '../../../platform/admission/admission.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import type { CommonDeps } from '../../../platform/common-deps.ts';
-import { Counter, Gauge, type Registry } from '../../../platform/metrics.ts';
+import { Counter, type Registry, registerGauge } from '../../../platform/metrics.ts';
 import {
   type CgroupProbe,
   cgroupsOff,
@@ -232,22 +232,8 @@ function sum(pools: Iterable<Pool>, what: 'children' | 'waiting'): number {
 /** @returns a function that counts a run by its outcome */
 function registerMetrics(metrics: Registry, pools: ReadonlySet<Pool>): (outcome: SandboxOutcome['kind']) => void {
   const registers = [metrics];
-  new Gauge({
-    name: 'quartermaster_sandbox_children',
-    help: 'Plugin processes.',
-    registers,
-    collect() {
-      this.set(sum(pools, 'children'));
-    },
-  });
-  new Gauge({
-    name: 'quartermaster_sandbox_waiting',
-    help: 'Runs waiting for a process.',
-    registers,
-    collect() {
-      this.set(sum(pools, 'waiting'));
-    },
-  });
+  registerGauge(metrics, 'quartermaster_sandbox_children', 'Plugin processes.', () => sum(pools, 'children'));
+  registerGauge(metrics, 'quartermaster_sandbox_waiting', 'Runs waiting for a process.', () => sum(pools, 'waiting'));
   const runs = new Counter({
     name: 'quartermaster_sandbox_runs_total',
     help: 'Handler runs by outcome.',
