@@ -127,7 +127,7 @@ function fillRequest(request: Json, filling: Filling): Json {
     else result[section] = filled;
   }
   const body = isJson(request.body) ? fillMembers(request.body, filling) : fillValue(request.body, filling);
-  const isEmpty = body === undefined || (isJson(body) && Object.keys(body).length === 0);
+  const isEmpty = body === undefined || (isJson(request.body) && Object.keys(Object(body)).length === 0);
   if (!isEmpty) result.body = body;
   else for (const name of ['body', 'body_type', 'files']) delete result[name];
   if (isJson(request.files) && isJson(body)) result.files = onlyKnown(request.files, body, filling);

@@ -47,7 +47,9 @@ export function memberAt(place: Place, name: string): Place | undefined {
     .map(({ additionalProperties }) => additionalProperties)
     .find((one) => isJson(one) || one === true);
   const isFree = forms.every(({ type, properties }) => properties === undefined && allows(type, 'object'));
-  if (others === undefined && !isFree) return undefined;
+  // The importer leaves out members with other names, such as `@odata.type`, so they cannot be checked.
+  const isExpressible = /^[\w.-]{1,64}$/.test(name);
+  if (others === undefined && !isFree && isExpressible) return undefined;
   return { ...place, schema: { description: `${humanised(name)}.`, ...(isJson(others) ? others : {}) } };
 }
 
