@@ -7,7 +7,7 @@ import { clientCommands } from './credential-commands.ts';
 import { addInstallCommands } from './install-commands.ts';
 import { mcpImportCommand } from './mcp-import/mcp-import-command.ts';
 import { type JsonOption, jsonOption, printError, printJson, printResult, say } from './output/print.ts';
-import { readList, readPairs } from './read-arguments.ts';
+import { readList, readMore, readPairs } from './read-arguments.ts';
 import { addRecordCommand } from './record-command.ts';
 
 /** Creates, checks and imports bundles without a running service. Only `record` and `import mcp` use the network. */
@@ -73,6 +73,8 @@ export function bundleCommands(): Command {
 }
 
 interface ImportArguments extends JsonOption, Omit<ImportOptions, 'rename'> {
+  readonly tag?: string[];
+  readonly path?: string[];
   readonly out: string;
   /** A name, or the path of a file. */
   readonly recipe?: string;
@@ -81,21 +83,24 @@ interface ImportArguments extends JsonOption, Omit<ImportOptions, 'rename'> {
 
 function importCommand(): Command {
   return new Command('openapi')
-    .argument('<file>', 'OpenAPI document, version 2.0, 3.0 or 3.1, as JSON or YAML')
+    .argument('<file>', 'OpenAPI 2.0, 3.0 or 3.1, or Google Discovery document, as JSON or YAML')
     .requiredOption('--out <folder>', 'folder in which the bundle is created')
     .option('--id <id>', 'id of the bundle (default: from the title)')
-    .option('--server <url>', 'base URL of the API, if the document does not have a complete one')
-    .option('--operations <list>', 'import only these operationIds: a,b', readList)
+    .option('--server <url>', 'base URL of the API, in the place of the servers of the document')
+    .option('--operation, --operations <list>', 'import only these operationIds: a,b (repeatable)', readMore)
+    .option('--tag <list>', 'import also the operations with these tags (repeatable)', readMore)
+    .option('--path <list>', 'import also the operations with these paths, or below them (repeatable)', readMore)
     .option('--rename <pairs>', 'plugin ids by operationId: a=b,c=d', readPairs)
     .option('--recipe <name>', 'import what this recipe chooses, or the recipe in a file NAME.yaml')
     .description('generate a declarative bundle from an OpenAPI document (offline)')
     .option(...jsonOption)
-    .action(async (file: string, { out, json, recipe, ...options }: ImportArguments) => {
+    .action(async (file: string, { out, json, recipe, tag: tags, path: paths, ...options }: ImportArguments) => {
       const { writeBundle } = await import('./bundles/write-bundle.ts');
       const { schemaChecks } = await import('@quartermaster/server/authoring');
       const { importDocument } = await import('./bundles/import-document.ts');
-      const imported = await importDocument(await readFile(file, 'utf8'), recipe, schemaChecks, options);
-      const folder = await writeBundle(out, imported);
+      const chosen = { ...options, tags, paths };
+      const imported = await importDocument(await readFile(file, 'utf8'), recipe, schemaChecks, chosen);
+      const folder = await writeBundle(out, imported, {}, json === true ? undefined : say);
       const { report } = imported;
       if (json === true) {
         printJson({ folder, ...report });

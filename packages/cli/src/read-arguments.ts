@@ -6,6 +6,11 @@ export function readList(text: string): string[] {
   return text.split(',').map((item) => item.trim());
 }
 
+/** Adds to the list of the same option before. */
+export function readMore(text: string, before: readonly string[] = []): string[] {
+  return [...before, ...readList(text)];
+}
+
 /** Whether a text names a package, not a file. */
 export const isPackage = (text: string) => /^@[^/]+\/[^/]+$/.test(text);
 

@@ -73,9 +73,13 @@ const document = {
     }),
   ),
   server: Type.Optional(
-    Type.String({ ...Url, description: 'URL of the API, if the document does not have a complete one.' }),
+    Type.String({ ...Url, description: 'URL of the API, in the place of the servers of the document.' }),
   ),
-  operations: Operations('Imports only these, by `operationId`. Default: all.'),
+  operations: Operations(
+    'Imports only these, by `operationId`. Default: all. With `tags` and `paths`, what one of them names.',
+  ),
+  tags: Operations('Imports only operations with one of these tags.'),
+  paths: Operations('Imports only operations with one of these paths, or below it.'),
 };
 const server = {
   url: Url,
@@ -228,7 +232,8 @@ export const BundlePlanRequest = Type.Object({
       content: Type.Optional(
         Type.String({
           maxLength: mostDocumentBytes,
-          description: 'OpenAPI document, version 2.0, 3.0 or 3.1, as JSON or YAML. Send this or `url`.',
+          description:
+            'OpenAPI document, version 2.0, 3.0 or 3.1, or Google Discovery document, as JSON or YAML. Send this or `url`.',
         }),
       ),
       ...document,

@@ -13,6 +13,8 @@ export interface SourceOptions {
   readonly recipe?: string;
   readonly server?: string;
   readonly operations?: string[];
+  readonly tag?: string[];
+  readonly path?: string[];
   readonly bearer?: string;
   readonly header?: Record<string, string>;
   readonly credentials?: string;
@@ -23,11 +25,18 @@ const mostBytes = 40 * 2 ** 20;
 
 /** Recognises what is installed: a package by its name, a URL by the options or the answer, and a file by its first bytes. */
 export async function findSource(name: string | undefined, options: SourceOptions): Promise<Source> {
-  const { from, mcp, recipe, server, operations } = options;
+  const { from, mcp, recipe, server, operations, tag: tags, path: paths } = options;
   const [given, ...others] = [name, from, mcp].filter((one) => one !== undefined);
   const chosen = operations === undefined ? {} : { operations };
   const named = recipe === undefined ? {} : { recipe };
-  const api = { kind: 'openapi', ...(server === undefined ? {} : { server }), ...named, ...chosen } as const;
+  const api = {
+    kind: 'openapi',
+    ...named,
+    ...chosen,
+    ...(server === undefined ? {} : { server }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(paths === undefined ? {} : { paths }),
+  } as const;
   if (given === undefined && recipe !== undefined) return api;
   if (given === undefined || others.length > 0)
     throw new CommandError(

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { withAdministration } from '../administration.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { type JsonOption, jsonOption, printError, printJson, printResult, say } from '../output/print.ts';
-import { readList, readPairs } from '../read-arguments.ts';
+import { readList, readMore, readPairs } from '../read-arguments.ts';
 import type { SourceOptions } from './bundle-source.ts';
 import { editReach, namedHosts, type ReachOptions, readPlace } from './edit-reach.ts';
 
@@ -33,8 +33,10 @@ export function addPackageCommands(bundle: Command): void {
     .option('--id <id>', 'id of the bundle (default: from the name of the source)')
     .option('--allow-unsigned', 'install an archive that is not signed')
     .option('--allow-unknown', 'install an archive whose publisher is not trusted')
-    .option('--server <url>', 'base URL of the API, if the document does not have a complete one')
-    .option('--operations <list>', 'install only these operations or tools: a,b', readList)
+    .option('--server <url>', 'base URL of the API, in the place of the servers of the document')
+    .option('--operation, --operations <list>', 'install only these operations or tools: a,b (repeatable)', readMore)
+    .option('--tag <list>', 'install also the operations with these tags (repeatable)', readMore)
+    .option('--path <list>', 'install also the operations with these paths, or below them (repeatable)', readMore)
     .option('--bearer <name>', 'send a bearer token to the MCP server; the name of its credential')
     .option('--header <pairs>', 'send headers to the MCP server: X-Api-Key=API_KEY', readPairs)
     .option(
@@ -44,7 +46,7 @@ export function addPackageCommands(bundle: Command): void {
     .description('show what a bundle may do, and install it after confirmation');
   withPlanOptions(add).action(
     async (name: string | undefined, options: PlanOptions & SourceOptions & { id?: string }) => {
-      const { id, from, mcp, recipe, server, operations, bearer, header, credentials, ...others } = options;
+      const { id, from, mcp, recipe, server, operations, tag, path, bearer, header, credentials, ...others } = options;
       const { findSource } = await import('./bundle-source.ts');
       const source = await findSource(name, options);
       await planAndInstall({ source, ...(id === undefined ? {} : { bundle_id: id }) }, others);

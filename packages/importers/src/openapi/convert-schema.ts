@@ -53,6 +53,9 @@ const plain = new Set([
   ],
 ]);
 
+/** The catalogue accepts no schema with more parts, so that larger ones are cut in any case. */
+const mostDefinitions = 2_100;
+
 export function createSchemaConverter(document: OpenApiDocument): SchemaConverter {
   const { isLinearPattern } = document.checks;
   const names = new Map<string, string>();
@@ -62,6 +65,7 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
   function refer(reference: string): Json | boolean {
     const known = names.get(reference);
     if (known !== undefined) return { $ref: `#/$defs/${known}` };
+    if (names.size >= mostDefinitions) return {};
     const target = document.resolve(reference);
     if (!isJson(target) && typeof target !== 'boolean') {
       notes.add(`${JSON.stringify(reference)} does not exist in this document, so any value is accepted there.`);
@@ -77,6 +81,7 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
   }
 
   function convert(schema: unknown): Json | boolean {
+    document.spend();
     if (typeof schema === 'boolean') return schema;
     if (!isJson(schema)) return {};
     const { $ref, ...beside } = schema;

@@ -18,12 +18,19 @@ export interface OpenApiDocument {
   resolve(reference: string): unknown;
   /** Returns the target of a reference, or any other value unchanged. */
   follow(value: unknown): unknown;
+  /** Counts a step of the conversion. @throws Error after too many, which hostile documents need: each operation may refer to all schemas */
+  spend(): void;
 }
+
+const mostSteps = 1_000_000;
+/** The longest chain of references. */
+const mostHops = 100;
 
 /** Wraps any document whose references are internal. */
 export function documentOf(version: string, root: Json, checks: SchemaChecks): OpenApiDocument {
+  let steps = 0;
   const resolve = (reference: string, seen: readonly string[] = []): unknown => {
-    if (seen.includes(reference)) return undefined;
+    if (seen.includes(reference) || seen.length > mostHops) return undefined;
     const target = lookUp(root, reference);
     return isReference(target) ? resolve(target.$ref, [...seen, reference]) : target;
   };
@@ -32,6 +39,13 @@ export function documentOf(version: string, root: Json, checks: SchemaChecks): O
     root,
     checks,
     resolve: (reference) => resolve(reference),
+    spend: () => {
+      steps += 1;
+      if (steps > mostSteps)
+        throw new Error(
+          `Converting the document takes more than ${mostSteps} steps. Choose fewer operations by tag, path or operation.`,
+        );
+    },
     follow: (value) => (isReference(value) ? resolve(value.$ref) : value),
   };
 }

@@ -1,7 +1,9 @@
 import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
 import { isJson, type Json, memberOf, type OpenApiDocument, type SchemaChecks, textOf } from './document.ts';
-import { freeName, freePluginId, snakeCase } from './names.ts';
+import { freeName, snakeCase } from './names.ts';
 import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
+import { pluginIds } from './plugin-names.ts';
+import { pagingOf, verificationOf } from './proposals.ts';
 import { readDocument } from './read-document.ts';
 import { type Credentials, createCredentials } from './security.ts';
 import { createServers } from './servers.ts';
@@ -15,8 +17,11 @@ export interface ImportOptions {
   readonly server?: string | undefined;
   /** Where the document comes from. Relative URLs refer to it. */
   readonly address?: string | undefined;
-  /** The operations to import, by `operationId` or plugin id. */
+  /** The operations to import, by `operationId` or plugin id. With `tags` and `paths`, all that one of them names. Default: all. */
   readonly operations?: readonly string[] | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** Paths of the document, with everything below them. */
+  readonly paths?: readonly string[] | undefined;
   /** Plugin ids by `operationId` or by their default. */
   readonly rename?: Readonly<Record<string, string>> | undefined;
 }
@@ -51,6 +56,15 @@ export interface ImportReport {
  * @throws Error when the document is unreadable or no operation can be imported
  */
 export function importOpenApi(text: string, checks: SchemaChecks, options: ImportOptions = {}): ImportedBundle {
+  try {
+    return convertDocument(text, checks, options);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new Error('The document is nested too deeply, or refers to itself too often.', { cause });
+  }
+}
+
+function convertDocument(text: string, checks: SchemaChecks, options: ImportOptions): ImportedBundle {
   const document = readDocument(text, checks);
   const servers = createServers(document, options);
   const credentials = createCredentials(document, servers.base);
@@ -58,18 +72,26 @@ export function importOpenApi(text: string, checks: SchemaChecks, options: Impor
   const imported: Array<ImportReport['imported'][number]> = [];
   const skipped: Array<ImportReport['skipped'][number]> = [];
   const all = operationsOf(document);
-  for (const operation of all) {
+  const ids = pluginIds(all);
+  const chosen = all.map((operation, index) => isChosen(operation, ids[index] ?? '', options));
+  checkCount(chosen.filter(Boolean).length, all.length);
+  for (const [index, operation] of all.entries()) {
     const name = `${operation.method.toUpperCase()} ${operation.path}`;
-    const wanted = nameOf(operation, options, plugins);
-    if (wanted === null) {
+    if (chosen[index] !== true) {
       skipped.push({ operation: name, reason: 'not chosen' });
       continue;
     }
+    const wanted = nameOf(operation, ids[index] ?? '', { options, taken: plugins });
     const result = importOperation(operation, { document, credentials, servers });
     if ('reason' in result) skipped.push({ operation: name, reason: result.reason });
     else {
-      plugins.set(wanted, result);
-      imported.push({ operation: name, plugin_id: wanted, notes: result.notes });
+      const { plugin, notes } = result;
+      const paging = pagingOf(plugin);
+      const described = String(plugin.description);
+      const description = paging === undefined ? described : `${described.slice(0, 3_000)}\n\n${paging}`;
+      plugins.set(wanted, { ...result, plugin: { ...plugin, description } });
+      const proposed = paging === undefined ? [] : [`Proposed in the description: ${paging}`];
+      imported.push({ operation: name, plugin_id: wanted, notes: [...notes, ...proposed] });
     }
   }
   if (plugins.size === 0)
@@ -108,20 +130,39 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
   });
 }
 
-/** The plugin id of an operation; null when the operation is not selected. */
+/** Larger imports would take minutes, and no model chooses among so many tools. */
+const mostOperations = 5_000;
+
+/** @throws Error when no operation or too many are chosen */
+function checkCount(chosen: number, all: number): void {
+  if (chosen > mostOperations)
+    throw new Error(
+      `The import has ${chosen} operations; at most ${mostOperations} are allowed. Choose some by tag, path or operation.`,
+    );
+  if (chosen === 0 && all > 0)
+    throw new Error(`None of the ${all} operations has one of these tags, paths or names. Check their spelling.`);
+}
+
+function isChosen({ path, operation }: Operation, id: string, { operations, tags, paths }: ImportOptions): boolean {
+  if (operations === undefined && tags === undefined && paths === undefined) return true;
+  const own = Array.isArray(operation.tags) ? operation.tags : [];
+  const isBelow = (start: string) => path === start || path.startsWith(start.endsWith('/') ? start : `${start}/`);
+  return (
+    [textOf(operation.operationId), id].some((name) => operations?.includes(name)) ||
+    own.some((tag) => tags?.includes(String(tag))) ||
+    paths?.some(isBelow) === true
+  );
+}
+
+/** The plugin id of an operation. */
 function nameOf(
-  { method, path, operation }: Operation,
-  options: ImportOptions,
-  taken: ReadonlyMap<string, unknown>,
-): string | null {
-  const operationId = textOf(operation.operationId);
-  const pluginId = snakeCase(operationId === '' ? `${method}_${path}` : operationId);
-  const { operations, rename } = options;
-  if (operations !== undefined && !operations.includes(operationId) && !operations.includes(pluginId)) return null;
-  const renamed = textOf(memberOf(rename, operationId)) || textOf(memberOf(rename, pluginId));
+  { operation }: Operation,
+  id: string,
+  { options: { rename }, taken }: { options: ImportOptions; taken: ReadonlyMap<string, unknown> },
+): string {
+  const renamed = textOf(memberOf(rename, textOf(operation.operationId))) || textOf(memberOf(rename, id));
   // The id of a person stays, so that an error names it.
-  if (renamed !== '') return freeName(renamed, (id) => taken.has(id) || id === 'bundle');
-  return freePluginId(pluginId, taken);
+  return freeName(renamed || id, (name) => taken.has(name) || name === 'bundle');
 }
 
 export function titleOf(document: OpenApiDocument): string {
@@ -143,6 +184,10 @@ function buildBundle(document: OpenApiDocument, { options, credentials, plugins 
   const needed = names.filter((name) => list.every((plugin) => plugin.needed.has(name)));
   const id = options.id ?? snakeCase(title);
   const notes: string[] = [];
+  // The call is sent with the credentials of all plugins.
+  const verify = shared.length === 0 ? undefined : verificationOf(list.map(({ plugin }) => plugin));
+  if (verify !== undefined)
+    notes.push(`Proposed: credentials are checked by GET ${String(verify.request.url)}. To change it, edit "verify".`);
   const manifest = {
     id,
     version: versionOf(textOf(info.version)),
@@ -161,7 +206,8 @@ function buildBundle(document: OpenApiDocument, { options, credentials, plugins 
           },
         }),
     ...(shared.length === 0 ? {} : { inject: [...shared] }),
-  } satisfies Omit<BundleManifest, 'credentials_schema'> & { credentials_schema?: object };
+    ...(verify === undefined ? {} : { verify }),
+  } satisfies Omit<BundleManifest, 'credentials_schema' | 'verify'> & { credentials_schema?: object; verify?: object };
   const manifests = [...plugins].map(([pluginId, operation]) => {
     const inject = operation.inject.filter((one) => !shared.some((other) => isSame(one, other)));
     const secure = [...shared, ...inject].length > 0;

@@ -74,6 +74,7 @@ function partsOf(document: OpenApiDocument, schema: Json): Json[] {
   const visit = (value: unknown): void => {
     const part = isReference(value) ? document.follow(value) : value;
     if (!isJson(part) || found.has(part) || found.size > mostParts) return;
+    document.spend();
     found.add(part);
     const { allOf, ...own } = part;
     parts.push(own);

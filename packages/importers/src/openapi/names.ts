@@ -1,6 +1,13 @@
 /** Converts a name to the form of bundle and plugin ids: `chat.postMessage` → `chat_post_message`. */
 export function snakeCase(text: string): string {
-  const words = text
+  const words = snakeWords(text);
+  return (/^[a-z]/.test(words) ? words : `op_${words}`).slice(0, 64).replace(/_$/, '');
+}
+
+/** The same for names that are shortened later. */
+export function snakeWords(text: string): string {
+  return text
+    .slice(0, 500)
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -8,7 +15,6 @@ export function snakeCase(text: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_|_$/g, '');
-  return (/^[a-z]/.test(words) ? words : `op_${words}`).slice(0, 64).replace(/_$/, '');
 }
 
 /** Converts a name to a description for elements without one: `date_created` → `Date created`. */
@@ -39,9 +45,10 @@ export function freePluginId(wanted: string, taken: ReadonlyMap<string, unknown>
   return freeName(wanted, (id) => taken.has(id) || id === 'bundle' || id in Object.prototype);
 }
 
-/** Returns the first of `name`, `name_2`, `name_3` … that is not taken. */
-export function freeName(name: string, isTaken: (name: string) => boolean): string {
+/** Returns the first of `name`, `name_2`, `name_3` … that is not taken. `from` is the first number. */
+export function freeName(name: string, isTaken: (name: string) => boolean, from = 2): string {
   let free = name;
-  for (let count = 2; isTaken(free); count += 1) free = `${name.slice(0, 64 - String(count).length - 1)}_${count}`;
+  for (let count = Math.max(2, from); isTaken(free); count += 1)
+    free = `${name.slice(0, 64 - String(count).length - 1)}_${count}`;
   return free;
 }

@@ -5,7 +5,7 @@ import { fitSchema } from './fit-schema.ts';
 import { humanised } from './names.ts';
 import { addParameter, type Parameter, readParameters } from './parameters.ts';
 import { addBody } from './request-body.ts';
-import { createRequestParts, type RequestParts, toTemplate } from './request-parts.ts';
+import { createRequestParts, mostInputs, type RequestParts, toTemplate } from './request-parts.ts';
 import { readOutput } from './response.ts';
 import { type Credentials, isCredentialParameter, securityOf } from './security.ts';
 import type { Servers } from './servers.ts';
@@ -58,6 +58,7 @@ export function importOperation(
   const parameters = readParameters(context.document, item.parameters, operation.parameters).filter(
     (parameter) => !(isAuthorised && isAuthorization(parameter)),
   );
+  if (parameters.length > mostInputs) return { reason: `it has more than ${mostInputs} parameters` };
   const secrets: Parameter[] = parameters.filter(isSecret);
   for (const parameter of parameters) {
     if (!secrets.includes(parameter)) addParameter(parameter, parts, { document: context.document, converter });
@@ -166,12 +167,15 @@ interface Security {
   readonly token: string | undefined;
 }
 
+const mostSchemes = 50;
+
 /** Leaves out the alternatives that cannot be sent. Without any other, nobody can call the operation. */
 function readSecurity(
   { operation }: Operation,
   { document, credentials }: OperationContext,
 ): Security | { readonly reason: string } {
   const stated = securityOf(document, operation);
+  if (stated.flat().length > mostSchemes) return { reason: `it names more than ${mostSchemes} credentials` };
   const alternatives = stated
     .map((names) => names.map((name) => credentials.scheme(name)))
     .filter((schemes) => !schemes.includes(undefined));

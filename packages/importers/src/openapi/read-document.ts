@@ -31,7 +31,8 @@ function parseText(text: string): unknown {
 
 function parseYaml(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 1_000 });
+    // The check for unique keys compares each key with all others.
+    return parse(text, { maxAliasCount: 1_000, uniqueKeys: false });
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error;
     // The other lines quote the document.

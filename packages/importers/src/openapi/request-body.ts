@@ -2,7 +2,7 @@ import type { ParameterStyle } from '@quartermaster/plugin-kit';
 import type { SchemaConverter } from './convert-schema.ts';
 import { isJson, isWritable, type Json, memberOf, type OpenApiDocument, textOf } from './document.ts';
 import { isPlainObject, mergePlainParts } from './merge-all-of.ts';
-import { addInput, type RequestParts } from './request-parts.ts';
+import { addInput, mostInputs, type RequestParts } from './request-parts.ts';
 
 interface Context {
   readonly document: OpenApiDocument;
@@ -69,6 +69,7 @@ function addFields(
     parts.body = `{${name}}`;
     return null;
   }
+  if (Object.keys(schema.properties).length > mostInputs) return `its body has more than ${mostInputs} fields`;
   const body: Record<string, string> = {};
   for (const [name, field] of Object.entries(schema.properties)) {
     if (Reflect.get(Object(document.follow(field)), 'readOnly') === true) continue;

@@ -19,6 +19,9 @@ export interface RequestParts {
   bodyType: RequestTemplate['body_type'];
 }
 
+/** Of one operation. */
+export const mostInputs = 1_000;
+
 export function createRequestParts(): RequestParts {
   return {
     properties: {},

@@ -36,7 +36,6 @@ function answerOf(request: ImportRequest): ImportAnswer {
     const { bundle, host = String(bundle.provider), licence = null, report } = imported;
     return { bytes: packFiles(files), name: host, licence, warnings: warningsOf(report) };
   } catch (error) {
-    if (error instanceof RangeError) return { reason: 'it is nested too deeply, or refers to itself too often' };
     return { reason: error instanceof Error ? error.message.slice(0, 500) : String(error) };
   }
 }
@@ -58,8 +57,8 @@ const mostNotes = 20;
 function warningsOf({ operations, imported, skipped, notes }: ImportedBundle['report']): string[] {
   const left = skipped.filter(({ reason }) => reason !== 'not chosen');
   const all = [
-    ...left.map(({ operation, reason }) => `Not imported: ${operation}: ${reason}`),
     ...notes,
+    ...left.map(({ operation, reason }) => `Not imported: ${operation}: ${reason}`),
     ...imported.flatMap(({ plugin_id, notes: own }) => own.map((note) => `${plugin_id}: ${note}`)),
   ].map((text) => text.slice(0, 300));
   const count = imported.length === operations ? [] : [`${imported.length} of ${operations} actions are imported.`];

@@ -35,7 +35,7 @@ export interface ImportLimits {
   readonly heapMb: number;
   readonly timeMs: number;
 }
-const defaultLimits: ImportLimits = { heapMb: 1024, timeMs: 180_000 };
+const defaultLimits: ImportLimits = { heapMb: 1024, timeMs: 60_000 };
 
 /** Fetches through the broker. Converts in a thread, because documents are hostile input and large ones take seconds. */
 export function createReadDefinitions(outbound: Outbound, limits: ImportLimits = defaultLimits): ReadDefinitions {
@@ -45,7 +45,8 @@ export function createReadDefinitions(outbound: Outbound, limits: ImportLimits =
     const isNamed = content !== undefined || source.url !== undefined || recipe === undefined;
     const named = isNamed ? source : { ...source, url: recipe.document.url };
     const text = await readDocument(named, outbound, signal);
-    const options = { id, server: source.server, operations: source.operations };
+    const { server, operations, tags, paths } = source;
+    const options = { id, server, address: named.url, operations, tags, paths };
     const integrity = integrityOf(Buffer.from(text));
     const converted = await convert({ kind: 'openapi', text, recipe, options }, limits, signal);
     return { ...converted, integrity, source: content === undefined ? remembered : null };
