@@ -175,7 +175,7 @@ function readSecurity(
   { document, credentials }: OperationContext,
 ): Security | { readonly reason: string } {
   const stated = securityOf(document, operation);
-  if (stated.flat().length > mostSchemes) return { reason: `it names more than ${mostSchemes} credentials` };
+  if (new Set(stated.flat()).size > mostSchemes) return { reason: `it names more than ${mostSchemes} credentials` };
   const alternatives = stated
     .map((names) => names.map((name) => credentials.scheme(name)))
     .filter((schemes) => !schemes.includes(undefined));
