@@ -15,7 +15,7 @@ interface Operation {
   readonly body: Schema;
 }
 
-const secretName = /pass(word|phrase)|secret|(^|_)token$|^credentials$|^key$|_key$/;
+const secretName = /pass(word|phrase)|secret|(^|_)token$|^credentials$|^key$|_key$|^confirmation$/;
 const secret = 8_241_550_193;
 /** The secret in places and types in which a caller may put it by mistake. */
 const forms: ReadonlyArray<(name: string) => unknown> = [
@@ -65,6 +65,7 @@ test('[secrets] no error repeats a field that the contract marks as a secret, wh
   assert.deepEqual(marked.sort(), [
     '/v1/collections/{collection_id}/records password',
     '/v1/collections/{collection_id}/records/{record_id} password',
+    '/v1/connections/{connection_id}/confirm confirmation',
     '/v1/credential_profiles credentials',
     '/v1/credential_profiles/{name} credentials',
     '/v1/execute credentials',

@@ -5,7 +5,7 @@ const who = 'Requires a session of an administrator of the service; keys are not
 const document = JSON.stringify({
   openapi: '3.1.0',
   info: { title: 'Weather', version: '1.0.0' },
-  servers: [{ url: 'https://api.example.com' }],
+  servers: [{ url: 'https://api.open-meteo.com' }],
   paths: { '/now': { get: { operationId: 'now', responses: { 200: { description: 'The weather.' } } } } },
 });
 
