@@ -81,7 +81,11 @@ test('an answer with the issuer of another provider, or without the declared one
   const loose = await openConnectApp(t, { oauth: { issuer: undefined } as object });
   const { cookie, url } = await loose.start((await loose.create()).connect_url);
   const callback = await loose.authorise(url);
-  assert.match((await loose.get(callback.href, { cookie })).body, texts.refused, 'the bundle does not declare this issuer');
+  assert.match(
+    (await loose.get(callback.href, { cookie })).body,
+    texts.refused,
+    'the bundle does not declare this issuer',
+  );
   assert.equal(app.countRequests('POST /token') + loose.countRequests('POST /token'), 0);
 });
 
