@@ -22,7 +22,7 @@ export interface OpenApiDocument {
   spend(): void;
 }
 
-const mostSteps = 1_000_000;
+const mostSteps = 3_000_000;
 /** The longest chain of references. */
 const mostHops = 100;
 
