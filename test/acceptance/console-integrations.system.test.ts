@@ -55,10 +55,14 @@ const filler = 'A long text. '.repeat(120_000);
 const api = {
   openapi: '3.1.0',
   info: { title: 'Leaves', version: '1.0.0', description: filler },
-  servers: [{ url: 'https://leaves.things.dev' }],
+  servers: [{ url: 'https://sandbox.things.dev' }],
   paths: {
     '/leaves': {
-      get: { operationId: 'listLeaves', summary: 'List leaves', responses: { 200: { description: 'Leaves.' } } },
+      get: {
+        ...{ operationId: 'listLeaves', summary: 'List leaves', tags: ['Fresh leaves'] },
+        responses: { 200: { description: 'Leaves.' } },
+      },
+      delete: { operationId: 'dropLeaves', responses: { 200: { description: 'Gone.' } } },
     },
     '/raw': { trace: { responses: {} } },
   },
@@ -74,9 +78,20 @@ test('[console] an administrator plans and installs the document of an API, and 
     await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
     await page.getByRole('button', { name: 'Show the plan' }).click();
   };
+  await page.getByLabel('What to add').selectOption('openapi');
+  await page.getByLabel('Recipe').selectOption('zendesk');
+  await page.getByLabel(/^Server:/).fill('https://leaves.zendesk.com');
   await choose('openapi', 'leaves.json', Buffer.from(JSON.stringify(api)));
+  await page.getByText(/The recipe is for the document "Support API"/).waitFor();
+  await page.getByLabel('Recipe').selectOption('');
+  await page.getByLabel(/^Server:/).fill('');
+  await page.getByRole('button', { name: 'Show the plan' }).click();
+  await page.getByText(/only servers for tests: https:\/\/sandbox\.things\.dev; enter the server/).waitFor();
+  await page.getByLabel(/^Server:/).fill('https://leaves.things.dev');
+  await page.getByLabel(/with these tags/).fill('Fresh leaves');
+  await page.getByRole('button', { name: 'Show the plan' }).click();
   await page.getByRole('heading', { level: 2, name: 'Install: leaves' }).waitFor();
-  for (const text of ['leaves.things.dev 1.0.0', '1 of 2 actions are imported.', '1 action'])
+  for (const text of ['leaves.things.dev 1.0.0', '1 of 3 actions are imported.', '1 action'])
     await page.getByText(text, { exact: true }).waitFor();
   await page.getByText(/^The bundle has no code/).waitFor();
   assert.equal(await page.getByLabel('Add a host').count(), 0);

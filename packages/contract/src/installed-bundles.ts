@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Timestamp } from './envelope.ts';
+import { CountedList, Timestamp } from './envelope.ts';
 import { pluginEffects } from './plugins.ts';
 
 /** Plans and installed bundles of packages. Source: docs/decisions/0178-install-pieces-by-a-confirmed-plan.md. */
@@ -169,6 +169,11 @@ export const InstalledBundle = Type.Object({
   ...facts,
 });
 export type InstalledBundle = Static<typeof InstalledBundle>;
+
+export const InstalledBundleList = Type.Object({
+  ...CountedList(InstalledBundle).properties,
+  recipes: Type.Array(Type.String(), { description: 'Names of the recipes that a plan can use.' }),
+});
 
 export const packageNamePattern = '^@[a-z0-9-]{1,64}/[a-z0-9][a-z0-9._-]{0,127}$';
 /** An exact version. */

@@ -5,7 +5,7 @@ import type {
   FoundPackage,
   InstalledBundle,
 } from '@quartermaster/contract';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { filesApi, pluginsApi } from './addresses.ts';
 import { useInfiniteList } from './infinite-list.ts';
 
@@ -19,6 +19,15 @@ export function useInstalledBundles(enabled: boolean) {
     idOf: ({ installed_bundle_id }) => installed_bundle_id,
     enabled,
   });
+}
+
+/** The names of the recipes that ship with the service. */
+export function useRecipes(): readonly string[] {
+  const { data } = useQuery({
+    queryKey: [...installedKey, 'recipes'],
+    queryFn: () => filesApi.json('GET /v1/installed_bundles', { query: { limit: 1 } }),
+  });
+  return data?.recipes ?? [];
 }
 
 /** Finds packages of pieces in the registry. @throws ApiError */

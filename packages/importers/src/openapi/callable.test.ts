@@ -33,7 +33,7 @@ test('a server for tests, an example and a local server are never chosen silentl
     ...['https://things.example.com', 'http://localhost:6333', 'https://unknown', 'https://your-domain.things.dev'],
     ...['http://10.0.0.1', 'https://{tenant}.things.dev'],
   ]) {
-    assert.throws(() => importOpenApi(serving(url)), /with --server/, url);
+    assert.throws(() => importOpenApi(serving(url)), /enter the server/, url);
     assert.deepEqual(hostOf(serving(url, 'https://live.things.dev')), ['live.things.dev'], url);
     assert.deepEqual(hostOf(serving(url), { server: 'https://mine.things.dev' }), ['mine.things.dev'], url);
   }

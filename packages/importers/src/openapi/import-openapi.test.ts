@@ -89,7 +89,7 @@ test('operations are chosen and renamed by either name; the others are in the re
 
 test('a relative server needs a base address, and a document without a server needs an address', () => {
   const relative = documentOf({}, { servers: [{ url: '/api/v2/' }] });
-  assert.throws(() => importOpenApi(relative), /no absolute server URL; add one with --server/);
+  assert.throws(() => importOpenApi(relative), /no absolute server URL; enter the server of the import/);
   const url = (text: string, server: string) => importOne(text, { server }).plugin.request.url;
   assert.equal(url(relative, 'https://a.example'), 'https://a.example/api/v2/things');
   assert.equal(url(documentOf({}, { servers: undefined }), 'https://a.example/b/'), 'https://a.example/b/things');

@@ -40,7 +40,9 @@ export function createServers(document: OpenApiDocument, { server, address }: Se
   const notes =
     chosen === undefined || others.length === 0
       ? []
-      : [`Requests go to ${chosen}. The document also names ${listOf(others)}. To choose another one, use --server.`];
+      : [
+          `Requests go to ${chosen}. The document also names ${listOf(others)}. To use another one, enter it as the server of the import.`,
+        ];
   return { base: chosen, find, notes };
 }
 
@@ -59,10 +61,10 @@ function choose(all: readonly Address[]): string | undefined {
 }
 
 function reasonFor(all: readonly Address[]): string {
-  if (all.length === 0) return 'the document has no absolute server URL; add one with --server';
+  if (all.length === 0) return 'the document has no absolute server URL; enter the server of the import';
   const isTest = all.some(({ kind }) => kind === 'test');
   const kind = isTest ? 'only servers for tests' : 'no server of the API';
-  return `the document names ${kind}: ${listOf(all.map(({ url }) => trimmed(url)))}; choose one with --server`;
+  return `the document names ${kind}: ${listOf(all.map(({ url }) => trimmed(url)))}; enter the server of the import`;
 }
 
 function listOf(urls: readonly string[]): string {

@@ -9,9 +9,13 @@ export interface Wanted {
   readonly bundleId: string;
   readonly name: string;
   readonly version: string;
+  /** '' imports what the fields choose. */
+  readonly recipe: string;
   readonly url: string;
   readonly server: string;
   readonly operations: string;
+  readonly tags: string;
+  readonly paths: string;
   readonly access: 'none' | 'bearer' | 'header';
   readonly header: string;
   readonly credential: string;
@@ -24,9 +28,12 @@ export const nothingWanted: Wanted = {
   bundleId: '',
   name: '',
   version: '',
+  recipe: '',
   url: '',
   server: '',
   operations: '',
+  tags: '',
+  paths: '',
   access: 'none',
   header: 'X-Api-Key',
   credential: 'ACCESS_TOKEN',
@@ -38,6 +45,12 @@ const base64Of = async (file: File) => (await toDataUrl(file)).replace(/^[^,]*,/
 const given = <Name extends string>(name: Name, text: string) =>
   (text.trim() === '' ? {} : { [name]: text.trim() }) as Partial<Record<Name, string>>;
 
+/** A tag may have spaces, so commas separate. */
+const listed = <Name extends string>(name: Name, text: string) => {
+  const names = text.split(',').flatMap((one) => one.trim() || []);
+  return (names.length === 0 ? {} : { [name]: names }) as Partial<Record<Name, string[]>>;
+};
+
 export async function requestOf(wanted: Wanted): Promise<BundlePlanRequest> {
   // An archive keeps its id.
   return { source: await sourceOf(wanted), ...given('bundle_id', wanted.kind === 'archive' ? '' : wanted.bundleId) };
@@ -45,12 +58,15 @@ export async function requestOf(wanted: Wanted): Promise<BundlePlanRequest> {
 
 async function sourceOf(wanted: Wanted): Promise<BundlePlanRequest['source']> {
   const { kind, file, url } = wanted;
-  const listed = wanted.operations.split(/[\s,]+/).filter((name) => name !== '');
-  const operations = listed.length === 0 ? {} : { operations: listed };
+  const operations = listed('operations', wanted.operations.replaceAll(/\s+/g, ','));
   if (kind === 'mcp') return { kind, url: url.trim(), ...accessOf(wanted), ...operations };
   if (kind === 'openapi') {
-    const document = file === null ? { url: url.trim() } : { content: await file.text() };
-    return { kind, ...document, ...given('server', wanted.server), ...operations };
+    const document = file === null ? given('url', url) : { content: await file.text() };
+    const chosen =
+      wanted.recipe === ''
+        ? { ...listed('tags', wanted.tags), ...listed('paths', wanted.paths) }
+        : { recipe: wanted.recipe };
+    return { kind, ...document, ...chosen, ...given('server', wanted.server), ...operations };
   }
   if (file !== null) return { kind: kind === 'archive' ? kind : 'piece_file', content: await base64Of(file) };
   return { kind: 'piece', package: packageOfWords(wanted.name), ...given('version', wanted.version) };

@@ -1,4 +1,5 @@
 import { Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { useRecipes } from '../../api/integrations.ts';
 import { PasswordField } from '../../components/forms/password-field.tsx';
 import { PackageSearch } from './package-search.tsx';
 import type { Wanted } from './plan-source.ts';
@@ -59,17 +60,25 @@ function PieceFields({ wanted, failure, onChange }: SourceFieldsProps) {
 
 function ApiFields({ wanted, failure, onChange }: SourceFieldsProps) {
   const { t, own } = useTexts();
-  const { url, server, operations, file } = wanted;
+  const { recipe, url, server, file } = wanted;
+  const about = own(recipe === '' ? 'imports.documentAbout' : 'imports.recipeDocument');
   return (
     <>
+      <NativeSelect
+        label={own('imports.recipe')}
+        description={own('imports.recipeAbout')}
+        data={[{ value: '', label: own('imports.noRecipe') }, ...useRecipes()]}
+        value={recipe}
+        onChange={(event) => onChange({ recipe: event.currentTarget.value })}
+      />
       <TextInput
         label={own('imports.url')}
-        description={file === null ? own('imports.documentAbout') : t('integrations.file', { name: file.name })}
+        description={file === null ? about : t('integrations.file', { name: file.name })}
         placeholder="https://api.example.com/openapi.json"
         type="url"
         value={url}
         disabled={file !== null}
-        required={file === null}
+        required={file === null && recipe === ''}
         error={failure}
         onChange={(event) => onChange({ url: event.currentTarget.value })}
       />
@@ -80,14 +89,20 @@ function ApiFields({ wanted, failure, onChange }: SourceFieldsProps) {
         value={server}
         onChange={(event) => onChange({ server: event.currentTarget.value })}
       />
-      <Operations label="imports.operations" operations={operations} onChange={onChange} />
+      <Names label="imports.operations" name="operations" wanted={wanted} onChange={onChange} />
+      {recipe === '' ? (
+        <>
+          <Names label="imports.tags" name="tags" wanted={wanted} onChange={onChange} />
+          <Names label="imports.paths" name="paths" wanted={wanted} onChange={onChange} />
+        </>
+      ) : null}
     </>
   );
 }
 
 function ServerFields({ wanted, failure, onChange }: SourceFieldsProps) {
   const { own } = useTexts();
-  const { url, operations, access } = wanted;
+  const { url, access } = wanted;
   return (
     <>
       <TextInput
@@ -106,7 +121,7 @@ function ServerFields({ wanted, failure, onChange }: SourceFieldsProps) {
         onChange={(event) => onChange({ access: event.currentTarget.value as Wanted['access'] })} // one of these three
       />
       {access === 'none' ? null : <Credential wanted={wanted} onChange={onChange} />}
-      <Operations label="imports.tools" operations={operations} onChange={onChange} />
+      <Names label="imports.tools" name="operations" wanted={wanted} onChange={onChange} />
     </>
   );
 }
@@ -155,19 +170,19 @@ function ArchiveFields({ wanted: { file }, failure }: SourceFieldsProps) {
   );
 }
 
-interface OperationsProps extends Pick<SourceFieldsProps, 'onChange'> {
+interface NamesProps extends Pick<SourceFieldsProps, 'wanted' | 'onChange'> {
   readonly label: TextKey;
-  readonly operations: string;
+  readonly name: 'operations' | 'tags' | 'paths';
 }
 
-function Operations({ label, operations, onChange }: OperationsProps) {
+function Names({ label, name, wanted, onChange }: NamesProps) {
   const { own } = useTexts();
   return (
     <TextInput
       label={own(label)}
-      value={operations}
+      value={wanted[name]}
       spellCheck={false}
-      onChange={(event) => onChange({ operations: event.currentTarget.value })}
+      onChange={(event) => onChange({ [name]: event.currentTarget.value })}
     />
   );
 }

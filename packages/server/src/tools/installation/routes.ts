@@ -4,8 +4,8 @@ import {
   BundlePlan,
   BundlePlanRequest,
   bundleRisks,
-  CountedList,
   InstalledBundle,
+  InstalledBundleList,
   ListQuery,
   PackageQuery,
   PackageSearch,
@@ -35,7 +35,7 @@ const bodyLimit = 24 * 2 ** 20;
 
 /** Registers the routes for the installation of packages. */
 export function installationRoutes(app: App, { installation, onRequest }: InstallationRoutesDeps): void {
-  searchRoute(app, { installation, onRequest });
+  readingRoutes(app, { installation, onRequest });
   app.post(
     '/v1/bundle_plans',
     {
@@ -63,20 +63,6 @@ export function installationRoutes(app: App, { installation, onRequest }: Instal
     async (request) =>
       successEnvelope(bundleToWire(await installation.install(request.params.bundle_plan_id, request.body, request))),
   );
-  app.get(
-    '/v1/installed_bundles',
-    {
-      onRequest,
-      schema: {
-        ...operations.listInstalledBundles,
-        security,
-        querystring: ListQuery,
-        response: { 200: CountedList(InstalledBundle) },
-      },
-    },
-    async (request) =>
-      pageOf(await installation.list(), request.query, { kind: 'bundleArchive', toWire: bundleToWire }),
-  );
   app.delete(
     '/v1/installed_bundles/:bundle_id',
     {
@@ -95,7 +81,7 @@ export function installationRoutes(app: App, { installation, onRequest }: Instal
   );
 }
 
-function searchRoute(app: App, { installation, onRequest }: InstallationRoutesDeps): void {
+function readingRoutes(app: App, { installation, onRequest }: InstallationRoutesDeps): void {
   app.get(
     '/v1/packages',
     {
@@ -110,6 +96,23 @@ function searchRoute(app: App, { installation, onRequest }: InstallationRoutesDe
     async ({ query }, reply) => {
       const packages = await whileConnected(reply, (signal) => installation.search(query.query, signal));
       return packages === undefined ? reply : successEnvelope({ object: 'PackageSearch' as const, packages });
+    },
+  );
+  app.get(
+    '/v1/installed_bundles',
+    {
+      onRequest,
+      schema: {
+        ...operations.listInstalledBundles,
+        security,
+        querystring: ListQuery,
+        response: { 200: InstalledBundleList },
+      },
+    },
+    async (request) => {
+      const { listRecipes } = await import('@quartermaster/importers/recipes');
+      const page = pageOf(await installation.list(), request.query, { kind: 'bundleArchive', toWire: bundleToWire });
+      return { ...page, recipes: listRecipes() };
     },
   );
 }
