@@ -136,8 +136,13 @@ test('a refresh that the provider refuses changes nothing and frees the claim', 
   assert.equal((await resolve()).resolved.REFRESH, 'refresh-1');
 });
 
-test('a member refreshToken that a client sends beside its credentials is dropped', async () => {
-  const sent = { bundle_id: 'mail', credentials: { CLIENT: 'client' }, refreshToken: 'forged' };
+test('members refreshToken and renew that a client sends beside its credentials are dropped', async () => {
+  const sent = { bundle_id: 'mail', credentials: { CLIENT: 'client' }, refreshToken: 'forged', renew: 'forged' };
   const call = await resolveRequest((_project, _bundle, credentials) => ({ credentials }), { projectId: 'p' }, sent);
-  assert.deepEqual(call, { bundle_id: 'mail', credentials: { CLIENT: 'client' }, refreshToken: undefined });
+  assert.deepEqual(call, {
+    bundle_id: 'mail',
+    credentials: { CLIENT: 'client' },
+    refreshToken: undefined,
+    renew: undefined,
+  });
 });
