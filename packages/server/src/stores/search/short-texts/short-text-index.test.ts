@@ -50,3 +50,46 @@ test('Chinese words that say nothing about the subject find nothing', async () =
   const index = await createShortTextIndex([textOf('one', '这是什么'), textOf('two', '怎么样')]);
   assert.deepEqual(index.find('这是什么'), []);
 });
+
+/** Titles of Trello's and Google's documents, and texts that repeat the words of the questions below. */
+const operations: ReadonlyArray<readonly [owner: string, title: string, text: string]> = [
+  ['Trello REST API', 'Get a Board', `Request a single board. ${'This is a nested resource. '.repeat(20)}`],
+  ['Trello REST API', 'Get boardStars on a Board', 'Get the stars of a board. Boards: get a board by its board id.'],
+  ['Trello REST API', 'Get the Board the Card is on', 'Get the board a card is on. Get board fields.'],
+  ['Trello', 'List boards', 'The open boards of the user of the token.'],
+  [
+    'Trello',
+    'Search cards',
+    'Boards and cards of a list of boards: a card, a board, cards of a board, lists of cards.',
+  ],
+  [
+    'Google Tasks API',
+    'Tasks clear',
+    'Clears all completed tasks from the task list. Task lists: the list of tasks of the list.',
+  ],
+  ['Google Tasks API', 'Tasklists delete', 'Deletes the task list. Task list: the list.'],
+  [
+    'Google Tasks API',
+    'Tasklists list',
+    `All the lists of the user. ${'A user can have up to 2000 of them. '.repeat(9)}`,
+  ],
+];
+
+test('a tool whose title is the question comes first, whatever its description', async () => {
+  const texts = operations.map(([owner, title, text]): ShortText<string> => {
+    const fields = [
+      { text: owner, weight: 2, role: 'owner' },
+      { text: title, weight: 3, role: 'title' },
+    ] as const;
+    return { item: title, fields: [...fields, { text, weight: 2 }] };
+  });
+  const index = await createShortTextIndex(texts);
+  for (const [question, title] of [
+    ['get a board', 'Get a Board'],
+    ['list task lists', 'Tasklists list'],
+    ['list my task lists', 'Tasklists list'],
+    ['trello list boards', 'List boards'],
+    ['boards list please', 'List boards'],
+  ] as const)
+    assert.equal(index.find(question)[0], title, question);
+});

@@ -6,7 +6,14 @@ import { wordGroups } from './word-groups.ts';
 export interface ShortText<Item> {
   /** Several texts may describe one item, such as its texts in two languages. */
   readonly item: Item;
-  readonly fields: ReadonlyArray<{ readonly text: string; readonly weight: number }>;
+  readonly fields: readonly Field[];
+}
+
+interface Field {
+  readonly text: string;
+  readonly weight: number;
+  /** Whether this is the title, or names what the item belongs to. A question that consists of their words finds the item first. */
+  readonly role?: 'title' | 'owner';
 }
 
 /** An index in memory for thousands of names and descriptions. */
@@ -29,11 +36,30 @@ const k1 = 1.2;
 const b = 0.75;
 /** A related word counts less than the word of the question. */
 const relatedWeight = 0.7;
+/** The part of a word of a title that a compound is for each of its two words. */
+const halfWord = 0.5;
 
 interface Posting {
   readonly text: number;
   /** The weighted occurrences of the word. */
   readonly count: number;
+}
+
+/** One text of the index. */
+interface Indexed<Item> {
+  readonly item: Item;
+  readonly length: number;
+  readonly title: ReadonlySet<string>;
+  readonly owner: ReadonlySet<string>;
+}
+
+/** What one word of a question finds in a text, and what all of them find. */
+interface Match {
+  value: number;
+  /** How far the title has the word: 0 to 1 for one word. */
+  inTitle: number;
+  /** The same for the title and the name of the owner. */
+  named: number;
 }
 
 /**
@@ -45,65 +71,107 @@ export async function createShortTextIndex<Item>(
   texts: Iterable<ShortText<Item>>,
   turn: () => Promise<unknown> = nextTurn,
 ): Promise<ShortTextIndex<Item>> {
-  const items: Item[] = [];
-  const lengths: number[] = [];
+  const indexed: Indexed<Item>[] = [];
   const postings = new Map<string, Posting[]>();
   let sliced = { texts: 0, words: 0 };
   for (const { item, fields } of texts) {
     const { counts, words } = countWords(fields);
-    const text = items.push(item) - 1;
     let length = 0;
     for (const [word, count] of counts) {
       length += count;
       const list = postings.get(word);
-      if (list === undefined) postings.set(word, [{ text, count }]);
-      else list.push({ text, count });
+      if (list === undefined) postings.set(word, [{ text: indexed.length, count }]);
+      else list.push({ text: indexed.length, count });
     }
-    lengths.push(length);
+    indexed.push({ item, length, title: wordsWith('title', fields), owner: wordsWith('owner', fields) });
     sliced = { texts: sliced.texts + 1, words: sliced.words + words };
     if (sliced.texts >= slice.texts || sliced.words >= slice.words) {
       await turn();
       sliced = { texts: 0, words: 0 };
     }
   }
-  const mean = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length);
+  const mean = indexed.reduce((sum, { length }) => sum + length, 0) / Math.max(1, indexed.length);
 
   /** Adds the BM25 weight of a word to texts in which no better word of its group occurs. */
-  function weigh(best: Map<number, number>, word: string, weight: number): void {
+  function weigh(best: Map<number, Match>, word: string, weight: number, share = 1): void {
     for (const { text, count } of postings.get(word) ?? []) {
-      const length = (lengths[text] ?? 0) / mean;
-      const value = (weight * count * (k1 + 1)) / (count + k1 * (1 - b + b * length));
-      if (value > (best.get(text) ?? 0)) best.set(text, value);
+      // Every posting names a text.
+      const { length, title, owner } = indexed[text] as Indexed<Item>;
+      const value = (weight * count * (k1 + 1)) / (count + k1 * (1 - b + (b * length) / mean));
+      const inTitle = title.has(word) ? weight * share : 0;
+      const named = title.has(word) || owner.has(word) ? weight : 0;
+      best.set(text, better(best.get(text) ?? noMatch, { value, inTitle, named }));
     }
   }
 
   return {
     find(question, weightOf) {
-      const scores = new Map<number, number>();
-      for (const word of new Set(wordsOf(question).slice(0, maxWords))) {
-        const best = new Map<number, number>();
+      const matches = new Map<number, Match>();
+      const words = questionWords(question, postings);
+      let known = 0;
+      let count = 0;
+      for (const { word, compounds } of words) {
+        const best = new Map<number, Match>();
         const weight = weightOfWord(word);
         weigh(best, word, weight);
+        for (const compound of compounds) weigh(best, compound, weight, halfWord);
         for (const related of relatedWords(word)) weigh(best, related, relatedWeight * weight);
+        if (best.size === 0) continue;
         // A word is as rare as its group of related words. Otherwise a rare synonym of a common word would decide alone.
-        const rarity = Math.log(1 + (items.length - best.size + 0.5) / (best.size + 0.5));
-        for (const [text, value] of best) scores.set(text, (scores.get(text) ?? 0) + rarity * value);
+        const rarity = Math.log(1 + (indexed.length - best.size + 0.5) / (best.size + 0.5));
+        known += rarity * weight;
+        count += weight;
+        for (const [text, match] of best) matches.set(text, add(matches.get(text) ?? noMatch, match, rarity));
       }
-      return ranked(scores, items, weightOf);
+      const scored = [...matches].map(([text, { value, inTitle, named }]) => {
+        const { item, title } = indexed[text] as Indexed<Item>;
+        const precision = Math.min(1, inTitle / Math.max(1, title.size));
+        return { text, item, score: value * titleFactor(named / known, precision, count) };
+      });
+      return ranked(scored, weightOf);
     },
   };
 }
 
+const noMatch: Match = { value: 0, inTitle: 0, named: 0 };
+
+function better(one: Match, other: Match): Match {
+  return {
+    value: Math.max(one.value, other.value),
+    inTitle: Math.max(one.inTitle, other.inTitle),
+    named: Math.max(one.named, other.named),
+  };
+}
+
+function add(sum: Match, { value, inTitle, named }: Match, rarity: number): Match {
+  return { value: sum.value + rarity * value, inTitle: sum.inTitle + inTitle, named: sum.named + rarity * named };
+}
+
+/**
+ * The factor of a text: 8 if its title is the question, and up to 4 if its title has all words of the question. The fewer words a
+ * question has, the more of the title they must be, because one word such as "picture" occurs in the titles of tools for many
+ * things. The numbers are those that did best with the tasks in `test/fixtures/tool-search`.
+ *
+ * @param recall the part of the question, by rarity, that the title and the owner have
+ * @param precision the part of the title that the question has
+ * @param words the words of the question
+ */
+function titleFactor(recall: number, precision: number, words: number): number {
+  // Sums of fractions may miss 1 by a little.
+  if (Math.min(recall, precision) > 0.999) return 8;
+  return 1 + 3 * recall ** 4 * precision ** (6 / words ** 2);
+}
+
+interface Scored<Item> {
+  readonly text: number;
+  readonly item: Item;
+  readonly score: number;
+}
+
 /** The items by the weighted sum of the scores of their texts. */
-function ranked<Item>(
-  scores: ReadonlyMap<number, number>,
-  items: readonly Item[],
-  weightOf?: (item: Item) => number,
-): Item[] {
+function ranked<Item>(scored: ReadonlyArray<Scored<Item>>, weightOf?: (item: Item) => number): Item[] {
   const sums = new Map<Item, { first: number; score: number }>();
-  for (const [text, score] of scores) {
-    // Every index comes from a posting, so it names an item.
-    const item = items[text] as Item;
+  for (const { text, item, score } of scored) {
     const sum = sums.get(item);
     if (sum === undefined) sums.set(item, { first: text, score });
     else sums.set(item, { first: Math.min(sum.first, text), score: sum.score + score });
@@ -113,7 +181,7 @@ function ranked<Item>(
   return sorted.map(([item]) => item);
 }
 
-function countWords(fields: ShortText<unknown>['fields']) {
+function countWords(fields: readonly Field[]) {
   const counts = new Map<string, number>();
   let words = 0;
   for (const { text, weight } of fields) {
@@ -123,6 +191,10 @@ function countWords(fields: ShortText<unknown>['fields']) {
     }
   }
   return { counts, words };
+}
+
+function wordsWith(role: Field['role'], fields: readonly Field[]): ReadonlySet<string> {
+  return new Set(fields.filter((field) => field.role === role).flatMap(({ text }) => wordsOf(text)));
 }
 
 /** English words that say nothing about the subject of a question. Short texts contain few of them, so they would count as rare. */
@@ -154,9 +226,25 @@ function weightOfWord(word: string): number {
  * full-text index without common English words. More English endings are removed, because short texts repeat few words.
  */
 export function wordsOf(text: string): string[] {
-  return tokenize(separateWords(text))
-    .filter((word) => !isIgnored(word))
-    .map(removeEnding);
+  return termsOf(text).map(removeEnding);
+}
+
+function termsOf(text: string): string[] {
+  return tokenize(separateWords(text)).filter((word) => !isIgnored(word));
+}
+
+/** Returns the different words of a question, each with the compounds that it forms with its neighbours: "task lists" is also `tasklists`. */
+function questionWords(question: string, known: { has(word: string): boolean }) {
+  const words: Array<{ word: string; compounds: string[] }> = [];
+  const terms = termsOf(question).slice(0, maxWords);
+  for (const [index, term] of terms.entries()) {
+    const pairs = [`${terms[index - 1] ?? ''}${term}`, `${term}${terms[index + 1] ?? ''}`];
+    const own = latin.test(term) ? pairs.filter((pair) => pair !== term) : [];
+    const compounds = own.map(removeEnding).filter((pair) => known.has(pair));
+    const word = removeEnding(term);
+    if (compounds.length > 0 || words.every((other) => other.word !== word)) words.push({ word, compounds });
+  }
+  return words;
 }
 
 /** Separates the words of an identifier, such as `get_current_weather` or `listPullRequests`. */

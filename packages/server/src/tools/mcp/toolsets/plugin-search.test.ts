@@ -19,6 +19,8 @@ function readTasks(name: string): Task[] {
   return JSON.parse(readFileSync(resolve(root, 'test/fixtures/tool-search', name), 'utf8')) as Task[];
 }
 
+const inEnglish = (text: string | { readonly en: string }) => (typeof text === 'string' ? text : text.en);
+
 let search: PluginSearch;
 let plugins: ReadonlySet<string>;
 before(async () => {
@@ -67,6 +69,20 @@ test('a right tool is among the first five for at least 12 of 20 tasks that avoi
   assert.equal(tasks.length, 20);
   const missed = await missedTasks(tasks);
   assert.ok(missed.length <= 8, missed.join('\n'));
+});
+
+test('the title of each tool with the name of its bundle finds a tool with this title first', async () => {
+  const catalogue = await loadFolder(resolve(root, 'bundles'));
+  const missed: string[] = [];
+  for (const bundle of catalogue.bundles.values()) {
+    for (const { manifest } of bundle.plugins.values()) {
+      const question = `${inEnglish(bundle.manifest.name)} ${inEnglish(manifest.name)}`;
+      const [first] = await search.find(question);
+      if (first?.bundle.id !== bundle.id || inEnglish(first.manifest.name) !== inEnglish(manifest.name))
+        missed.push(`${question}: ${first?.bundle.id}/${first?.id}`);
+    }
+  }
+  assert.deepEqual(missed, []);
 });
 
 test('words of a question that occur nowhere find nothing', async () => {

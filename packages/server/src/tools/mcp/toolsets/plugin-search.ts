@@ -40,7 +40,7 @@ function* textsOf(source: SearchSource): Generator<ShortText<CompiledPlugin>> {
       const texts = [bundle.manifest.name, bundle.manifest.description, manifest.name, manifest.description];
       yield { item: plugin, fields: inEnglish(plugin, texts).map(cut) };
       for (const language of otherLanguages(texts)) {
-        const fields = weights.map((weight, index) => ({ text: ownText(texts[index], language), weight }));
+        const fields = described.map((field, index) => ({ text: ownText(texts[index], language), ...field }));
         yield { item: plugin, fields: fields.map(cut) };
       }
     }
@@ -49,15 +49,15 @@ function* textsOf(source: SearchSource): Generator<ShortText<CompiledPlugin>> {
 
 type Localised = CompiledPlugin['manifest']['name'];
 
-/** The weights of the name and the description of a bundle, and of the name and the description of a plugin. */
-const weights = [2, 1, 3, 2] as const;
+/** The name and the description of a bundle, and the name and the description of a plugin. */
+const described = [{ weight: 2, role: 'owner' }, { weight: 1 }, { weight: 3, role: 'title' }, { weight: 2 }] as const;
 
 function inEnglish({ id, bundle, manifest }: CompiledPlugin, texts: readonly Localised[]) {
   const inputs = inputsOf(manifest.input_schema);
   return [
-    ...weights.map((weight, index) => ({ text: englishText(texts[index]), weight })),
+    ...described.map((field, index) => ({ text: englishText(texts[index]), ...field })),
     { text: id, weight: 4 },
-    { text: bundle.id, weight: 2 },
+    { text: bundle.id, weight: 2, role: 'owner' as const },
     { text: inputs.map((input) => input.name).join(' '), weight: 1 },
     { text: inputs.map((input) => input.description).join(' '), weight: 0.5 },
   ];
@@ -78,8 +78,8 @@ function otherLanguages(texts: readonly Localised[]): ReadonlySet<string> {
   return new Set(languages.filter((language) => language !== 'en'));
 }
 
-function cut({ text, weight }: { text: string; weight: number }) {
-  return { text: text.slice(0, maxFieldCharacters), weight };
+function cut<Field extends { readonly text: string }>(field: Field): Field {
+  return { ...field, text: field.text.slice(0, maxFieldCharacters) };
 }
 
 function inputsOf(schema: Readonly<Record<string, unknown>>): Array<{ name: string; description: string }> {
