@@ -271,6 +271,11 @@ export const PluginManifest = Type.Object(
     output_schema: Schema,
     effects: Type.Enum([...pluginEffects]),
     idempotent: Type.Boolean(),
+    /**
+     * The credentials that the plugin needs, in the place of those that the bundle requires: all names of one of these lists. An empty list
+     * means none.
+     */
+    credentials: Type.Optional(Type.Array(Type.Array(Type.String()), { minItems: 1, maxItems: 50 })),
     /** Either a declarative request (tier T0) … */
     request: Type.Optional(RequestTemplate),
     response: Type.Optional(ResponseMapping),

@@ -83,6 +83,54 @@ test('schemes that no operation names become credentials, and so does a required
   assert.deepEqual(Object.keys(both.bundle.credentials_schema?.properties ?? {}), ['ACCESS_TOKEN']);
 });
 
+test('credentials of secured operations are required, and a public operation says that it needs none', async () => {
+  const securitySchemes = {
+    ...{ key: { type: 'apiKey', in: 'query', name: 'key' }, token: { type: 'apiKey', in: 'query', name: 'token' } },
+    bearer: { type: 'http', scheme: 'bearer' },
+  };
+  const both = [{ key: [], token: [] }];
+  const importAll = (...securities: object[][]) => {
+    const paths = Object.fromEntries(
+      securities.map((security, at) => [`/p${at}`, { get: { operationId: `p${at}`, security, responses: done } }]),
+    );
+    const { bundle, plugins } = importOpenApi(documentOf({}, { paths, components: { securitySchemes } }));
+    const { required, anyOf } = Object(bundle.credentials_schema);
+    return [required ?? anyOf, [...plugins.values()].map(({ credentials }) => credentials)];
+  };
+  assert.deepEqual(importAll(both, both, []), [
+    ['KEY', 'TOKEN'],
+    [undefined, undefined, [[]]],
+  ]);
+  assert.deepEqual(importAll(both, [{ bearer: [] }], [...both, {}]), [
+    [{ required: ['KEY', 'TOKEN'] }, { required: ['ACCESS_TOKEN'] }],
+    [[['KEY', 'TOKEN']], [['ACCESS_TOKEN']], [[]]],
+  ]);
+  assert.deepEqual(importAll(both, [], []), [undefined, [[['KEY', 'TOKEN']], undefined, undefined]]);
+  assert.deepEqual(importAll([...both, { bearer: [] }]), [
+    [{ required: ['KEY', 'TOKEN'] }, { required: ['ACCESS_TOKEN'] }],
+    [undefined],
+  ]);
+});
+
+test('the call that checks credentials has those that most operations need, also beside public operations', () => {
+  const securitySchemes = {
+    key: { type: 'apiKey', in: 'query', name: 'key' },
+    bearer: { type: 'http', scheme: 'bearer' },
+  };
+  const get = (operationId: string, security: object[]) => ({ get: { operationId, security, responses: done } });
+  const paths = {
+    ...{
+      '/me': get('me', [{ key: [] }]),
+      '/things': get('things', [{ key: [] }]),
+      '/other': get('other', [{ bearer: [] }]),
+    },
+    ...{ '/user': get('user', [{ bearer: [] }]), '/about': get('about', []), '/three': get('three', [{ key: [] }]) },
+  };
+  const { bundle } = importOpenApi(documentOf({}, { paths, components: { securitySchemes } }));
+  const inject = [{ in: 'query', name: 'key', credential: 'KEY' }];
+  assert.deepEqual(bundle.verify, { request: { method: 'GET', url: 'https://api.things.dev/me', inject } });
+});
+
 test('a document that can answer 401 without describing credentials says so', () => {
   const { report } = importOne(documentOf({ responses: { ...done, 401: { description: 'No.' } } }));
   assert.match(report.notes.join(), /describes no credentials, but the API can answer 401/);

@@ -1,11 +1,11 @@
-import type { BundleManifest, Injection } from '@quartermaster/plugin-kit';
+import { buildBundle } from './build-bundle.ts';
 import { isJson, type Json, memberOf, type OpenApiDocument, type SchemaChecks, textOf } from './document.ts';
 import { freeName, snakeCase } from './names.ts';
 import { type ImportedOperation, importOperation, type Operation } from './operation.ts';
 import { pluginIds } from './plugin-names.ts';
-import { pagingOf, verificationOf } from './proposals.ts';
+import { pagingOf } from './proposals.ts';
 import { readDocument } from './read-document.ts';
-import { type Credentials, createCredentials } from './security.ts';
+import { createCredentials } from './security.ts';
 import { createServers } from './servers.ts';
 
 export type { SchemaChecks };
@@ -98,7 +98,12 @@ function convertDocument(text: string, checks: SchemaChecks, options: ImportOpti
     throw new Error(`No operation of ${all.length} can be imported: ${skipped[0]?.reason ?? 'the document has none'}.`);
   const mayRefuse = all.some(({ operation }) => memberOf(operation.responses, '401') !== undefined);
   if (mayRefuse && Object.keys(credentials.properties).length === 0) credentials.notes.add(noCredentials);
-  const bundle = buildBundle(document, { options, credentials, plugins });
+  const bundle = buildBundle(document, {
+    id: options.id ?? snakeCase(titleOf(document)),
+    title: titleOf(document),
+    credentials,
+    plugins,
+  });
   return {
     ...bundle,
     licence: textOf(memberOf(memberOf(document.root.info, 'license'), 'name')).slice(0, 100) || null,
@@ -167,85 +172,4 @@ function nameOf(
 
 export function titleOf(document: OpenApiDocument): string {
   return textOf(Reflect.get(Object(document.root.info), 'title')) || 'Imported API';
-}
-
-interface Parts {
-  readonly options: ImportOptions;
-  readonly credentials: Credentials;
-  readonly plugins: ReadonlyMap<string, ImportedOperation>;
-}
-
-function buildBundle(document: OpenApiDocument, { options, credentials, plugins }: Parts) {
-  const info = Object(document.root.info);
-  const title = titleOf(document);
-  const list = [...plugins.values()];
-  const shared = sharedInjections(list);
-  const names = Object.keys(credentials.properties);
-  const needed = names.filter((name) => list.every((plugin) => plugin.needed.has(name)));
-  const id = options.id ?? snakeCase(title);
-  const notes: string[] = [];
-  // The call is sent with the credentials of all plugins.
-  const verify = shared.length === 0 ? undefined : verificationOf(list.map(({ plugin }) => plugin));
-  if (verify !== undefined)
-    notes.push(`Proposed: credentials are checked by GET ${String(verify.request.url)}. To change it, edit "verify".`);
-  const manifest = {
-    id,
-    version: versionOf(textOf(info.version)),
-    name: title.slice(0, 120),
-    description: (textOf(info.description) || title).slice(0, 4_000),
-    provider: new URL(`https://${list[0]?.host ?? ''}`).hostname,
-    developer: 'Imported from OpenAPI',
-    hosts: [...new Set([...list.map(({ host }) => host), ...list.flatMap(tokenHosts)])].sort(),
-    ...(names.length === 0
-      ? {}
-      : {
-          credentials_schema: {
-            type: 'object',
-            ...(needed.length === 0 ? {} : { required: needed }),
-            properties: { ...credentials.properties },
-          },
-        }),
-    ...(shared.length === 0 ? {} : { inject: [...shared] }),
-    ...(verify === undefined ? {} : { verify }),
-  } satisfies Omit<BundleManifest, 'credentials_schema' | 'verify'> & { credentials_schema?: object; verify?: object };
-  const manifests = [...plugins].map(([pluginId, operation]) => {
-    const inject = operation.inject.filter((one) => !shared.some((other) => isSame(one, other)));
-    const secure = [...shared, ...inject].length > 0;
-    return [pluginId, pluginManifest(pluginId, operation, { inject, secure, notes })] as const;
-  });
-  return { bundle: manifest, plugins: new Map<string, Json>(manifests), notes: [...new Set(notes)] };
-}
-
-/** The hosts of token endpoints, which the bundle must declare too. */
-function tokenHosts({ inject }: ImportedOperation): string[] {
-  return inject.flatMap((one) => (one.in === 'oauth2' ? [new URL(one.token_url).host] : []));
-}
-
-function pluginManifest(
-  id: string,
-  { plugin }: ImportedOperation,
-  { inject, secure, notes }: { inject: readonly Injection[]; secure: boolean; notes: string[] },
-): Json {
-  const { request, ...rest } = plugin;
-  const url = String(request.url);
-  const isUnsafe = secure && url.startsWith('http:');
-  if (isUnsafe) notes.push(`${new URL(url).origin} is called by https:, since credentials are sent there.`);
-  const safeUrl = isUnsafe ? url.replace(/^http:/, 'https:') : url;
-  return { id, ...rest, request: { ...request, url: safeUrl, ...(inject.length === 0 ? {} : { inject }) } };
-}
-
-/** The injections of all plugins, which the bundle declares. The requests declare the others. */
-function sharedInjections([first, ...others]: readonly ImportedOperation[]): readonly Injection[] {
-  return (first?.inject ?? []).filter((one) =>
-    others.every(({ inject }) => inject.some((other) => isSame(one, other))),
-  );
-}
-
-function isSame(a: Injection, b: Injection): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
-
-function versionOf(text: string): string {
-  const [, major = '1', minor = '0', patch = '0'] = /(\d+)(?:\.(\d+))?(?:\.(\d+))?/.exec(text) ?? [];
-  return `${Number(major)}.${Number(minor)}.${Number(patch)}`;
 }

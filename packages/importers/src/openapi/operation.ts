@@ -1,5 +1,6 @@
 import type { Injection, PluginManifest } from '@quartermaster/plugin-kit';
 import { createSchemaConverter } from './convert-schema.ts';
+import { type CredentialNeeds, simplestNeeds } from './credential-needs.ts';
 import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
 import { fitSchema } from './fit-schema.ts';
 import { humanised } from './names.ts';
@@ -23,8 +24,7 @@ export interface ImportedOperation {
   readonly plugin: Omit<PluginManifest, 'id' | 'request'> & { readonly request: Json };
   readonly host: string;
   readonly inject: readonly Injection[];
-  /** The credentials that every security alternative needs. */
-  readonly needed: ReadonlySet<string>;
+  readonly needs: CredentialNeeds;
   /** Sentences about differences from the document. */
   readonly notes: readonly string[];
 }
@@ -75,6 +75,7 @@ export function importOperation(
     ...secrets.map((secret) => ownCredential(secret, security.token, context)),
     ...formSecrets(parts, security.token, context),
   ];
+  const ownNeeded = secrets.flatMap(({ required }, index) => (required ? namesOf(own[index]) : []));
   const url = fillPath(path, parts);
   const { fit = fitSchema } = context;
   const input = fit(inputSchema(parts, converter.definitions()), context.document.checks);
@@ -93,10 +94,7 @@ export function importOperation(
     },
     host: new URL(server.url).host,
     inject: [...security.inject, ...own],
-    needed: new Set([
-      ...security.needed,
-      ...secrets.flatMap((one, index) => (isNeeded(one) ? namesOf(own[index]) : [])),
-    ]),
+    needs: simplestNeeds(security.needs.map((names) => [...names, ...ownNeeded])),
     notes: [...converter.notes, ...output.notes, ...lossesOf(operation, hasBody, { input, output: answered })],
   };
 }
@@ -108,8 +106,7 @@ function takeContentType({ headers }: RequestParts): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-const isNeeded = (parameter: Parameter) => isAuthorization(parameter) && parameter.required;
-const namesOf = (one: Injection | undefined) => (one?.in === 'header' ? [one.credential] : []);
+const namesOf = (one: Injection | undefined) => (one !== undefined && 'credential' in one ? [one.credential] : []);
 
 type Fitted = ReturnType<typeof fitSchema>;
 
@@ -162,7 +159,7 @@ function fillPath(path: string, parts: RequestParts): string {
 
 interface Security {
   readonly inject: readonly Injection[];
-  readonly needed: ReadonlySet<string>;
+  readonly needs: CredentialNeeds;
   /** The token of the operation, when it has exactly one. */
   readonly token: string | undefined;
 }
@@ -186,8 +183,7 @@ function readSecurity(
     };
   }
   const sets = alternatives.map((schemes) => new Set(schemes.flatMap((scheme) => scheme?.names ?? [])));
-  const [first = new Set<string>(), ...others] = sets;
-  const needed = others.reduce((all, set) => all.intersection(set), first);
+  const needs = sets.length === 0 ? [[]] : sets.map((set) => [...set]);
   const inject = new Map(
     alternatives
       .flat()
@@ -195,7 +191,7 @@ function readSecurity(
       .map((one) => [JSON.stringify(one), one]),
   );
   const [token, ...more] = [...sets.flatMap((set) => [...set])].filter((name) => name === 'ACCESS_TOKEN');
-  return { inject: [...inject.values()], needed, token: more.length === 0 ? token : undefined };
+  return { inject: [...inject.values()], needs, token: more.length === 0 ? token : undefined };
 }
 
 function isAuthorization({ in: place, name }: Parameter): boolean {

@@ -1,3 +1,4 @@
+import type { Injection } from '@quartermaster/plugin-kit';
 import { isJson, type Json, memberOf } from './document.ts';
 
 interface Candidate {
@@ -5,6 +6,8 @@ interface Candidate {
   readonly effects: string;
   readonly input_schema: Json;
   readonly output_schema: Json;
+  /** The injections that the bundle does not have. */
+  readonly inject?: readonly Injection[];
 }
 
 /** The last segments of paths that describe the account of a credential. The first ones tell most. */
@@ -28,14 +31,15 @@ export function verificationOf(plugins: Iterable<Candidate>): { readonly request
       .filter(({ request }) => pattern.test(new URL(String(request.url)).pathname))
       .sort((a, b) => String(a.request.url).length - String(b.request.url).length)[0];
     if (found === undefined) continue;
-    const { request } = found;
+    const { request, inject = [] } = found;
     const constants = (['query', 'headers'] as const).flatMap((section) => {
       const members = Object.entries(Object(request[section])).filter(([, value]) => !String(value).includes('{'));
       return members.length === 0 ? [] : [[section, Object.fromEntries(members)] as const];
     });
     // Credentials never travel unencrypted.
     const url = String(request.url).replace(/^http:/, 'https:');
-    return { request: { method: 'GET', url, ...Object.fromEntries(constants) } };
+    const own = inject.length === 0 ? {} : { inject };
+    return { request: { method: 'GET', url, ...Object.fromEntries(constants), ...own } };
   }
   return undefined;
 }

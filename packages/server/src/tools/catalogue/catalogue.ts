@@ -22,6 +22,8 @@ export interface CompiledPlugin {
     violations: readonly ErrorDetail[];
   };
   readonly checkOutput: Check;
+  /** Like that of the bundle, with what this plugin needs. */
+  readonly checkCredentials: Check;
   /** The absolute path of the handler; null for a declarative plugin. */
   readonly handlerPath: string | null;
 }

@@ -2,7 +2,7 @@ import { maxCredentials } from '@quartermaster/contract';
 import { jsonSize } from '../../platform/json/json-size.ts';
 import type { Problem } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
-import type { CompiledBundle } from './catalogue.ts';
+import type { CompiledBundle, CompiledPlugin } from './catalogue.ts';
 import { valueInvalid } from './problems.ts';
 
 type Named = Readonly<Record<string, unknown>>;
@@ -42,12 +42,17 @@ export function declaredCredentials(
 
 /**
  * Returns the declared members of credentials, checked by the schema of their bundle.
+ * @param plugin what they are for, when its needs may differ from those of the bundle
  * @throws Problem 422 when they are too large or wrong
  */
-export function readCredentials(bundle: CompiledBundle, received: Named): Record<string, unknown> {
+export function readCredentials(
+  bundle: CompiledBundle,
+  received: Named,
+  plugin: Pick<CompiledPlugin, 'checkCredentials'> = bundle,
+): Record<string, unknown> {
   checkCredentialBounds(received);
   const credentials = declaredCredentials(bundle, received);
-  const violations = bundle.checkCredentials(credentials);
+  const violations = plugin.checkCredentials(credentials);
   if (violations.length > 0) throw valueInvalid('credentials', violations);
   return credentials;
 }

@@ -83,7 +83,7 @@ export function createExecutor(deps: ExecutorDeps): Executor {
   /** Checks the credentials of a call. */
   function begin({ bundle, plugin, own, call, signal, caller }: Subject): Omit<Run, 'input'> {
     const trace = createRunTimings();
-    const credentials = readCredentials(bundle, call.credentials);
+    const credentials = readCredentials(bundle, call.credentials, plugin ?? bundle);
     const largeAnswers = openLargeAnswers(caller);
     const policy = createRunPolicy(bundle, credentials, {
       limits,

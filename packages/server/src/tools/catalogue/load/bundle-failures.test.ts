@@ -36,7 +36,7 @@ const invalidFiles = {
   'a file that is not text': `${plugin}:  → id:\xff\xfe ⇒ ${plugin}:- (file): get_weather.yaml is not UTF-8 text.`,
   'a file that is not an object': `${plugin}:  → - one\n- two\n ⇒ ${plugin}:1 (file): Must be an object; received an array of 2 items.`,
   'a member that is missing': `${plugin}: effects: read\n →  ⇒ ${plugin}:1 effects: Is required.`,
-  'a member that is not known': `${plugin}: idempotent: true → idempotent: true\nidempotant: true ⇒ ${plugin}:6 idempotant: Unknown member "idempotant". Did you mean "idempotent"? Allowed: id, name, description, api, input_schema, output_schema, effects, idempotent, request, response, handler, piece, mcp, examples.`,
+  'a member that is not known': `${plugin}: idempotent: true → idempotent: true\nidempotant: true ⇒ ${plugin}:6 idempotant: Unknown member "idempotant". Did you mean "idempotent"? Allowed: id, name, description, api, input_schema, output_schema, effects, idempotent, credentials, request, response, handler, piece, mcp, examples.`,
   'a member of the wrong type': `${plugin}: idempotent: true → idempotent: "yes" ⇒ ${plugin}:5 idempotent: Must be a boolean; received a string ("yes").`,
   'a value that is not listed': `${plugin}: effects: read → effects: reads ⇒ ${plugin}:4 effects: Must be one of "read", "write", "destructive"; received "reads".`,
   'texts without English': `${plugin}: name: {en: Get weather, zh: 查天气} → name: {zh: 查天气} ⇒ ${plugin}:2 name.en: Is required.`,

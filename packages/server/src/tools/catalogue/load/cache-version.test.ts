@@ -22,7 +22,7 @@ const inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 /** What the cache of this version holds besides the manifest. */
 const held = {
-  version: 3,
+  version: 4,
   members: ['handlerPath', 'id', 'languages', 'manifest', 'unsupported'],
   unsupported: {
     ...{ plain: '', types: '', list: '', map: '', either: '', negated: '', recursive: '' },

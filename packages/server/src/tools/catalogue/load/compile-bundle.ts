@@ -7,7 +7,7 @@ import {
   type OperatorHosts,
 } from '../manifest/bundle-hosts.ts';
 import { credentialProperties, secretNames } from '../manifest/check-credentials.ts';
-import type { SchemaCompiler } from '../schema/compile-schema.ts';
+import type { JsonSchema, SchemaCompiler } from '../schema/compile-schema.ts';
 import type { KnownCapabilities } from './handler-capabilities.ts';
 import type { ManifestReader } from './manifest-reader.ts';
 import type { PackedBundle, PackedPlugin } from './packed-bundle.ts';
@@ -60,7 +60,7 @@ interface PluginParts {
 }
 
 function compilePlugin(
-  { id, manifest, handlerPath, unsupported }: PackedPlugin,
+  { id, manifest, handlerPath, unsupported, credentials }: PackedPlugin,
   { bundle, compiler, readManifest }: PluginParts,
 ): CompiledPlugin {
   return {
@@ -70,10 +70,22 @@ function compilePlugin(
     unsupported,
     readInput: compiler.compileInput(() => readManifest(manifest).input_schema),
     checkOutput: compiler.compileOutput(() => readManifest(manifest).output_schema),
+    checkCredentials:
+      credentials === undefined
+        ? bundle.checkCredentials
+        : compiler.compileCredentials(() => needing(bundle.manifest.credentials_schema, credentials)),
     get manifest() {
       return readManifest(manifest);
     },
   };
+}
+
+/** The schema of credentials with other alternatives of required ones. */
+function needing(schema: JsonSchema | undefined, alternatives: NonNullable<PackedPlugin['credentials']>): JsonSchema {
+  const { required: _, anyOf: _others, ...rest } = { ...schema };
+  const [first = [], ...others] = alternatives;
+  if (others.length === 0) return { ...rest, required: [...first] };
+  return { ...rest, anyOf: alternatives.map((required) => ({ required: [...required] })) };
 }
 
 /** The failure of a bundle whose handlers this machine does not run. The bundle is still listed. */

@@ -34,7 +34,7 @@ export interface ManifestCacheOptions {
 }
 
 /** Increase it when a check, a default or the content of an entry changes, such as the formats with losses. */
-export const cacheVersion = 3;
+export const cacheVersion = 4;
 const suffix = '.bundle';
 
 export function createManifestCache(options: ManifestCacheOptions): ManifestCache {

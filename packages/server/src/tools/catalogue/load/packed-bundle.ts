@@ -5,6 +5,7 @@ import { type DefinitionFormat, definitionFormats } from '@quartermaster/contrac
 import type { BundleManifest, PluginManifest } from '@quartermaster/plugin-kit';
 import { pluginRecord } from '../listing/plugin-record.ts';
 import { declaredHosts, leavesHosts } from '../manifest/bundle-hosts.ts';
+import { neededCredentials } from '../manifest/check-credentials.ts';
 import { fallbackLanguage, languagesOf } from '../manifest/languages.ts';
 import type { BundleSource } from '../manifest/read-bundle.ts';
 import type { BundleIcon } from '../manifest/read-icon.ts';
@@ -31,6 +32,8 @@ export interface PackedPlugin {
   readonly languages: readonly string[];
   /** Formats that cannot represent the plugin without losses. */
   readonly unsupported: readonly DefinitionFormat[];
+  /** The alternatives of credentials that it needs. Undefined when the bundle tells. */
+  readonly credentials?: readonly (readonly string[])[] | undefined;
   readonly manifest: PackedManifest;
 }
 
@@ -94,6 +97,7 @@ function describePlugin(bundle: BundleManifest, manifest: PluginManifest, handle
     handler: handlerPath === null ? null : basename(handlerPath),
     languages: languagesOf(manifest.name, manifest.description),
     unsupported: definitionFormats.filter(losesMuch),
+    credentials: neededCredentials(bundle, manifest),
   };
 }
 

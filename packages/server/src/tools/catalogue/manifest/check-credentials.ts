@@ -1,9 +1,9 @@
-import type { BundleManifest, OauthDeclaration } from '@quartermaster/plugin-kit';
+import type { BundleManifest, OauthDeclaration, PluginManifest } from '@quartermaster/plugin-kit';
 import { checkSchema } from '../schema/check-schema.ts';
 import type { ErrorCollector } from '../schema/error-collector.ts';
 import { credentialsHostOf, knownHosts, leavesHosts } from './bundle-hosts.ts';
 import { describeHostError } from './check-host.ts';
-import { checkInjections } from './check-injections.ts';
+import { checkInjections, credentialsOf } from './check-injections.ts';
 import { checkCredentialPlaces, checkHostTemplates } from './check-places.ts';
 
 /** The parts of a bundle that the requests of its plugins refer to. */
@@ -27,6 +27,24 @@ export function credentialProperties(
 export function secretNames(manifest: BundleManifest): Set<string> {
   const marked = [...credentialProperties(manifest)].filter(([, property]) => property['x-secret'] === true);
   return new Set(marked.map(([name]) => name));
+}
+
+/**
+ * The alternatives of credentials that a plugin needs; undefined when those that the bundle requires are enough. A request with injections
+ * of its own is never sent without any of them, unless the plugin says that it needs none.
+ */
+export function neededCredentials(
+  { credentials_schema: schema }: Pick<BundleManifest, 'credentials_schema'>,
+  { credentials, request }: Pick<PluginManifest, 'credentials' | 'request'>,
+): readonly (readonly string[])[] | undefined {
+  const { required, anyOf }: Record<string, unknown> = { ...schema };
+  const own = request?.inject ?? [];
+  if (credentials !== undefined || own.length === 0 || (required ?? anyOf) !== undefined) return credentials;
+  return own.map((one) =>
+    credentialsOf(one)
+      .slice(0, 1)
+      .map(({ name }) => name),
+  );
 }
 
 /** Checks the schema of the credentials, and that `inject` refers to declared ones. */

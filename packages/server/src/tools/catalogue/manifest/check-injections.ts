@@ -41,7 +41,7 @@ const credentialMembers = new Set([
 ]);
 
 /** Returns every credential that an injection names, at any depth. */
-function credentialsOf(value: object, member: readonly string[] = []): Named[] {
+export function credentialsOf(value: object, member: readonly string[] = []): Named[] {
   return Object.entries(value).flatMap(([key, found]): Named[] => {
     const place = [...member, key];
     if (typeof found === 'object' && found !== null) return credentialsOf(found, place);

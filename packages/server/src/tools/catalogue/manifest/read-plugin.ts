@@ -3,7 +3,7 @@ import type { PluginManifest } from '@quartermaster/plugin-kit';
 import type { BundleFailure } from '../catalogue.ts';
 import { checkSchema } from '../schema/check-schema.ts';
 import type { ErrorCollector } from '../schema/error-collector.ts';
-import type { RequestBasis } from './check-credentials.ts';
+import { credentialProperties, type RequestBasis } from './check-credentials.ts';
 import { checkResponse } from './check-expression.ts';
 import { type CheckedManifest, checkPluginManifest } from './check-manifest.ts';
 import { needsHandler } from './check-places.ts';
@@ -87,11 +87,15 @@ function checkTier(manifest: PluginManifest, errors: ErrorCollector): void {
 }
 
 function checkRequests(
-  { request, mcp, piece, input_schema: input }: Partial<PluginManifest>,
+  { credentials = [], request, mcp, piece, input_schema: input }: Partial<PluginManifest>,
   basis: RequestBasis | undefined,
   errors: ErrorCollector,
 ): void {
   if (basis === undefined) return;
+  const known = credentialProperties(basis);
+  for (const name of credentials.flat().filter((one) => !known.has(one))) {
+    errors.add(['credentials'], `${JSON.stringify(name)} is not in credentials_schema.`);
+  }
   if ((piece === undefined) !== (basis.piece === undefined)) {
     errors.add(['piece'], 'Must be set in every plugin of a bundle with "piece", and in no other.');
   }

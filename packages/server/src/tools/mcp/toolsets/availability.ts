@@ -1,7 +1,7 @@
 import { connectionMember, profileMember } from '@quartermaster/contract';
 import { isJsonObject } from '../../../platform/json/json-object.ts';
 import { Problem } from '../../../platform/problem.ts';
-import type { CompiledBundle } from '../../catalogue/catalogue.ts';
+import type { Check, CompiledPlugin } from '../../catalogue/catalogue.ts';
 import { declaredCredentials } from '../../catalogue/credential-bounds.ts';
 import { readCredentialsHeaders } from '../../execution/credentials-header.ts';
 import { nameCredentials, pickCredentials, type ReadHeader } from '../credentials.ts';
@@ -16,8 +16,8 @@ export interface AvailabilityRequest {
   readonly projectId: string | null;
 }
 
-/** Returns why the plugins of a bundle cannot work for the caller now, for the model; null when they can. */
-export type FindObstacle = (bundle: CompiledBundle) => string | null;
+/** Returns why a plugin cannot work for the caller now, for the model; null when it can. */
+export type FindObstacle = (plugin: Pick<CompiledPlugin, 'bundle' | 'checkCredentials'>) => string | null;
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -29,7 +29,7 @@ export async function openAvailability(
   const sent = readSent(headerOf);
   const names = profileNamesIn(sent);
   const profiles = names.length === 0 || projectId === null ? new Map() : await findProfiles(projectId, names);
-  const findObstacle: FindObstacle = (bundle) => {
+  const findObstacle: FindObstacle = ({ bundle, checkCredentials }) => {
     const { refusal, callsOut, hosts } = bundle;
     if (refusal !== undefined) return 'This service cannot run it on its machine.';
     if (callsOut && hosts.length === 0) return 'The operator of this service has allowed no host for it.';
@@ -40,15 +40,16 @@ export async function openAvailability(
         ? null
         : 'The credential profile or connection of this request is not one for it.';
     }
-    if (bundle.checkCredentials(declaredCredentials(bundle, credentials)).length === 0) return null;
+    if (checkCredentials(declaredCredentials(bundle, credentials)).length === 0) return null;
     return `It needs the credentials ${nameCredentials(bundle)}. The person who configures this client must send them as headers.`;
   };
-  const known = new Map<CompiledBundle, string | null>();
-  return (bundle) => {
-    const found = known.get(bundle);
+  // Most plugins have the check of their bundle.
+  const known = new Map<Check, string | null>();
+  return (plugin) => {
+    const found = known.get(plugin.checkCredentials);
     if (found !== undefined) return found;
-    const obstacle = findObstacle(bundle);
-    known.set(bundle, obstacle);
+    const obstacle = findObstacle(plugin);
+    known.set(plugin.checkCredentials, obstacle);
     return obstacle;
   };
 }

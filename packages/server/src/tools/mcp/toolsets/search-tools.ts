@@ -106,11 +106,11 @@ const weights = { runs: 1, isBlocked: 0.5, named: { runs: 2, isBlocked: 0.8 } } 
 /** Returns the weight of a tool for a question. */
 function weightFor(question: string, obstacleOf: FindObstacle) {
   const words = new Set(wordsOf(question));
-  return ({ bundle }: CompiledPlugin): number => {
-    const { name } = bundle.manifest;
+  return (plugin: CompiledPlugin): number => {
+    const { name } = plugin.bundle.manifest;
     const own = wordsOf(typeof name === 'string' ? name : name.en);
     const { runs, isBlocked } = own.length > 0 && own.every((word) => words.has(word)) ? weights.named : weights;
-    return obstacleOf(bundle) === null ? runs : isBlocked;
+    return obstacleOf(plugin) === null ? runs : isBlocked;
   };
 }
 
@@ -129,7 +129,7 @@ function describe(found: readonly FoundTool[], toolbox: Toolbox, findObstacle: F
     const size = JSON.stringify(inputSchema).length;
     const hasSchema = index === 0 || size <= room;
     if (hasSchema) room -= size;
-    const reason = findObstacle(plugin.bundle);
+    const reason = findObstacle(plugin);
     const { readOnlyHint, destructiveHint } = annotations ?? {};
     return {
       name,

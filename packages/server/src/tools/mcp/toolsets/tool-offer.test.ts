@@ -122,7 +122,7 @@ test('plugins that this machine refuses to run are listed only by a choice, and 
   assert.deepEqual(await list({ bundles: 'calculator' }), ['calculator__evaluate']);
   const findObstacle = await openAvailability({ headerOf: () => undefined, projectId: null }, async () => new Map());
   for (const bundle of refused) {
-    assert.match(findObstacle(bundle) ?? '', /cannot run it on its machine/);
+    assert.match(findObstacle({ ...bundle, bundle }) ?? '', /cannot run it on its machine/);
     const { unavailable } = catalogue.describeBundle(bundle, 'en');
     assert.match(
       unavailable ?? '',
@@ -141,10 +141,17 @@ test('the reason names the credentials of a bundle, and each alternative where t
   const slack = toolboxes.all.findPlugin('slack__post_message')?.bundle;
   assert.ok(slack);
   const findObstacle = await openAvailability({ headerOf: () => undefined, projectId: null }, async () => new Map());
-  assert.match(findObstacle(slack) ?? '', /^It needs the credentials SLACK_BOT_TOKEN\. /);
+  assert.match(findObstacle({ ...slack, bundle: slack }) ?? '', /^It needs the credentials SLACK_BOT_TOKEN\. /);
   const anyOf = [{ required: ['token'] }, { required: ['username', 'password'] }];
-  const either = { ...slack, manifest: { ...slack.manifest, credentials_schema: { type: 'object' as const, anyOf } } };
-  assert.match(findObstacle(either) ?? '', /^It needs the credentials token, or username and password\. /);
+  const either = {
+    ...slack,
+    checkCredentials: (one: unknown) => slack.checkCredentials(one),
+    manifest: { ...slack.manifest, credentials_schema: { type: 'object' as const, anyOf } },
+  };
+  assert.match(
+    findObstacle({ ...either, bundle: either }) ?? '',
+    /^It needs the credentials token, or username and password\. /,
+  );
 });
 
 /** A profile that does not exist is wrong for every bundle with credentials, even if they are optional. */

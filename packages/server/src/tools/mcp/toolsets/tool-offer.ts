@@ -60,7 +60,7 @@ export function createToolOffer(
     const names: string[] = [];
     let room = listTokens * bytesPerToken;
     for (const [name, plugin] of toolbox.plugins) {
-      if (obstacleOf(plugin.bundle) !== null) continue;
+      if (obstacleOf(plugin) !== null) continue;
       names.push(name);
       room -= sizeOf(toolbox, name, plugin);
       if (room < 0) return null;
