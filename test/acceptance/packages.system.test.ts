@@ -118,7 +118,7 @@ test('[package] the installed command imports an OpenAPI document of version 2.0
   const content = {
     swagger: '2.0',
     info,
-    host: 'pets.example',
+    host: 'api.pets.dev',
     schemes: ['https'],
     paths: { '/pets': { get: operation } },
   };
@@ -126,7 +126,7 @@ test('[package] the installed command imports an OpenAPI document of version 2.0
   await command('bundle', 'import', 'openapi', document, '--out', join(folder, 'bundles'));
   assert.match(
     await readFile(join(folder, 'bundles/pets/list_pets.yaml'), 'utf8'),
-    /url: https:\/\/pets\.example\/pets/,
+    /url: https:\/\/api\.pets\.dev\/pets/,
   );
 });
 

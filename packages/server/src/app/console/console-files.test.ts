@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { createConsoleFiles } from './console-files.ts';
 
@@ -27,4 +28,22 @@ test('a file of the console that was changed after the build is refused and name
     assert.deepEqual(await files.findChanged(), [name]);
     await writeFile(join(folder, name), content);
   }
+});
+
+test('an asset that is stored compressed only is read in its plain form too, and a change of it is named once', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'assets'));
+  const [plain, packed] = [Buffer.from('let a;'), gzipSync('let a;')];
+  await writeFile(join(folder, 'assets/app.js.gz'), packed);
+  const digests = { identity: hash('sha256', plain, 'base64url'), gzip: hash('sha256', packed, 'base64url') };
+  const entry = { name: 'assets/app.js', type: 'text/javascript', hash: digests.identity.slice(0, 22), digests };
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ from: '', files: [entry] }));
+  const files = createConsoleFiles(`${folder}/`);
+  const file = await files.find('assets/app.js');
+  assert.ok(file);
+  assert.equal((await files.read(file, 'identity')).toString(), 'let a;');
+  assert.deepEqual(await files.findChanged(), []);
+  await writeFile(join(folder, 'assets/app.js.gz'), gzipSync('let b;'));
+  await assert.rejects(files.read(file, 'identity'), { code: 'SERVICE_UNAVAILABLE', message: /app\.js\.gz/ });
+  assert.deepEqual(await files.findChanged(), ['assets/app.js.gz']);
 });

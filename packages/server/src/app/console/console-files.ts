@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { Problem, pathNotFound } from '../../platform/problem.ts';
 
 /** A file of the built console; `name` is its path in the folder, never a text of a request. */
@@ -9,11 +11,13 @@ export interface ConsoleFile {
   readonly type: string;
   /** The start of `digests.identity`, for the ETag. */
   readonly hash: string;
-  /** SHA-256 in base64url of each form there is: as it is, and compressed at build time. */
+  /** SHA-256 in base64url of each form: as it is, and compressed at build time. */
   readonly digests: { readonly identity: string; readonly br?: string; readonly gzip?: string };
 }
 
 export type Encoding = keyof ConsoleFile['digests'];
+
+const decompress = promisify(gunzip);
 
 const suffixes = { identity: '', br: '.br', gzip: '.gz' } as const;
 
@@ -50,6 +54,7 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
   };
   async function read(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
     const path = file.name + suffixes[encoding];
+    if (encoding === 'identity' && isStoredCompressed(file)) return await decompress(await read(file, 'gzip'));
     const content = await readFile(folder + path).catch(() => undefined);
     if (content === undefined || hash('sha256', content, 'base64url') !== file.digests[encoding]) {
       throw consoleChanged(path);
@@ -65,12 +70,18 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
       const changed: string[] = [];
       for (const file of files.values()) {
         for (const encoding of Object.keys(file.digests) as Encoding[]) {
+          if (encoding === 'identity' && isStoredCompressed(file)) continue;
           await read(file, encoding).catch(() => changed.push(file.name + suffixes[encoding]));
         }
       }
       return changed;
     },
   };
+}
+
+/** The build keeps assets in their compressed forms only, because few clients ask for another. */
+function isStoredCompressed({ name, digests }: ConsoleFile): boolean {
+  return name.startsWith('assets/') && digests.gzip !== undefined;
 }
 
 function consoleNotBuilt(): Problem {
