@@ -83,6 +83,12 @@ export const ConnectionConfirmation = Type.Object({
     description:
       'Id of the user who is signed in at the application in the browser that returned. Take it from your session.',
   }),
+  preview: Type.Optional(
+    Type.Boolean({
+      description:
+        'Answer the connection with the `account` that it would get, and connect nothing yet. Show the account to the user, and send the same confirmation again once the user agrees.',
+    }),
+  ),
 });
 export type ConnectionConfirmation = Static<typeof ConnectionConfirmation>;
 

@@ -273,9 +273,14 @@ class AsyncConnections(AsyncResource):
         body = {} if return_url is None else {"return_url": return_url}
         return await self._connection.data(Call("createConnectionLink", {"connection_id": connection_id}, body=body))
 
-    async def confirm(self, connection_id: str, *, confirmation: str, end_user: str) -> StoredConnection:
-        """Activate a connection. `end_user` is signed in at the application in the browser that returned."""
-        body = {"confirmation": confirmation, "end_user": end_user}
+    async def confirm(
+        self, connection_id: str, *, confirmation: str, end_user: str, preview: bool = False
+    ) -> StoredConnection:
+        """Activate a connection. `end_user` is signed in at the application in the browser that returned.
+
+        With `preview` the answer has the account that would be connected, and nothing is connected yet.
+        """
+        body = {"confirmation": confirmation, "end_user": end_user, "preview": preview}
         return await self._connection.data(Call("confirmConnection", {"connection_id": connection_id}, body=body))
 
     async def delete(self, connection_id: str) -> None:

@@ -8,16 +8,15 @@ import {
   type ConnectFlowDeps,
   type Connecting,
   createSteps,
-  decryptStep,
-  encryptStep,
   type StoredFlow,
+  type StoredHold,
 } from './connect-steps.ts';
-import type { ConnectionRow, ConnectionSecrets } from './connection-rows.ts';
-import { linkModel, type StoredLink, toWire } from './connections.ts';
+import type { ConnectionRow, Facts } from './connection-rows.ts';
+import { confirmationMs, linkModel, type StoredLink, toWire } from './connections.ts';
 import { confirmationInvalid, otherEndUser } from './problems.ts';
-import { type ConnectedAccount, ProviderFailure, type Tokens } from './provider.ts';
+import { type ConnectedAccount, ProviderFailure } from './provider.ts';
 import { livesOf } from './refresh-connection.ts';
-import { revokeAccess } from './remove-connections.ts';
+import { createRemovals, isOtherAccount, type Removals } from './remove-connections.ts';
 
 /** An account that waits for the decision of its person. */
 export interface Answered extends Connecting {
@@ -52,29 +51,13 @@ export interface ConnectFlow {
 const flowModel = 'ConnectFlow';
 const answerModel = 'ConnectAnswer';
 const confirmationModel = 'ConnectConfirmation';
-const confirmationMs = 10 * 60_000;
 
-interface StoredAnswer extends StoredFlow {
-  /** The tokens, encrypted. */
-  readonly encrypted: string;
-  readonly account: ConnectedAccount | null;
-  readonly scopes: readonly string[];
-  readonly at: number;
-}
-
-/** What becomes of a connection when it is confirmed, encrypted. */
-interface StoredConfirmation extends StoredLink {
-  readonly encrypted: string;
-}
-
-interface Waiting {
-  readonly secrets: ConnectionSecrets;
-  readonly facts: Facts;
-}
+type StoredAnswer = StoredFlow & StoredHold;
 
 export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
-  const { clock, providers } = deps;
+  const { clock, providers, rows } = deps;
   const steps = createSteps(deps);
+  const removals = createRemovals(deps);
   const redirectUri = () => redirectUriOf(deps.baseUrl());
 
   async function describe(token: string): Promise<Connecting> {
@@ -89,14 +72,14 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
   }
 
   /** Activates the connection, or keeps it until the application confirms it. */
-  async function finish(of: Connecting, waiting: Waiting): Promise<Finished> {
+  async function finish(of: Connecting, held: ConnectionRow): Promise<Finished> {
     if (of.returnUrl === null) {
-      await activate(deps, of.row, waiting.secrets, waiting.facts);
+      await activate(deps, removals, of.row, held);
       return { ...of, confirmation: null };
     }
     const confirmation = randomBytes(32).toString('base64url');
     const link = { connection_id: of.row.id, project_id: of.row.projectId, return_url: of.returnUrl };
-    const stored: StoredConfirmation = { ...link, encrypted: encryptStep(deps, waiting, confirmation) };
+    const stored: StoredHold = { ...link, held: held.name };
     await steps.save(confirmationModel, confirmation, { ...stored }, clock.now() + confirmationMs);
     return { ...of, confirmation };
   }
@@ -123,63 +106,73 @@ export function createConnectFlow(deps: ConnectFlowDeps): ConnectFlow {
       await deps.verify(projectId, bundleId, credentials);
       await steps.useOnce(linkModel, token, of);
       const facts = { account: null, accessExpiresAt: null, refreshAt: null };
-      return await finish(of, { secrets: { credentials }, facts });
+      return await finish(of, await removals.hold(of.row, { credentials }, facts));
     },
     async receive(answer, secret) {
       const state = answer.get('state') ?? '';
       const { stored, record, of } = await steps.findOfBrowser<StoredFlow>(flowModel, state, secret);
       const provider = await providerOf(of);
       await steps.useOnce(flowModel, state, of);
-      await exchange(deps, of, async () => {
+      const held = await exchange(deps, of, async () => {
         const request = { state, verifier: verifierOf(secret), redirectUri: redirectUri(), scopes: [] };
         const given = await providers.exchange(provider, answer, request);
-        const at = clock.now();
-        const account = await providers.findAccount(provider.oauth, given.access);
         const scopes = given.scopes ?? of.row.connection.asked;
-        const waiting: StoredAnswer = { ...stored, encrypted: encryptStep(deps, given, state), account, scopes, at };
-        await steps.save(answerModel, state, { ...waiting }, record.expiresAt);
+        const secrets = { credentials: { [provider.oauth.credential]: given.access }, refresh: given.refresh };
+        return await removals.hold(of.row, secrets, { account: null, scopes, ...livesOf(given, clock.now()) });
       });
+      try {
+        const account = await providers.findAccount(
+          provider.oauth,
+          String(rows.open(held).credentials[provider.oauth.credential]),
+        );
+        await rows.mark(held, { account });
+        const waiting: StoredAnswer = { ...stored, held: held.name };
+        await steps.save(answerModel, state, { ...waiting }, record.expiresAt);
+      } catch (error) {
+        await removals.remove(held);
+        throw refusalOf(deps, of, error);
+      }
     },
     async describeAnswer(state, secret) {
       const { stored, record, of } = await steps.findOfBrowser<StoredAnswer>(answerModel, state, secret);
       if (record.consumedAt !== null) throw new ConnectError('link_used', of);
-      return { ...of, account: stored.account, scopes: stored.scopes };
+      const { account, scopes } = (await steps.findHeld(of, stored)).connection;
+      return { ...of, account, scopes };
     },
     async decide(state, secret, isConfirmed) {
       const { stored, of } = await steps.findOfBrowser<StoredAnswer>(answerModel, state, secret);
       await steps.useOnce(answerModel, state, of);
-      const given = decryptStep<Tokens>(deps, stored.encrypted, state);
-      const provider = await providerOf(of);
-      if (!isConfirmed) {
-        deps.countEvent('refused');
-        await providers.revoke(provider, given).catch(() => false);
-        throw new ConnectError('cancelled', of);
-      }
-      const credentials = { [provider.oauth.credential]: given.access };
-      const { account, scopes } = stored;
-      const facts = { account, scopes, ...livesOf(given, stored.at) };
-      return await finish(of, { secrets: { credentials, refresh: given.refresh }, facts });
+      const held = await steps.findHeld(of, stored);
+      if (isConfirmed) return await finish(of, held);
+      deps.countEvent('refused');
+      await removals.remove(held);
+      throw new ConnectError('cancelled', of);
     },
-    confirm: createConfirm(deps, steps),
+    confirm: createConfirm(deps, steps, removals),
   };
 }
 
-/** The account waits encrypted. It is erased when its time is over. */
-function createConfirm(deps: ConnectFlowDeps, steps: ReturnType<typeof createSteps>): ConnectFlow['confirm'] {
-  return async ({ projectId, permissions }, id, { confirmation, end_user: endUser }) => {
+function createConfirm(
+  deps: ConnectFlowDeps,
+  steps: ReturnType<typeof createSteps>,
+  removals: Removals,
+): ConnectFlow['confirm'] {
+  return async ({ projectId, permissions }, id, { confirmation, end_user: endUser, preview = false }) => {
     const row = await deps.rows.get(projectId, id, permissions);
     try {
-      const { stored, of } = await steps.find<StoredConfirmation>(confirmationModel, confirmation);
+      const { stored, of } = await steps.find<StoredHold>(confirmationModel, confirmation);
       if (of.row.id !== row.id) throw confirmationInvalid();
+      const held = await steps.findHeld(of, stored);
+      const isSame = endUser === row.connection.endUser;
+      if (isSame && preview) return { ...toWire(row), account: held.connection.account };
       await steps.useOnce(confirmationModel, confirmation, of);
-      const { secrets, facts } = decryptStep<Waiting>(deps, stored.encrypted, confirmation);
-      if (endUser === row.connection.endUser) await activate(deps, row, secrets, facts);
+      if (isSame) await activate(deps, removals, row, held);
       else {
         deps.countEvent('refused');
-        await revokeAccess(deps, row, secrets);
+        const isRevoked = await removals.remove(held);
         const details = { reason: 'other_end_user' };
         await deps.audit.record(serviceSource, { action: 'connection.refused', id, projectId: row.projectId, details });
-        throw otherEndUser(id);
+        throw otherEndUser(id, isRevoked);
       }
     } catch (error) {
       throw error instanceof ConnectError ? confirmationInvalid() : error;
@@ -188,48 +181,58 @@ function createConfirm(deps: ConnectFlowDeps, steps: ReturnType<typeof createSte
   };
 }
 
-type Facts = Partial<ConnectionRow['connection']>;
-
 /** Replaces credentials and facts, also when the row was changed since, for example by a new encryption key. */
 async function activate(
   { rows, countEvent }: ConnectFlowDeps,
+  removals: Removals,
   row: ConnectionRow,
-  secrets: ConnectionSecrets,
-  facts: Facts,
+  held: ConnectionRow,
 ): Promise<void> {
-  const active = { status: 'active', reason: null, ...facts } as const;
-  for (let current = row; !(await rows.save(current, secrets, active)); ) {
-    current = await rows.get(row.projectId, row.id);
+  const { account, scopes, accessExpiresAt, refreshAt } = held.connection;
+  const active = { status: 'active', reason: null, account, scopes, accessExpiresAt, refreshAt } as const;
+  const secrets = rows.open(held);
+  /** Access to other accounts, kept before it is replaced. */
+  const replaced: ConnectionRow[] = [];
+  for (let current = row; ; current = await rows.get(row.projectId, row.id)) {
+    if (isOtherAccount(current.connection, held.connection)) {
+      replaced.push(await rows.hold(current, rows.open(current), {}));
+    }
+    if (await rows.save(current, secrets, active)) break;
   }
   countEvent('connected');
+  // What the connection uses now is not revoked.
+  await Promise.all([held, ...replaced].map(removals.remove));
 }
 
 /**
  * Exchanges the code. A process that ends before the answer is stored leaves a connection that says so. One that is active stays so,
- * because its tokens still work.
+ * because its tokens still work, also when another link has made it active meanwhile.
  */
-async function exchange(
-  { rows, countEvent }: ConnectFlowDeps,
-  of: Connecting,
-  run: () => Promise<void>,
-): Promise<void> {
+async function exchange<Value>(deps: ConnectFlowDeps, of: Connecting, run: () => Promise<Value>): Promise<Value> {
+  const { rows } = deps;
   const { row } = of;
   const { status, reason } = row.connection;
-  const isActive = status === 'active';
-  if (!isActive) await rows.mark(row, { status: 'reconnect_required', reason: 'outcome_unknown' });
-  const set = async (facts: Facts) => {
-    if (!isActive) await rows.mark(await rows.get(row.projectId, row.id), facts);
-  };
+  const inDoubt = { status: 'reconnect_required', reason: 'outcome_unknown' } as const;
+  await rows.mark(row, inDoubt, ({ connection }) => connection.status !== 'active');
+  const restore = async (facts: Facts) =>
+    rows.mark(await rows.get(row.projectId, row.id), facts, ({ connection }) => connection.reason === inDoubt.reason);
   try {
-    await run();
+    const value = await run();
+    await restore({ status, reason });
+    return value;
   } catch (error) {
-    if (!(error instanceof ProviderFailure)) throw error;
-    countEvent('refused');
-    if (error.kind === 'misconfigured') await set({ status: 'misconfigured', reason: error.code });
-    if (error.kind === 'refused') await set({ status, reason });
-    throw new ConnectError(error.code === 'access_denied' ? 'cancelled' : error.kind, of, error.code);
+    if (error instanceof ProviderFailure && error.kind !== 'unavailable') {
+      await restore({ status, reason: error.kind === 'misconfigured' ? error.code : reason });
+    }
+    throw refusalOf(deps, of, error);
   }
-  await set({ status, reason });
+}
+
+/** What a page says when the provider gives no access. */
+function refusalOf({ countEvent }: ConnectFlowDeps, of: Connecting, error: unknown): unknown {
+  if (!(error instanceof ProviderFailure)) return error;
+  countEvent('refused');
+  return new ConnectError(error.code === 'access_denied' ? 'cancelled' : error.kind, of, error.code);
 }
 
 export function redirectUriOf(baseUrl: string): string {

@@ -38,6 +38,12 @@ export function connectRoutes(app: App, deps: ConnectRoutesDeps): void {
       { parseAs: 'string', bodyLimit: longestBody },
       (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
     );
+    scope.setErrorHandler((error, request, reply) => {
+      if (Reflect.get(Object(error), 'code') !== 'FST_ERR_CTP_BODY_TOO_LARGE') throw error;
+      return answer(request, reply, () =>
+        Promise.reject(new ConnectError('too_large', undefined, String(longestBody))),
+      );
+    });
     linkRoutes(scope as App, deps);
     answerRoutes(scope as App, deps);
   });
@@ -110,9 +116,12 @@ async function finish(request: FastifyRequest, pages: Pages, of: Finished): Prom
     await record(request, of, 'connection.connected');
     return pages.done(of);
   }
-  const url = new URL(of.returnUrl);
-  url.searchParams.set('connection_id', of.row.id);
-  url.searchParams.set('confirmation', of.confirmation);
+  return leave(pages, of, of.returnUrl, { confirmation: of.confirmation });
+}
+
+function leave(pages: Pages, of: Connecting, returnUrl: string, more: Readonly<Record<string, string>>): ConnectPage {
+  const url = new URL(returnUrl);
+  for (const [name, value] of Object.entries({ connection_id: of.row.id, ...more })) url.searchParams.set(name, value);
   return pages.leave(of, url);
 }
 
@@ -121,6 +130,7 @@ const statusOf = {
   link_used: 403,
   other_browser: 403,
   cancelled: 403,
+  too_large: 413,
   refused: 403,
   unavailable: 502,
   misconfigured: 501,
@@ -143,10 +153,16 @@ async function answer(
   try {
     const found = await run(pages);
     return typeof found === 'string' ? reply.code(303).header('location', found).send() : send(found);
-  } catch (error) {
+  } catch (thrown) {
+    // The connection was deleted meanwhile.
+    const isGone = thrown instanceof Problem && thrown.code === 'OBJECT_NOT_FOUND';
+    const error = isGone ? new ConnectError('link_unknown') : thrown;
     if (!(error instanceof ConnectError)) throw error;
     const { refusal, of, code } = error;
     if (of !== undefined) await record(request, of, 'connection.refused', { reason: code ?? refusal });
+    // As OAuth does, so that the application learns of it.
+    const returnUrl = refusal === 'cancelled' ? of?.returnUrl : null;
+    if (of !== undefined && returnUrl) return send(leave(pages, of, returnUrl, { error: 'access_denied' }));
     reply.code(statusOf[refusal]);
     return send(pages.error(error));
   }

@@ -1,7 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { parseJson } from '../../platform/json/parse-json.ts';
 import { Problem } from '../../platform/problem.ts';
-import { encryptionNotConfigured } from '../credential-profiles/problems.ts';
 import { hashSecret } from '../oauth/adapter.ts';
 import type { ConnectionRow } from './connection-rows.ts';
 import type { ConnectableBundle, ConnectionsDeps, StoredLink } from './connections.ts';
@@ -23,6 +21,7 @@ export type ConnectRefusal =
   | 'link_used'
   | 'other_browser'
   | 'cancelled'
+  | 'too_large'
   | 'refused'
   | 'unavailable'
   | 'misconfigured';
@@ -54,6 +53,11 @@ export interface StoredFlow extends StoredLink {
   readonly browser: string;
 }
 
+/** A step that waits with the access that is held under this name. */
+export interface StoredHold extends StoredLink {
+  readonly held: string;
+}
+
 /** The records of the steps, each of which works once. */
 export function createSteps({ records, rows, clock, getBundle, findProject }: ConnectFlowDeps) {
   async function connecting(stored: StoredLink): Promise<Connecting> {
@@ -76,6 +80,12 @@ export function createSteps({ records, rows, clock, getBundle, findProject }: Co
   }
   return {
     find,
+    /** @throws ConnectError when it was used, has expired, or its connection was deleted */
+    async findHeld({ row }: Connecting, { held }: StoredHold): Promise<ConnectionRow> {
+      const found = await rows.findHeld(row, held);
+      if (found === undefined) throw new ConnectError('link_unknown');
+      return found;
+    },
     /** @throws ConnectError unless this browser began the step */
     async findOfBrowser<Payload extends StoredFlow>(model: string, state: string, secret: string) {
       const found = await find<Payload>(model, state);
@@ -92,21 +102,4 @@ export function createSteps({ records, rows, clock, getBundle, findProject }: Co
     save: (model: string, secret: string, payload: Record<string, unknown>, expiresAt: number) =>
       records.saveRecord({ model, hash: hashSecret(secret), grantId: null, payload, expiresAt }),
   };
-}
-
-/** Encrypts what waits for the next step, whose secret only its browser or its application has. */
-export function encryptStep({ encrypter }: ConnectFlowDeps, value: object, secret: string): string {
-  if (encrypter === null) throw encryptionNotConfigured();
-  return encrypter.encrypt(JSON.stringify(value), placeOfAnswer(secret)).text;
-}
-
-/** @throws ConnectError when the key has changed since */
-export function decryptStep<Value>({ encrypter }: ConnectFlowDeps, text: string, secret: string): Value {
-  const plain = encrypter?.decrypt(text, placeOfAnswer(secret)) ?? null;
-  if (plain === null) throw new ConnectError('link_unknown');
-  return parseJson(plain) as Value; // written by `encryptStep`
-}
-
-function placeOfAnswer(secret: string): readonly string[] {
-  return ['connect_answer', hashSecret(secret)];
 }

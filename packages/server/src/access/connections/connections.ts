@@ -20,6 +20,7 @@ import type { RefreshDeps } from './refresh-connection.ts';
 import { createRemovals, type Revoked } from './remove-connections.ts';
 
 export const linkMs = 30 * 60_000;
+export const confirmationMs = 10 * 60_000;
 /** The maximum number of connections in one project. */
 const maxConnections = 10_000;
 const day = 86_400_000;
@@ -74,13 +75,16 @@ export interface Connections {
   removeEndUser(user: ProjectProfiles, endUser: string): Promise<readonly Revoked[]>;
   /** Revokes and removes the connections of projects that are being deleted. */
   removeOfProjects(projectIds: readonly string[]): Promise<void>;
-  /** Removes the connections that were not completed within a day, and ends deletions that a process began and did not end. */
+  /**
+   * Removes the connections that were not completed within a day, revokes access that was held and not used, and ends deletions that a
+   * process began and did not end.
+   */
   sweep(): Promise<void>;
 }
 
 export function createConnections(deps: ConnectionsDeps): Connections {
   const { repository, rows, clock } = deps;
-  const { remove, removeDeleting, removeInBackground } = createRemovals(deps);
+  const { removeDeleting, removeInBackground } = createRemovals(deps);
 
   function checkReturn(url: string | undefined): string | null {
     if (url === undefined) return null;
@@ -107,6 +111,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
 
   return {
     async create({ projectId, permissions }, { bundle_id: bundleId, end_user: endUser, scopes, return_url }) {
+      checkEndUser(endUser);
       const returnUrl = checkReturn(return_url);
       const bundle = deps.getBundle(bundleId, permissions);
       if (bundle.fields.length === 0) throw nothingToConnect(bundleId);
@@ -142,10 +147,15 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       if (oauth !== undefined) await deps.clients.getProvider(row.bundleId, oauth);
       return await createLink(row, url);
     },
-    remove: async ({ projectId, permissions }, id) => await remove(await rows.get(projectId, id, permissions)),
+    async remove({ projectId, permissions }, id) {
+      await rows.get(projectId, id, permissions);
+      await repository.markDeleting(projectId, { connectionId: id });
+      const [removed = { id, provider: false }] = await removeDeleting(projectId, { connectionId: id });
+      return removed;
+    },
     async removeEndUser({ projectId, permissions }, endUser) {
       await repository.markDeleting(projectId, { endUser, bundles: permissions?.bundles });
-      return await removeDeleting(projectId, endUser);
+      return await removeDeleting(projectId, { endUser });
     },
     async removeOfProjects(projectIds) {
       for (const projectId of projectIds) {
@@ -154,10 +164,17 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       }
     },
     async sweep() {
-      await repository.removePending(clock.now() - day);
+      const now = clock.now();
+      await repository.expirePending({ createdBefore: now - day, heldBefore: now - linkMs - confirmationMs });
       for (const projectId of await repository.findDeleting()) await removeInBackground(projectId);
     },
   };
+}
+
+/** Clients of URLs remove `.` and `..`, so that `DELETE /v1/end_users/..` would not reach the end user. */
+function checkEndUser(endUser: string): void {
+  if (endUser.isWellFormed() && !/\p{Cc}/u.test(endUser) && endUser !== '.' && endUser !== '..') return;
+  throw fieldInvalid('body/end_user', quoteText(endUser), 'an id without control characters that is not "." or ".."');
 }
 
 function readScopes({ oauth }: ConnectableBundle, asked: readonly string[] | undefined): readonly string[] {

@@ -27,10 +27,13 @@ export function confirmationInvalid(): Problem {
 }
 
 /** Another person than the end user has connected an account. */
-export function otherEndUser(id: string): Problem {
+export function otherEndUser(id: string, isRevoked: boolean): Problem {
+  const access = isRevoked
+    ? 'its access was revoked'
+    : 'its tokens were erased, but the provider did not confirm the revocation';
   return new Problem(
     'PERMISSION_DENIED',
-    `The connection ${id} belongs to another end user than end_user. The account was not connected, and its access was revoked. Create a link for the user who is signed in.`,
+    `The connection ${id} belongs to another end user than end_user. The account was not connected, and ${access}. Create a link for the user who is signed in.`,
   );
 }
 

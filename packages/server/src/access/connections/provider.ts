@@ -67,6 +67,8 @@ export interface Providers {
 }
 
 const bounds = { timeoutMs: 15_000, revocationMs: 5000, answerBytes: 256 * 1024, tokenBytes: 8 * 1024 } as const;
+/** What a token may contain (RFC 6749, appendix A.12), and a header can carry. */
+const tokenText = /^[\x20-\x7e]+$/;
 /** A longer life is a mistake. */
 const longestSeconds = 10 * 365 * 86_400;
 
@@ -227,7 +229,8 @@ interface Answer {
  */
 function toStandardAnswer({ status, headers, json }: Answer): Response {
   const { access_token, refresh_token, expires_in, scope, error } = json ?? {};
-  const isToken = (value: unknown) => typeof value === 'string' && value !== '' && value.length <= bounds.tokenBytes;
+  const isToken = (value: unknown) =>
+    typeof value === 'string' && value.length <= bounds.tokenBytes && tokenText.test(value);
   if (status === 200 && isToken(access_token)) {
     const life = Number(expires_in);
     const isLife = typeof expires_in !== 'boolean' && life > 0 && life <= longestSeconds;

@@ -1,32 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OauthDeclaration } from '@quartermaster/plugin-kit';
-import { type Audit, serviceSource } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { serviceSource } from '../../platform/audit/audit.ts';
 import { type RetryPolicy, retryDelayMs } from '../../platform/concurrency/retry-delay.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { Problem } from '../../platform/problem.ts';
-import type { CredentialProfileRepository } from '../credential-profiles/credential-profile-repository.ts';
 import type { RenewCredentials } from '../credential-profiles/resolve-credentials.ts';
-import type { BundleClients } from './bundle-clients.ts';
-import type { ConnectionEvent } from './connection-metrics.ts';
 import type { ConnectionRow, ConnectionRows, ConnectionSecrets } from './connection-rows.ts';
 import { clientRefused, connectionNotActive, refreshUnavailable } from './problems.ts';
-import { ProviderFailure, type Providers, type Tokens } from './provider.ts';
+import { ProviderFailure, type Tokens } from './provider.ts';
+import { type AccessDeps, createRemovals } from './remove-connections.ts';
 
 type Named = Record<string, unknown>;
 
-export interface RefreshDeps {
-  readonly rows: ConnectionRows;
-  readonly repository: Pick<CredentialProfileRepository, 'claimRefresh' | 'releaseRefresh'>;
-  readonly providers: Pick<Providers, 'refresh'>;
-  readonly clients: Pick<BundleClients, 'getProvider'>;
-  /** Undefined for a bundle that does not exist any more or declares none. */
-  readonly oauthOf: (bundleId: string) => OauthDeclaration | undefined;
-  readonly audit: Audit;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn' | 'error'>;
-  readonly countEvent: (event: ConnectionEvent) => void;
+export interface RefreshDeps extends AccessDeps {
   readonly timing?: RefreshTiming | undefined;
 }
 
@@ -209,20 +194,36 @@ interface Rotation {
 }
 
 /** Stores new tokens before they are used, because the provider may accept the old refresh token no more. */
-function createTokenStore({ rows, logger, countEvent }: RefreshDeps) {
+function createTokenStore(deps: RefreshDeps) {
+  const { rows, logger, countEvent } = deps;
+  const removals = createRemovals(deps);
   /** New tokens that could not be stored. The next refresh stores them first. */
   const unstored = new Map<string, Rotation>();
 
   /** @returns undefined when the row was changed concurrently */
-  async function putOnce(row: ConnectionRow, { used, tokens, at }: Rotation): Promise<Named | undefined> {
+  async function putOnce(
+    row: ConnectionRow,
+    { used, tokens, at }: Rotation,
+    from: ConnectionRow,
+  ): Promise<Named | undefined> {
     const { credentials, refresh: stored } = openActive(rows, row);
-    // The end user has connected again meanwhile.
-    if (stored !== used) return credentials;
-    const renewed = Object.fromEntries(Object.keys(credentials).map((name) => [name, tokens.access]));
-    const secrets = { credentials: renewed, refresh: tokens.refresh ?? used };
+    const secrets = secretsOf(row, { used, tokens });
+    if (stored !== used) {
+      // The end user has connected again meanwhile.
+      await removals.remove(await rows.hold(from, secrets, {}));
+      return credentials;
+    }
     if (!(await rows.save(row, secrets, livesOf(tokens, at)))) return undefined;
     countEvent('refreshed');
-    return renewed;
+    return secrets.credentials;
+  }
+
+  function secretsOf(row: ConnectionRow, { used, tokens }: Pick<Rotation, 'used' | 'tokens'>) {
+    const names = Object.keys(rows.open(row).credentials);
+    return {
+      credentials: Object.fromEntries(names.map((name) => [name, tokens.access])),
+      refresh: tokens.refresh ?? used,
+    };
   }
 
   return {
@@ -234,13 +235,18 @@ function createTokenStore({ rows, logger, countEvent }: RefreshDeps) {
       unstored.set(row.id, rotation);
       for (let tries = 1, current = row; ; tries++) {
         try {
-          const stored = await putOnce(current, rotation);
+          const stored = await putOnce(current, rotation, row);
           if (stored !== undefined) {
             unstored.delete(row.id);
             return stored;
           }
           current = await rows.get(row.projectId, row.id);
         } catch (error) {
+          if (error instanceof Problem && error.code === 'OBJECT_NOT_FOUND') {
+            // The connection was deleted meanwhile. This revokes the new tokens, and throws the same error.
+            unstored.delete(row.id);
+            await removals.hold(row, secretsOf(row, rotation), {});
+          }
           if (tries >= maxStoreTries) {
             logger.error(
               { connection_id: row.id, err: error },

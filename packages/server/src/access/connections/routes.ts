@@ -77,7 +77,8 @@ function linkingRoutes(app: App, { connections, confirm, guard }: ConnectionRout
   app.post(`${url}/:connection_id/confirm`, { onRequest, schema: confirming }, async (request) => {
     const { connection_id: id } = request.params;
     const data = await confirm(guard.callerOf(request), id, request.body);
-    await request.server.audit.record(request, { action: 'connection.connected', id });
+    if (request.body.preview !== true)
+      await request.server.audit.record(request, { action: 'connection.connected', id });
     return successEnvelope(data);
   });
 }

@@ -41,6 +41,8 @@ export interface ProfileFilter {
   /** Whether they are connections of end users. */
   readonly areConnections?: boolean;
   readonly endUser?: string | undefined;
+  /** One connection, and what is held beside it. */
+  readonly connectionId?: string | undefined;
   /** Whether their deletion has begun. Other lists do not contain them. */
   readonly areDeleting?: boolean;
 }
@@ -51,7 +53,7 @@ export interface StoredBundleClient
 
 export interface BundleClientRepository {
   find(bundleId: string): Promise<StoredBundleClient | undefined>;
-  /** Adds the client of a bundle, or replaces it. */
+  /** Adds the client of a bundle, or replaces it. Connections whose refresh the provider refused because of the client are tried again. */
   save(client: StoredBundleClient): Promise<void>;
   /** @returns whether there was one */
   remove(bundleId: string): Promise<boolean>;
@@ -88,11 +90,11 @@ export interface CredentialProfileRepository {
   /** @returns false when there is no profile of that name */
   remove(projectId: string, name: string): Promise<boolean>;
   /** Begins the deletion of connections, in one statement. From then on only a list of `areDeleting` contains them. */
-  markDeleting(projectId: string, filter: Pick<ProfileFilter, 'bundles' | 'endUser'>): Promise<void>;
+  markDeleting(projectId: string, filter: Pick<ProfileFilter, 'bundles' | 'endUser' | 'connectionId'>): Promise<void>;
   /** Returns the ids of the projects with connections whose deletion has begun. */
   findDeleting(): Promise<string[]>;
-  /** Removes the connections that were created before `createdBefore` and not completed. */
-  removePending(createdBefore: number): Promise<void>;
+  /** Removes the connections that were not completed, and begins the deletion of access that was held and not used. */
+  expirePending(times: { readonly createdBefore: number; readonly heldBefore: number }): Promise<void>;
   /** Counts the profiles and OAuth clients that each key encrypts, of all projects. */
   countByKey(): Promise<ReadonlyMap<string, number>>;
   /** Returns at most `limit` profiles that other keys encrypt, by id, those that follow `after`. */

@@ -15,6 +15,9 @@ import { areAtLeast, countRows, lockProject } from '../database/row-limit.ts';
 /** A connection that nothing uses any more. Its access is revoked at its provider before the row is removed. */
 const deleting = 'deleting';
 const isUsable = sql<boolean>`(status is null or status <> ${sql.lit(deleting)})`;
+/** A connection, not the access that is held below its name. */
+const isItself = sql<boolean>`name = id`;
+const isOf = (connectionId: string) => sql<boolean>`(name = ${connectionId} or name like ${`${connectionId}/%`})`;
 
 /** Stores credential profiles in either database. */
 export function createCredentialProfileRepository(database: Database): CredentialProfileRepository {
@@ -46,10 +49,16 @@ export function createCredentialProfileRepository(database: Database): Credentia
       return row === undefined ? undefined : toProfile(row);
     },
     findBundles: (projectId, names) => findBundles(read, projectId, names),
-    list: async (projectId, query, { bundles = null, areConnections = false, endUser, areDeleting = false } = {}) => {
+    list: async (
+      projectId,
+      query,
+      { bundles = null, areConnections = false, endUser, connectionId, areDeleting } = {},
+    ) => {
       let ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
       ofProject = ofProject.where('end_user', areConnections ? 'is not' : 'is', null);
       ofProject = areDeleting ? ofProject.where('status', '=', deleting) : ofProject.where(isUsable);
+      if (areConnections && !areDeleting) ofProject = ofProject.where(isItself);
+      if (connectionId !== undefined) ofProject = ofProject.where(isOf(connectionId));
       if (endUser !== undefined) ofProject = ofProject.where('end_user', '=', endUser);
       if (bundles !== null) ofProject = ofProject.where('bundle_id', 'in', [...bundles]);
       const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
@@ -92,24 +101,33 @@ export function createCredentialProfileRepository(database: Database): Credentia
         .executeTakeFirst();
       return result.numDeletedRows === 1n;
     },
-    markDeleting: async (projectId, { bundles = null, endUser }) => {
+    ...deletionFunctions(database),
+    ...keyFunctions(read),
+  };
+}
+
+function deletionFunctions({
+  read,
+  write,
+}: Database): Pick<CredentialProfileRepository, 'markDeleting' | 'findDeleting' | 'expirePending'> {
+  return {
+    markDeleting: async (projectId, { bundles = null, endUser, connectionId }) => {
       let found = write.updateTable('credential_profile').set({ status: deleting }).where('project_id', '=', projectId);
       found = endUser === undefined ? found.where('end_user', 'is not', null) : found.where('end_user', '=', endUser);
       if (bundles !== null) found = found.where('bundle_id', 'in', [...bundles]);
+      if (connectionId !== undefined) found = found.where(isOf(connectionId));
       await found.execute();
     },
     findDeleting: async () => {
       const rows = read.selectFrom('credential_profile').select('project_id').where('status', '=', deleting);
       return (await rows.distinct().execute()).map((row) => row.project_id);
     },
-    removePending: async (createdBefore) => {
-      await write
-        .deleteFrom('credential_profile')
-        .where('status', '=', 'pending')
-        .where('created_at', '<', createdBefore)
-        .execute();
+    expirePending: async ({ createdBefore, heldBefore }) => {
+      const unused = write.deleteFrom('credential_profile').where('status', '=', 'pending').where(isItself);
+      await unused.where('created_at', '<', createdBefore).execute();
+      const held = write.updateTable('credential_profile').set({ status: deleting }).where('status', '=', 'pending');
+      await held.where(sql<boolean>`not ${isItself}`).where('created_at', '<', heldBefore).execute();
     },
-    ...keyFunctions(read),
   };
 }
 
@@ -174,6 +192,8 @@ export function createBundleClientRepository({ read, write }: Database): BundleC
         .values({ id, bundle_id: bundleId, created_at: createdAt, ...sealed })
         .onConflict((conflict) => conflict.column('bundle_id').doUpdateSet(sealed))
         .execute();
+      const refused = write.updateTable('credential_profile').where('status', '=', 'misconfigured');
+      await refused.set({ status: 'active' }).where('bundle_id', '=', bundleId).execute();
     },
     remove: async (bundleId) => {
       const result = await write.deleteFrom('bundle_client').where('bundle_id', '=', bundleId).executeTakeFirst();
@@ -231,7 +251,9 @@ function toConnection({ end_user: endUser, status: found, connection }: Selectab
   if (endUser === null || found === null || connection === null) return null;
   // Only deletions read the rows that are being deleted.
   const status = found === deleting ? 'reconnect_required' : found;
-  return { endUser, status, ...(JSON.parse(connection) as Omit<StoredConnection, 'endUser' | 'status'>) }; // written below
+  const facts = JSON.parse(connection) as Omit<StoredConnection, 'endUser' | 'status'>; // written below
+  // An operator who corrects an OAuth client changes only the status.
+  return { endUser, status, ...facts, reason: status === 'active' ? null : facts.reason };
 }
 
 function columnsOf(connection: StoredConnection | null) {
