@@ -185,6 +185,36 @@ test('a required header with one value or a default is sent as it is, and so is 
   assert.equal(headers, undefined);
 });
 
+test('headers of the connection are left out and noted', () => {
+  const header = (name: string) => ({ in: 'header', name, schema: { type: 'string' } });
+  const { plugin, report } = importOne(
+    documentOf({
+      parameters: [header('Host'), header('content-length'), header('Transfer-Encoding'), header('X-Own')],
+    }),
+  );
+  assert.deepEqual(plugin.request.headers, { 'X-Own': '{X-Own}' });
+  assert.deepEqual(Object.keys(plugin.input_schema.properties), ['X-Own']);
+  assert.match(report.imported[0]?.notes.join() ?? '', /"Host" is left out.*"content-length".*"Transfer-Encoding"/);
+});
+
+test('an operation whose body or required input can have no value is skipped with the reason', () => {
+  const typed = (type: string) => ({ type: 'object', required: ['a'], properties: { a: { type } } });
+  const contradictory = { allOf: [typed('string'), { ...typed('integer'), additionalProperties: false }] };
+  const reason = /no value is valid for "(?:body\.)?a", which must be string and integer/;
+  assert.throws(() => bodyOf(contradictory), reason);
+  const content = { 'application/json': { schema: contradictory } };
+  assert.throws(() => importOne(documentOf({ requestBody: { content } })), reason);
+  const number = bodyOf({ allOf: [typed('number'), { ...typed('integer'), additionalProperties: false }] });
+  assert.equal(number.report.imported.length, 1);
+});
+
+test('a reference that refers to itself is named as such', () => {
+  const schemas = { Loop: { $ref: '#/components/schemas/Back' }, Back: { $ref: '#/components/schemas/Loop' } };
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Loop' } } };
+  const { report } = importOne(documentOf({ requestBody: { content } }, { components: { schemas } }));
+  assert.match(report.imported[0]?.notes.join() ?? '', /Loop" refers only to itself or to other references/);
+});
+
 test('an enumeration of another type than its values can be satisfied', () => {
   const { a } = bodyOf({ type: 'object', properties: { a: { type: 'integer', enum: ['1', '2'] } } }).plugin.input_schema
     .properties;

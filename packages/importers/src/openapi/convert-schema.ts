@@ -68,7 +68,7 @@ export function createSchemaConverter(document: OpenApiDocument): SchemaConverte
     if (names.size >= mostDefinitions) return {};
     const target = document.resolve(reference);
     if (!isJson(target) && typeof target !== 'boolean') {
-      notes.add(`${JSON.stringify(reference)} does not exist in this document, so any value is accepted there.`);
+      notes.add(`${JSON.stringify(reference)} ${document.whyUnresolved(reference)}, so any value is accepted there.`);
       return {};
     }
     const last = propertyName(reference.split('/').at(-1) ?? '').replaceAll('.', '_');

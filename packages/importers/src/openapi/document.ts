@@ -16,13 +16,16 @@ export interface OpenApiDocument {
   readonly checks: SchemaChecks;
   /** The target of a `#/…` reference, across further references; undefined when there is none. */
   resolve(reference: string): unknown;
+  /** Why a reference has no target: the end of a sentence. */
+  whyUnresolved(reference: string): string;
   /** Returns the target of a reference, or any other value unchanged. */
   follow(value: unknown): unknown;
   /** Counts a step of the conversion. @throws Error after too many, which hostile documents need: each operation may refer to all schemas */
   spend(): void;
 }
 
-const mostSteps = 3_000_000;
+/** Twice what the document of Stripe needs, the largest one that is known. */
+const mostSteps = 2_500_000;
 /** The longest chain of references. */
 const mostHops = 100;
 
@@ -39,6 +42,10 @@ export function documentOf(version: string, root: Json, checks: SchemaChecks): O
     root,
     checks,
     resolve: (reference) => resolve(reference),
+    whyUnresolved: (reference) =>
+      lookUp(root, reference) === undefined
+        ? 'does not exist in this document'
+        : 'refers only to itself or to other references',
     spend: () => {
       steps += 1;
       if (steps > mostSteps)

@@ -74,7 +74,7 @@ function convertDocument(text: string, checks: SchemaChecks, options: ImportOpti
   const all = operationsOf(document);
   const ids = pluginIds(all);
   const chosen = all.map((operation, index) => isChosen(operation, ids[index] ?? '', options));
-  checkCount(chosen.filter(Boolean).length, all.length);
+  checkChoice(all, ids, options);
   for (const [index, operation] of all.entries()) {
     const name = `${operation.method.toUpperCase()} ${operation.path}`;
     if (chosen[index] !== true) {
@@ -135,17 +135,25 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
   });
 }
 
-/** Larger imports would take minutes, and no model chooses among so many tools. */
-const mostOperations = 5_000;
+/** An archive holds 2,000 files, of which two describe the bundle and the import. */
+const mostOperations = 1_998;
 
-/** @throws Error when no operation or too many are chosen */
-function checkCount(chosen: number, all: number): void {
-  if (chosen > mostOperations)
+/** @throws Error when too many are chosen, or a name chooses none */
+function checkChoice(all: readonly Operation[], ids: readonly string[], { operations, tags, paths }: ImportOptions) {
+  const chosen = all.filter((operation, index) => isChosen(operation, ids[index] ?? '', { operations, tags, paths }));
+  if (chosen.length > mostOperations)
     throw new Error(
-      `The import has ${chosen} operations; at most ${mostOperations} are allowed. Choose some by tag, path or operation.`,
+      `The import has ${chosen.length} operations; a bundle holds at most ${mostOperations}. Choose some by operation, tag or path (--operations, --tag, --path).`,
     );
-  if (chosen === 0 && all > 0)
-    throw new Error(`None of the ${all} operations has one of these tags, paths or names. Check their spelling.`);
+  for (const [kind, names] of Object.entries({ operations, tags, paths })) {
+    const unknown = names?.filter((name) => !all.some((one, at) => isChosen(one, ids[at] ?? '', { [kind]: [name] })));
+    if (unknown === undefined || unknown.length === 0 || all.length === 0) continue;
+    const shown = unknown.slice(0, 10).map((name) => JSON.stringify(name.slice(0, 60)));
+    const more = unknown.length > 10 ? ` and ${unknown.length - 10} more` : '';
+    throw new Error(
+      `None of the ${all.length} operations has these ${kind}: ${shown.join(', ')}${more}. Check the spelling.`,
+    );
+  }
 }
 
 function isChosen({ path, operation }: Operation, id: string, { operations, tags, paths }: ImportOptions): boolean {

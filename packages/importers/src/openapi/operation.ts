@@ -2,6 +2,7 @@ import type { Injection, PluginManifest } from '@quartermaster/plugin-kit';
 import { createSchemaConverter } from './convert-schema.ts';
 import { type CredentialNeeds, simplestNeeds } from './credential-needs.ts';
 import { isJson, type Json, type OpenApiDocument, textOf } from './document.ts';
+import { findImpossible } from './find-impossible.ts';
 import { fitSchema } from './fit-schema.ts';
 import { humanised } from './names.ts';
 import { addParameter, type Parameter, readParameters } from './parameters.ts';
@@ -79,6 +80,8 @@ export function importOperation(
   const url = fillPath(path, parts);
   const { fit = fitSchema } = context;
   const input = fit(inputSchema(parts, converter.definitions()), context.document.checks);
+  const impossible = findImpossible(input.schema, parts.body);
+  if (impossible !== undefined) return { reason: impossible };
   const answered = fit(output.output_schema, context.document.checks);
   return {
     plugin: {

@@ -17,6 +17,12 @@ export interface Parameter {
 /** Headers that describe the message. OpenAPI ignores them as parameters, but some APIs need the only value that a document allows. */
 const messageHeaders = new Set(['accept', 'content-type']);
 
+/** Headers that only the service sets. Plugins cannot send them. */
+const connectionHeaders = new Set([
+  ...['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'keep-alive', 'te', 'trailer'],
+  ...['proxy-authorization', 'proxy-connection', 'expect', 'accept-encoding'],
+]);
+
 /** The parameters of an operation and of its path. Those of the operation override the others. */
 export function readParameters(document: OpenApiDocument, ...levels: readonly unknown[]): Parameter[] {
   const found = new Map<string, Parameter>();
@@ -75,6 +81,10 @@ export function addParameter(
   const { name, required, description, schema, style, prefix } = parameter;
   if (parameter.in !== 'path' && !isWritable(name)) {
     converter.notes.add(`The parameter ${JSON.stringify(name)} is left out: a manifest cannot contain this name.`);
+    return;
+  }
+  if (parameter.in === 'header' && connectionHeaders.has(name.toLowerCase())) {
+    converter.notes.add(`The header ${JSON.stringify(name)} is left out: the service sets it.`);
     return;
   }
   const isMessageHeader = parameter.in === 'header' && messageHeaders.has(name.toLowerCase());

@@ -15,7 +15,7 @@ const longestId = 64;
  */
 export function pluginIds(operations: readonly Named[]): string[] {
   const byPath = ({ method, path }: Named) => snakeWords(`${method}_${path}`);
-  const wanted = operations.map((one) => snakeWords(textOf(one.operation.operationId)) || byPath(one));
+  const wanted = operations.map((one) => readable(textOf(one.operation.operationId)) || byPath(one));
   const byTag = operations.map((one, index) => withTag(one, wanted[index] ?? ''));
   const [plain, tagged] = [countsOf(wanted), countsOf(byTag)];
   const all = operations.map((one, index) => {
@@ -26,13 +26,31 @@ export function pluginIds(operations: readonly Named[]): string[] {
   const frequency = countsOf(all.flatMap((id) => [...new Set(id.split('_'))]));
   const next = new Map<string, number>();
   const taken = new Set(['bundle']);
-  return all.map((id) => {
-    const short = shorten(id, frequency);
+  const shortened = all.map((id) => shorten(id, frequency));
+  const groups = [...Map.groupBy(all, (_id, index) => shortened[index])];
+  const shared = new Map(groups.map(([short, alike]) => [short, alike.length === 1 ? null : sharedWords(alike)]));
+  return all.map((id, index) => {
+    const words = shared.get(shortened[index]) ?? null;
+    const short = words === null ? (shortened[index] ?? '') : shorten(id, words);
     const free = freeName(short, (name) => taken.has(name) || name in Object.prototype, next.get(short));
     next.set(short, Number(/_(\d+)$/.exec(free)?.[1] ?? 1) + 1);
     taken.add(free);
     return free;
   });
+}
+
+/** The words of a name; empty when most of its letters belong to another script. */
+function readable(name: string): string {
+  const words = snakeWords(name);
+  const letters = name.slice(0, 500).normalize('NFKD').match(/\p{L}/gu)?.length ?? 0;
+  const kept = words.match(/[a-z]/g)?.length ?? 0;
+  return kept > 0 && kept * 2 >= letters ? words : '';
+}
+
+/** The words that all of several ids have, the longest first to remove. The others tell the ids apart. */
+function sharedWords(ids: readonly string[]): ReadonlyMap<string, number> {
+  const counts = countsOf(ids.flatMap((one) => [...new Set(one.split('_'))]));
+  return new Map([...counts].filter(([, count]) => count === ids.length).map(([word]) => [word, word.length]));
 }
 
 function countsOf(texts: readonly string[]): Map<string, number> {

@@ -40,7 +40,15 @@ test('operations are chosen by tag, by path with everything below it, and by nam
     'file',
     'other',
   ]);
-  assert.throws(() => idsOf(operations, { tags: ['me'] }), /None of the 4 operations has one of these/);
+  for (const [kind, names] of Object.entries({
+    tags: ['Me', 'me'],
+    operations: ['file', 'me'],
+    paths: ['/about', '/me'],
+  }))
+    assert.throws(
+      () => idsOf(operations, { [kind]: names }),
+      new RegExp(`None of the 4 operations has these ${kind}: "/?me"`),
+    );
 });
 
 test('operations with the same name get their tag or their path, and the selection changes no id', () => {
@@ -66,6 +74,27 @@ test('a long name loses the words that most operations have', () => {
     ids.map((id) => id.replace(/^.*(archive|create|memberships_of_a_list)$/, '$1')),
     ['archive', 'create', 'memberships_of_a_list'],
   );
+});
+
+test('names that are equal once they are short keep what tells them apart, and names of other scripts become paths', () => {
+  const long = 'teams_id_members_id_projects_id_environments_id_settings_id_rules_blocked_key';
+  const operations = Object.fromEntries(
+    ['teams', 'rules', 'members'].map((word, at) => [
+      `GET /k${at}`,
+      { operationId: `get_${word}_of_${long.replace(word, 'x')}` },
+    ]),
+  );
+  const ids = idsOf({ ...operations, 'GET /teams': { operationId: '获取1' }, 'GET /about': { operationId: 'über' } });
+  assert.deepEqual(
+    ids.filter((id) => /_\d$/.test(id)),
+    [],
+  );
+  assert.deepEqual(ids.slice(3), ['get_teams', 'uber']);
+  const alike = ['user', 'group'].map((word, at) => [
+    `GET /b${at}`,
+    { operationId: `list_${word}_${'list_'.repeat(2)}${'permission_setting_'.repeat(3)}${word}` },
+  ]);
+  assert.equal(new Set(idsOf(Object.fromEntries(alike)).map((id) => id.slice(0, 9))).size, 2);
 });
 
 test('the account and the paging that a document shows are proposed, and the report names them', async (t) => {

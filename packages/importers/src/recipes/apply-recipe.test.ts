@@ -256,7 +256,10 @@ test('a wrong member of a recipe is named', () => {
   assert.throws(wrong({ hosts: [] }), /Unknown member "\/hosts"/);
   assert.throws(wrong({ plugins: [{ ...list, outputs: {} }] }), /Unknown member "plugins\/0\/outputs"/);
   assert.throws(wrong({ document: { title: 'x', url: 'y' } }), /no document\/version/);
-  assert.throws(() => readRecipe('../secret'), /There is no recipe "\.\.\/secret"\. There are: .*stripe/);
+  assert.throws(
+    () => readRecipe('../secret'),
+    /There is no recipe "\.\.\/secret"\. Use one of these, or none: .*stripe/,
+  );
 });
 
 test('every recipe that ships has the form of a recipe', () => {

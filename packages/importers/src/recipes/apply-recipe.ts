@@ -23,7 +23,7 @@ export function applyRecipe(
   const title = titleOf(document);
   if (title.toLowerCase() !== recipe.document.title.toLowerCase())
     throw new Error(
-      `The recipe is for the document ${JSON.stringify(recipe.document.title)}; this one is ${JSON.stringify(title.slice(0, 100))}.`,
+      `The recipe is for the document ${JSON.stringify(recipe.document.title)}; this one is ${JSON.stringify(title.slice(0, 100))}. Use the document at ${recipe.document.url}, or import this one without the recipe.`,
     );
   const server = chooseServer(recipe.server, options.server);
   const problems: string[] = [];

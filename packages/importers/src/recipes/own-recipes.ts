@@ -13,6 +13,8 @@ export function listRecipes(): string[] {
 export function readRecipe(name: string): Recipe {
   const all = listRecipes();
   if (!all.includes(name))
-    throw new Error(`There is no recipe ${JSON.stringify(name.slice(0, 60))}. There are: ${all.join(', ')}.`);
+    throw new Error(
+      `There is no recipe ${JSON.stringify(name.slice(0, 60))}. Use one of these, or none: ${all.join(', ')}.`,
+    );
   return parseRecipe(readFileSync(new URL(`${name}.yaml`, folder), 'utf8'));
 }

@@ -63,8 +63,9 @@ export function tooManyInstalled(most: number): Problem {
 
 /** An OpenAPI document or a list of tools cannot be converted. @param reason a clause without a full stop */
 export function importRefused(reason: string): Problem {
-  const remedy = 'Correct the source, or choose fewer operations.';
-  return new Problem('REQUEST_VALIDATION_ERROR', `The import failed: ${reason.replace(/\.$/, '')}. ${remedy}`);
+  // Some reasons end with advice of their own.
+  const remedy = /\. [A-Z]/.test(reason) ? '' : ' Correct the source, or choose fewer operations.';
+  return new Problem('REQUEST_VALIDATION_ERROR', `The import failed: ${reason.replace(/\.$/, '')}.${remedy}`);
 }
 
 /** An OpenAPI document or a list of tools cannot be fetched. */
