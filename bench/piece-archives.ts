@@ -29,7 +29,7 @@ export async function fetchPiece(wanted: string, cache: string): Promise<PieceAr
   } catch (error) {
     if (!/needs \d+ other packages/.test(String(error))) throw error;
   }
-  const packed = join(folders.packed, name);
+  const packed = join(folders.packed, name.replace(/\.tgz$/, '-packed.tgz'));
   if (!existsSync(packed)) await packPackage(wanted, folders.packed);
   return { kind: 'packed', read: await readPiecePackage(await readFile(packed)) };
 }

@@ -129,6 +129,6 @@ test('a command with a wrong file or folder prints one sentence, and a command t
     run('check', join(out, 'nowhere')).stderr,
     /nowhere: This path is not a folder\. Name the folder of a bundle\.\n$/,
   );
-  const packed = run('pack', join(bundles, 'arithmetic'), '--out', out);
+  const packed = run('pack', join(bundles, 'arithmetic'), '--out', join(out, 'new', 'archives'));
   assert.match(packed.stderr, /^arithmetic@\S+, \d+ files, \d+ bytes\n$/);
 });

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
@@ -100,6 +101,7 @@ function addPackCommands(bundle: Command): void {
       }
       const { packFolder, replaceFile } = await import('@quartermaster/server/bundle-store');
       const { archive, bytes, fileName } = await packFolder(folder, key ?? null);
+      await mkdir(out, { recursive: true });
       await replaceFile(join(out, fileName), bytes);
       const [file, files] = [join(out, fileName), archive.contents.files.length];
       printResult(options, { file, id: archive.id, files, bytes: bytes.length }, () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** Bundles a package with its dependencies. It is downloaded when it is needed. */
@@ -29,9 +29,11 @@ export interface PackedPackage {
 
 /**
  * Bundles a package and its dependencies into one file, and writes a package without dependencies that names its origin. Uses npm with
- * the settings of the user. No script of a package runs.
+ * the settings of the user. No script of a package runs. Creates the folder `out`. The name of the file is another one than that of
+ * `npm pack`, so that an unmodified package in the same folder stays.
  */
 export async function packPackage(wanted: string, out: string): Promise<PackedPackage> {
+  await mkdir(out, { recursive: true });
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-pack-'));
   const run: Run = async (program, ...args) =>
     (await promisify(execFile)(program, args, { cwd: folder, maxBuffer: 16 * 2 ** 20 })).stdout;
@@ -50,17 +52,11 @@ export async function packPackage(wanted: string, out: string): Promise<PackedPa
     await bundle(folder, entry, run);
     const facts = { name, version, license, main: 'index.js', dependencies: {}, quartermaster: { integrity } };
     await writeFile(join(packed, 'package.json'), `${JSON.stringify(facts, null, 2)}\n`);
-    const listed = await run(
-      'npm',
-      'pack',
-      './packed',
-      '--ignore-scripts',
-      '--json',
-      '--pack-destination',
-      resolve(out),
-    );
+    const listed = await run('npm', 'pack', './packed', '--ignore-scripts', '--json', '--pack-destination', folder);
     const [{ filename }] = JSON.parse(listed);
-    return { file: join(out, filename), package: name, version, integrity };
+    const file = join(out, `${basename(filename, '.tgz')}-packed.tgz`);
+    await copyFile(join(folder, filename), file);
+    return { file, package: name, version, integrity };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
