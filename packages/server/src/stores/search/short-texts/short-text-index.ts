@@ -152,14 +152,14 @@ function add(sum: Match, { value, inTitle, named }: Match, rarity: number): Matc
  * question has, the more of the title they must be, because one word such as "picture" occurs in the titles of tools for many
  * things. The numbers are those that did best with the tasks in `test/fixtures/tool-search`.
  *
- * @param recall the part of the question, by rarity, that the title and the owner have
+ * @param coverage the part of the question, by rarity, that the title and the owner have
  * @param precision the part of the title that the question has
  * @param words the words of the question
  */
-function titleFactor(recall: number, precision: number, words: number): number {
+function titleFactor(coverage: number, precision: number, words: number): number {
   // Sums of fractions may miss 1 by a little.
-  if (Math.min(recall, precision) > 0.999) return 8;
-  return 1 + 3 * recall ** 4 * precision ** (6 / words ** 2);
+  if (Math.min(coverage, precision) > 0.999) return 8;
+  return 1 + 3 * coverage ** 4 * precision ** (6 / words ** 2);
 }
 
 interface Scored<Item> {
