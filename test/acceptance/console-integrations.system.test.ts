@@ -133,6 +133,39 @@ test('[console] an administrator plans and installs the document of an API, and 
   assert.deepEqual([...opened.origins], [opened.service.filesUrl]);
 });
 
+test('[console] the page of a bundle connects accounts to it, says why one is broken, and disconnects it', async (t) => {
+  const opened = await openConsole(t, { settings: { SEALING_KEY: Buffer.alloc(32, 7).toString('base64url') } });
+  const { page, service } = opened;
+  await page.goto(`${service.filesUrl}/catalogue?q=open_weather`);
+  await page.getByRole('link', { name: 'OpenWeather', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'OpenWeather' }).waitFor();
+  const section = page.getByRole('region', { name: 'Connections of end users' });
+  await section.getByRole('button', { name: 'Connect an account' }).click();
+  const dialog = page.getByRole('dialog');
+  assert.equal(await dialog.getByLabel('Bundle').count(), 0, 'the bundle is chosen');
+  await dialog.getByLabel('End user').fill('user-43');
+  await dialog.getByRole('button', { name: 'Connect an account' }).click();
+  await dialog.getByRole('link', { name: 'Open the page to connect' }).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await section.getByText('not connected yet').waitFor();
+  // As if the provider had ended the access.
+  const isOfBundle = ({ pathname, search }: URL) =>
+    pathname.endsWith('/connections') && search.includes('=open_weather');
+  await page.route(isOfBundle, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace('"pending","reason":null', '"reconnect_required","reason":"refused"');
+    await route.fulfill({ response, body });
+  });
+  await page.reload();
+  await section.getByText('must be connected again (the provider or the person ended the access)').waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'a bundle with a broken connection');
+  await page.unroute(isOfBundle);
+  await section.getByRole('button', { name: /^Disconnect/ }).click();
+  await dialog.getByRole('button', { name: 'Disconnect' }).click();
+  await section.getByText('No connections yet', { exact: false }).waitFor();
+  assert.deepEqual(opened.pageErrors, []);
+});
+
 async function find({ page, service }: OpenedConsole): Promise<void> {
   await page.goto(`${service.filesUrl}/catalogue/add`);
   const search = page.getByRole('button', { name: 'Search the registry' });

@@ -56,6 +56,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
     [`/collections/${collectionId}/records/${recordId}`, /^guide\.md$/],
     ['/catalogue', /^Catalogue$/],
     ['/catalogue/add', /^Add integrations$/],
+    ['/catalogue/calculator', /^Calculator$/],
     ['/catalogue/calculator/evaluate', /^Evaluate$/],
     ['/runs', /^Runs$/],
     ['/credentials', /^Credentials$/],

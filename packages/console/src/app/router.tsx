@@ -59,6 +59,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/catalogue/$bundleId',
+    component: lazyRouteComponent(() => import('../pages/plugin/plugin-page.tsx'), 'BundlePage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/catalogue/$bundleId/$pluginId',
     component: lazyRouteComponent(() => import('../pages/plugin/plugin-page.tsx'), 'PluginPage'),
   }),

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './card-list.module.css';
 
@@ -13,5 +14,25 @@ export function Card({ name, about, actions }: { name: string; about: ReactNode;
       <div className={classes.words}>{about}</div>
       {actions}
     </li>
+  );
+}
+
+export interface CardButtonProps {
+  readonly label: string;
+  /** What the card is about. Screen readers get it after the label. */
+  readonly of: string;
+  readonly onClick: () => void;
+  readonly loading?: boolean;
+  /** Whether it removes or ends something. */
+  readonly isEnd?: boolean;
+}
+
+/** One action of a card. */
+export function CardButton({ label, of, isEnd = false, ...others }: CardButtonProps) {
+  const look = isEnd ? { variant: 'light', color: 'red' } : { variant: 'default' };
+  return (
+    <Button size="xs" {...look} {...others} aria-label={`${label}: ${of}`}>
+      {label}
+    </Button>
   );
 }

@@ -1,11 +1,11 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import type { Application } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { basePath } from '../../base-path.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
+import { Card, CardButton, CardList } from '../../components/card-list.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatAge, formatTime } from '../../components/format.ts';
@@ -103,17 +103,7 @@ function ApplicationCard({ item, onEnd }: { item: Application; onEnd: () => void
           </Text>
         </>
       }
-      actions={
-        <Button
-          size="xs"
-          variant="light"
-          color="red"
-          onClick={onEnd}
-          aria-label={`${t('applications.signOut')}: ${titleOf(item)}`}
-        >
-          {t('applications.signOut')}
-        </Button>
-      }
+      actions={<CardButton label={t('applications.signOut')} of={titleOf(item)} isEnd onClick={onEnd} />}
     />
   );
 }

@@ -135,7 +135,9 @@ function BundleRow({ bundle, readiness }: { bundle: Bundle; readiness: Readiness
       <BundleIcon bundle={bundle} size={34} />
       <div className={classes.words}>
         <Text fw={700} className={classes.cut}>
-          {bundle.name}
+          <Link to="/catalogue/$bundleId" params={{ bundleId: bundle.bundle_id }}>
+            {bundle.name}
+          </Link>
         </Text>
         <Text size="xs" c="dimmed" className={classes.cut}>
           {bundle.retired === null

@@ -25,7 +25,13 @@ const en = {
   active: 'connected',
   reconnect_required: 'must be connected again',
   misconfigured: 'the OAuth client is refused',
+  refused: 'the provider or the person ended the access',
+  expired: 'the access has expired',
+  outcome_unknown: 'the service was interrupted',
 } as const;
+
+/** Why a connection must be connected again. */
+export const knownReasons = ['refused', 'expired', 'outcome_unknown'] as const;
 
 const zh: Readonly<Record<keyof typeof en, string>> = {
   title: '最终用户的连接',
@@ -53,6 +59,9 @@ const zh: Readonly<Record<keyof typeof en, string>> = {
   active: '已连接',
   reconnect_required: '需要重新连接',
   misconfigured: 'OAuth 客户端被拒绝',
+  refused: '提供方或本人结束了访问权限',
+  expired: '访问权限已过期',
+  outcome_unknown: '服务被中断',
 };
 
 export const connectionWords: Readonly<Record<'en' | 'zh', typeof zh>> = { en, zh };

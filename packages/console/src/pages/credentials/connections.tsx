@@ -5,15 +5,15 @@ import { useState } from 'react';
 import { pluginsApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { useMay } from '../../app/project.tsx';
-import { Card, CardList } from '../../components/card-list.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { Card, CardButton } from '../../components/card-list.tsx';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { BundleChoice } from './bundle-choice.tsx';
-import { connectionWords } from './connection-words.ts';
+import { BundleChoice, onlyOne, takesCredentials } from './bundle-choice.tsx';
+import { connectionWords, knownReasons } from './connection-words.ts';
 import { OauthClientForm } from './oauth-client-form.tsx';
 
 const connectionsKey = ['connections'];
@@ -25,8 +25,14 @@ type Shown =
   | { readonly what: 'disconnect'; readonly connection: Connection }
   | null;
 
+export interface ConnectionsProps {
+  readonly bundles: readonly Bundle[];
+  /** Shows the connections of one bundle only. */
+  readonly bundleId?: string;
+}
+
 /** The accounts that end users have connected. Applications do the same over the API. */
-export function Connections({ bundles }: { bundles: readonly Bundle[] }) {
+export function Connections({ bundles, bundleId }: ConnectionsProps) {
   const { code } = useLanguage();
   const words = connectionWords[code];
   const queries = useQueryClient();
@@ -34,10 +40,10 @@ export function Connections({ bundles }: { bundles: readonly Bundle[] }) {
   const mayChange = useMay('change');
   const [shown, setShown] = useState<Shown>(null);
   const close = () => setShown(null);
-  const needy = bundles.filter(({ credentials_schema: schema }) => Object.keys(schema.properties ?? {}).length > 0);
+  const needy = bundles.filter(takesCredentials);
   const list = useInfiniteList({
-    queryKey: [...connectionsKey, 'list'],
-    load: (query, signal) => pluginsApi.json('GET /v1/connections', { query, signal }),
+    queryKey: [...connectionsKey, bundleId],
+    load: (page, signal) => pluginsApi.json('GET /v1/connections', { query: { ...page, bundle_id: bundleId }, signal }),
     idOf: (connection) => connection.connection_id,
     enabled: mayChange,
   });
@@ -60,18 +66,16 @@ export function Connections({ bundles }: { bundles: readonly Bundle[] }) {
       <Text size="sm" c="dimmed" mb="sm">
         {list.isSuccess && list.items.length === 0 ? `${words.about} ${words.none}` : words.about}
       </Text>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      <CardList>
-        {list.items.map((connection) => (
+      <LoadedCards list={list}>
+        {(connection) => (
           <ConnectionRow
-            key={connection.connection_id}
             connection={connection}
             bundle={bundles.find(({ bundle_id }) => bundle_id === connection.bundle_id)}
             onLink={() => renew(connection)}
             onDisconnect={() => setShown({ what: 'disconnect', connection })}
           />
-        ))}
-      </CardList>
+        )}
+      </LoadedCards>
       {shown?.what === 'connect' ? <ConnectForm bundles={needy} onDone={created} onClose={close} /> : null}
       {shown?.what === 'client' ? <OauthClientForm bundles={needy} onClose={close} /> : null}
       {shown?.what === 'link' ? <LinkDialog link={shown.link} onClose={close} /> : null}
@@ -112,6 +116,10 @@ function ConnectionsHead({ onShow }: { onShow: (what: 'connect' | 'client') => v
   );
 }
 
+/** Other reasons are codes of the provider. */
+const isKnown = (reason: string): reason is (typeof knownReasons)[number] =>
+  knownReasons.some((known) => known === reason);
+
 interface ConnectionRowProps {
   readonly connection: Connection;
   readonly bundle: Bundle | undefined;
@@ -125,6 +133,7 @@ function ConnectionRow({ connection, bundle, onLink, onDisconnect }: ConnectionR
   const words = connectionWords[code];
   const { end_user: endUser, status, reason, account } = connection;
   const name = bundle?.name ?? connection.bundle_id;
+  const isBroken = status === 'reconnect_required' || status === 'misconfigured';
   return (
     <Card
       name={connection.connection_id}
@@ -134,31 +143,18 @@ function ConnectionRow({ connection, bundle, onLink, onDisconnect }: ConnectionR
             {name} · {endUser}
           </Text>
           <Text size="xs" c="dimmed" mt={4}>
-            {words[status]}
-            {reason === null ? '' : ` (${reason})`}
+            <Text span inherit {...(isBroken ? { c: 'red' } : {})}>
+              {words[status]}
+              {reason === null ? '' : ` (${isKnown(reason) ? words[reason] : reason})`}
+            </Text>
             {account === null ? '' : ` · ${account.label}`} · <code>{connection.connection_id}</code>
           </Text>
         </>
       }
       actions={
         <Group gap="xs">
-          <Button
-            size="xs"
-            variant="default"
-            aria-label={`${words.again}: ${name} ${endUser}`}
-            onClick={() => void onLink().catch(showError)}
-          >
-            {words.again}
-          </Button>
-          <Button
-            size="xs"
-            variant="light"
-            color="red"
-            aria-label={`${words.disconnect}: ${name} ${endUser}`}
-            onClick={onDisconnect}
-          >
-            {words.disconnect}
-          </Button>
+          <CardButton label={words.again} of={`${name} ${endUser}`} onClick={() => void onLink().catch(showError)} />
+          <CardButton label={words.disconnect} of={`${name} ${endUser}`} isEnd onClick={onDisconnect} />
         </Group>
       }
     />
@@ -174,7 +170,7 @@ interface ConnectFormProps {
 function ConnectForm({ bundles, onDone, onClose }: ConnectFormProps) {
   const { code } = useLanguage();
   const words = connectionWords[code];
-  const [bundleId, setBundleId] = useState('');
+  const [bundleId, setBundleId] = useState(onlyOne(bundles));
   const [endUser, setEndUser] = useState('');
   const connect = async () =>
     onDone(await pluginsApi.data('POST /v1/connections', { body: { bundle_id: bundleId, end_user: endUser } }));

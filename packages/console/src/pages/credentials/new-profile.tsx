@@ -12,6 +12,7 @@ import type { JsonSchema } from '../../components/schema/json-schema.ts';
 import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { takesCredentials } from './bundle-choice.tsx';
 
 /** Creates a profile. The credentials are dropped when the dialog closes. */
 export function NewProfile({ bundles, onClose }: { bundles: readonly Bundle[]; onClose: () => void }) {
@@ -21,7 +22,7 @@ export function NewProfile({ bundles, onClose }: { bundles: readonly Bundle[]; o
   const [name, setName] = useState('');
   const [bundleId, setBundleId] = useState('');
   const [credentials, setCredentials] = useState<Values>({});
-  const needy = bundles.filter(({ credentials_schema: schema }) => Object.keys(schema.properties ?? {}).length > 0);
+  const needy = bundles.filter(takesCredentials);
   const bundle = needy.find(({ bundle_id }) => bundle_id === bundleId);
   const create = async () => {
     await pluginsApi.json('POST /v1/credential_profiles', { body: { name, bundle_id: bundleId, credentials } });

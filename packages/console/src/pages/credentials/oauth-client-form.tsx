@@ -8,7 +8,7 @@ import { PasswordField } from '../../components/forms/password-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { BundleChoice } from './bundle-choice.tsx';
+import { BundleChoice, onlyOne } from './bundle-choice.tsx';
 import { connectionWords } from './connection-words.ts';
 
 /** Lets the operator enter the OAuth client of a bundle. The secret is never shown again. */
@@ -17,7 +17,7 @@ export function OauthClientForm({ bundles, onClose }: { bundles: readonly Bundle
   const words = connectionWords[code];
   const { say } = useToasts();
   const queries = useQueryClient();
-  const [bundleId, setBundleId] = useState('');
+  const [bundleId, setBundleId] = useState(onlyOne(bundles));
   const [clientId, setClientId] = useState<string | null>(null);
   const [secret, setSecret] = useState('');
   const path = { bundle_id: bundleId };

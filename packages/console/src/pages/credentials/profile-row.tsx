@@ -1,6 +1,6 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { type Bundle, type CredentialProfile, profileMember } from '@quartermaster/contract';
-import { Card } from '../../components/card-list.tsx';
+import { Card, CardButton } from '../../components/card-list.tsx';
 import { formatTime } from '../../components/format.ts';
 import { CheckCredentials } from '../../components/plugins/check-credentials.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -32,25 +32,10 @@ export function ProfileRow({ profile, bundle, onDo }: ProfileRowProps) {
           {bundle === undefined ? null : (
             <>
               <CheckCredentials bundleId={bundleId} credentials={{ [profileMember]: name }} />
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => onDo('replace')}
-                aria-label={`${t('profiles.replace')}: ${name}`}
-              >
-                {t('profiles.replace')}
-              </Button>
+              <CardButton label={t('profiles.replace')} of={name} onClick={() => onDo('replace')} />
             </>
           )}
-          <Button
-            size="xs"
-            variant="light"
-            color="red"
-            onClick={() => onDo('delete')}
-            aria-label={`${t('action.delete')}: ${name}`}
-          >
-            {t('action.delete')}
-          </Button>
+          <CardButton label={t('action.delete')} of={name} isEnd onClick={() => onDo('delete')} />
         </Group>
       }
     />

@@ -1,12 +1,11 @@
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Group, Text, Title } from '@mantine/core';
 import type { BundlePlan, InstalledBundle } from '@quartermaster/contract';
 import { useState } from 'react';
 import { planBundle, removeBundle, useInstalledBundles, useRefreshBundles } from '../../api/integrations.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { Card, CardButton } from '../../components/card-list.tsx';
 import { formatBytes, formatTime } from '../../components/format.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { useTexts } from './use-texts.ts';
@@ -27,20 +26,11 @@ export function InstalledList({ onPlan, onSource }: InstalledListProps) {
       <Title order={2} size="h4" id="installed" mb="md">
         {t('integrations.installed')}
       </Title>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading rows={2} /> : null}
-      {list.isSuccess && list.items.length === 0 ? <Text size="sm">{t('integrations.none')}</Text> : null}
-      <CardList>
-        {list.items.map((bundle) => (
-          <InstalledCard
-            key={bundle.bundle_id}
-            bundle={bundle}
-            onPlan={onPlan}
-            onSource={onSource}
-            onRemove={() => setRemoved(bundle)}
-          />
-        ))}
-      </CardList>
+      <LoadedCards list={list} empty={<Text size="sm">{t('integrations.none')}</Text>}>
+        {(bundle) => (
+          <InstalledCard bundle={bundle} onPlan={onPlan} onSource={onSource} onRemove={() => setRemoved(bundle)} />
+        )}
+      </LoadedCards>
       {removed === null ? null : <RemoveBundle bundle={removed} onClose={() => setRemoved(null)} />}
     </section>
   );
@@ -85,18 +75,8 @@ function InstalledCard({ bundle, onPlan, onSource, onRemove }: CardProps) {
       }
       actions={
         <Group gap="xs">
-          <Button
-            size="xs"
-            variant="default"
-            loading={busy}
-            onClick={() => void update()}
-            aria-label={`${t('integrations.update')}: ${id}`}
-          >
-            {t('integrations.update')}
-          </Button>
-          <Button size="xs" variant="light" color="red" onClick={onRemove} aria-label={`${t('try.removeItem')}: ${id}`}>
-            {t('try.removeItem')}
-          </Button>
+          <CardButton label={t('integrations.update')} of={id} loading={busy} onClick={() => void update()} />
+          <CardButton label={t('try.removeItem')} of={id} isEnd onClick={onRemove} />
         </Group>
       }
     />

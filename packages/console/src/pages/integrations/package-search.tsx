@@ -2,7 +2,7 @@ import { Button, Stack, Text } from '@mantine/core';
 import type { FoundPackage } from '@quartermaster/contract';
 import { useState } from 'react';
 import { searchPackages } from '../../api/integrations.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
+import { Card, CardButton, CardList } from '../../components/card-list.tsx';
 import { useSubmit } from '../../components/forms/use-submit.ts';
 import { useTexts } from './use-texts.ts';
 
@@ -43,16 +43,7 @@ export function PackageSearch({ words, onChoose }: PackageSearchProps) {
                   </Text>
                 </>
               }
-              actions={
-                <Button
-                  size="xs"
-                  variant="default"
-                  onClick={() => onChoose(name)}
-                  aria-label={`${own('imports.choose')}: ${name}`}
-                >
-                  {own('imports.choose')}
-                </Button>
-              }
+              actions={<CardButton label={own('imports.choose')} of={name} onClick={() => onChoose(name)} />}
             />
           ))}
         </CardList>

@@ -1,18 +1,17 @@
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Group, Text, Title } from '@mantine/core';
 import { ApiError } from '@quartermaster/client/api';
 import type { Account } from '@quartermaster/contract';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useAccounts, useRefreshPeople } from '../../api/people.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { Card, CardButton } from '../../components/card-list.tsx';
 import { formatAge } from '../../components/format.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { nameOf, Person } from './person.tsx';
@@ -45,13 +44,10 @@ export function AccountList() {
       <Text c="dimmed" size="sm" mb="md">
         {t('people.accountsAbout')}
       </Text>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading rows={2} /> : <ListCount list={list} isAnnounced={false} />}
-      <CardList>
-        {list.items.map((account) => (
-          <AccountCard key={account.account_id} account={account} onStep={(what) => setStep({ what, account })} />
-        ))}
-      </CardList>
+      <ListCount list={list} isAnnounced={false} />
+      <LoadedCards list={list}>
+        {(account) => <AccountCard account={account} onStep={(what) => setStep({ what, account })} />}
+      </LoadedCards>
       {step === null ? null : <AccountStep {...step} onClose={close} />}
     </section>
   );
@@ -84,16 +80,13 @@ function AccountCard({ account, onStep }: { account: Account; onStep: (what: Ste
       actions={
         <Group gap="xs">
           {steps.map((what) => (
-            <Button
+            <CardButton
               key={what}
-              size="xs"
-              variant={what === 'erase' ? 'light' : 'default'}
-              {...(what === 'erase' ? { color: 'red' } : {})}
+              label={t(`people.do.${what}`)}
+              of={nameOf(account)}
+              isEnd={what === 'erase'}
               onClick={() => onStep(what)}
-              aria-label={`${t(`people.do.${what}`)}: ${nameOf(account)}`}
-            >
-              {t(`people.do.${what}`)}
-            </Button>
+            />
           ))}
         </Group>
       }

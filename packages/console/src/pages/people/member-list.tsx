@@ -3,12 +3,11 @@ import type { Member } from '@quartermaster/contract';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useMembers, useRefreshPeople } from '../../api/people.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { Card, CardButton } from '../../components/card-list.tsx';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { MemberForm } from './member-form.tsx';
@@ -45,13 +44,10 @@ export function MemberList({ projectId }: { projectId: string }) {
           {t('people.add')}
         </Button>
       </Group>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading rows={2} /> : <ListCount list={list} isAnnounced={false} />}
-      <CardList>
-        {list.items.map((member) => (
-          <MemberCard key={member.account_id} member={member} onStep={(what) => setStep({ what, member })} />
-        ))}
-      </CardList>
+      <ListCount list={list} isAnnounced={false} />
+      <LoadedCards list={list}>
+        {(member) => <MemberCard member={member} onStep={(what) => setStep({ what, member })} />}
+      </LoadedCards>
       {step?.what === 'add' ? <MemberForm projectId={projectId} members={list.items} onClose={close} /> : null}
       {step?.what === 'change' ? (
         <MemberForm projectId={projectId} member={step.member} members={list.items} onClose={close} />
@@ -80,16 +76,13 @@ function MemberCard({ member, onStep }: { member: Member; onStep: (what: 'change
       actions={
         <Group gap="xs">
           {(['change', 'remove'] as const).map((what) => (
-            <Button
+            <CardButton
               key={what}
-              size="xs"
-              variant={what === 'remove' ? 'light' : 'default'}
-              {...(what === 'remove' ? { color: 'red' } : {})}
+              label={t(`people.${what}`)}
+              of={nameOf(member)}
+              isEnd={what === 'remove'}
               onClick={() => onStep(what)}
-              aria-label={`${t(`people.${what}`)}: ${nameOf(member)}`}
-            >
-              {t(`people.${what}`)}
-            </Button>
+            />
           ))}
         </Group>
       }

@@ -1,4 +1,4 @@
-import { Alert, Badge, Group, Tabs, Text } from '@mantine/core';
+import { Alert, Badge, Group, Tabs } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
 import { Link, useParams } from '@tanstack/react-router';
 import { useBundles, usePlugins } from '../../api/catalogue.ts';
@@ -9,13 +9,15 @@ import { Failure } from '../../components/failure.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
-import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
 import { SchemaView } from '../../components/schema/schema-view.tsx';
 import { effectsColors } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
+import { BundleFacts } from './bundle-facts.tsx';
 import { ForModels } from './for-models.tsx';
-import classes from './plugin.module.css';
 import { TryIt } from './try-it.tsx';
+
+/** In the same file, which all pages name. */
+export { BundlePage } from './bundle-page.tsx';
 
 /** One plugin: try it, or read its schemas. */
 export function PluginPage() {
@@ -43,29 +45,19 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
         title={plugin.name}
         about={plugin.description}
       />
-      <div className={classes.facts}>
-        <BundleIcon bundle={bundle} size={40} />
-        <div>
-          <Group gap="xs">
-            <Text fw={600}>{bundle.name}</Text>
-            <code>
-              {plugin.bundle_id}/{plugin.plugin_id}
-            </code>
-            <Badge size="sm" color={effectsColors[plugin.effects]}>
-              {t(`effects.${plugin.effects}`)}
-            </Badge>
-          </Group>
-          <Text size="xs" c="dimmed">
-            {t('plugin.provider')}: {bundle.provider} · {t('plugin.version')} {bundle.version} · {t('plugin.hosts')}:{' '}
-            {bundle.hosts.join(', ') || t(bundle.hosts_by === 'operator' ? 'plugin.operatorHosts' : 'plugin.noHosts')} ·{' '}
-            {t(`isolation.${bundle.isolation}.about`)} ·{' '}
-            {t(plugin.idempotent ? 'plugin.idempotent' : 'plugin.notIdempotent')}
-          </Text>
-          <Verified bundle={bundle} />
-          {bundle.piece === undefined ? null : <FromPackage piece={bundle.piece} />}
-        </div>
-      </div>
-      <Unavailable bundle={bundle} />
+      <BundleFacts bundle={bundle} more={t(plugin.idempotent ? 'plugin.idempotent' : 'plugin.notIdempotent')}>
+        <Group gap="xs">
+          <Link to="/catalogue/$bundleId" params={{ bundleId: bundle.bundle_id }}>
+            {bundle.name}
+          </Link>
+          <code>
+            {plugin.bundle_id}/{plugin.plugin_id}
+          </code>
+          <Badge size="sm" color={effectsColors[plugin.effects]}>
+            {t(`effects.${plugin.effects}`)}
+          </Badge>
+        </Group>
+      </BundleFacts>
       <DriftedRuns plugin={plugin} />
       <Tabs value={tab} onChange={openTab} keepMounted={false}>
         <Tabs.List mb="lg">
@@ -91,26 +83,6 @@ function PluginView({ bundle, plugin }: { bundle: Bundle; plugin: Plugin }) {
   );
 }
 
-function Unavailable({ bundle: { unavailable } }: { bundle: Bundle }) {
-  const { t } = useLanguage();
-  if (unavailable === null) return null;
-  return (
-    <Alert variant="light" color="orange" title={t('readiness.unavailable')} mb="lg">
-      {unavailable}
-    </Alert>
-  );
-}
-
-function Verified({ bundle: { hosts, verified } }: { bundle: Bundle }) {
-  const { t } = useLanguage();
-  if (hosts.length === 0) return null;
-  return (
-    <Text size="xs" c="dimmed">
-      {verified === null ? t('plugin.unverified') : t('plugin.verified', verified)}
-    </Text>
-  );
-}
-
 /** Says how many of the latest runs had an output that differs from its schema; nothing when none had. */
 function DriftedRuns({ plugin: { bundle_id, plugin_id } }: { plugin: Plugin }) {
   const { t } = useLanguage();
@@ -130,15 +102,5 @@ function DriftedRuns({ plugin: { bundle_id, plugin_id } }: { plugin: Plugin }) {
         {t('plugin.driftedRun')}
       </Link>
     </Alert>
-  );
-}
-
-function FromPackage({ piece }: { piece: NonNullable<Bundle['piece']> }) {
-  const { t } = useLanguage();
-  return (
-    <Text size="xs" c="dimmed">
-      {t('integrations.package')}: {piece.package} {piece.version} · {t('integrations.places')}:{' '}
-      {piece.credential_places.join(', ') || t('plugin.noHosts')}
-    </Text>
   );
 }

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
+import { Card, CardButton, CardList } from '../../components/card-list.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatAge, formatTime } from '../../components/format.ts';
@@ -126,23 +126,8 @@ function KeyRow({ item, onDo }: { item: ApiKey; onDo: (what: 'rotate' | 'revoke'
       actions={
         item.state === 'active' ? (
           <Group gap="xs">
-            <Button
-              size="xs"
-              variant="default"
-              onClick={() => onDo('rotate')}
-              aria-label={`${t('settings.rotate')}: ${item.name}`}
-            >
-              {t('settings.rotate')}
-            </Button>
-            <Button
-              size="xs"
-              variant="light"
-              color="red"
-              onClick={() => onDo('revoke')}
-              aria-label={`${t('settings.revoke')}: ${item.name}`}
-            >
-              {t('settings.revoke')}
-            </Button>
+            <CardButton label={t('settings.rotate')} of={item.name} onClick={() => onDo('rotate')} />
+            <CardButton label={t('settings.revoke')} of={item.name} isEnd onClick={() => onDo('revoke')} />
           </Group>
         ) : null
       }

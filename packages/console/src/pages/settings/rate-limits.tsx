@@ -4,13 +4,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { Card, CardButton } from '../../components/card-list.tsx';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Dialog } from '../../components/forms/dialog.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { Icon } from '../../components/icons.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './settings.module.css';
@@ -43,19 +42,9 @@ export function RateLimits({ projectId }: { projectId: string }) {
   return (
     <section aria-labelledby="rate-limits">
       <Heading onCreate={() => setCreating(true)} />
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading rows={1} /> : null}
-      {list.isSuccess && list.items.length === 0 ? <Text size="sm">{t('rates.none')}</Text> : null}
-      <CardList>
-        {list.items.map((item) => (
-          <RateLimitCard key={item.rate_limit_id} item={item} subjects={subjects} onEnd={() => setEnding(item)} />
-        ))}
-      </CardList>
-      {list.hasNextPage ? (
-        <Button variant="default" mt="sm" onClick={list.loadMore}>
-          {t('action.more')}
-        </Button>
-      ) : null}
+      <LoadedCards list={list} empty={<Text size="sm">{t('rates.none')}</Text>}>
+        {(item) => <RateLimitCard item={item} subjects={subjects} onEnd={() => setEnding(item)} />}
+      </LoadedCards>
       {isCreating ? (
         <NewRateLimit
           projectId={projectId}
@@ -145,17 +134,7 @@ function RateLimitCard({ item, subjects, onEnd }: CardProps) {
           </Text>
         </>
       }
-      actions={
-        <Button
-          size="xs"
-          variant="light"
-          color="red"
-          onClick={onEnd}
-          aria-label={`${t('action.delete')}: ${t('rates.title')}, ${name}`}
-        >
-          {t('action.delete')}
-        </Button>
-      }
+      actions={<CardButton label={t('action.delete')} of={`${t('rates.title')}, ${name}`} isEnd onClick={onEnd} />}
     />
   );
 }

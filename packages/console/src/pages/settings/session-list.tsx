@@ -5,11 +5,10 @@ import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { leaveSession } from '../../api/session.ts';
-import { Card, CardList } from '../../components/card-list.tsx';
-import { Failure } from '../../components/failure.tsx';
+import { Card, CardButton } from '../../components/card-list.tsx';
 import { formatAge, formatTime } from '../../components/format.ts';
 import { ListCount } from '../../components/lists/list-count.tsx';
-import { Loading } from '../../components/loading.tsx';
+import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 
@@ -46,19 +45,10 @@ export function SessionList() {
       <Text c="dimmed" size="sm" mb="md">
         {t('settings.sessionsAbout', { most: maxSessions })}
       </Text>
-      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending ? <Loading rows={2} /> : null}
       <ListCount list={list} isAnnounced={false} />
-      <CardList>
-        {list.items.map((item) => (
-          <SessionRow
-            key={item.session_id}
-            item={item}
-            busy={ending === item.session_id}
-            onEnd={() => void end(item)}
-          />
-        ))}
-      </CardList>
+      <LoadedCards list={list}>
+        {(item) => <SessionRow item={item} busy={ending === item.session_id} onEnd={() => void end(item)} />}
+      </LoadedCards>
       <Button variant="default" mt="md" onClick={() => void leaveSession(queries, true).catch(showError)}>
         {t('settings.everywhere')}
       </Button>
@@ -88,16 +78,7 @@ function SessionRow({ item, busy, onEnd }: { item: Session; busy: boolean; onEnd
       }
       actions={
         item.current ? null : (
-          <Button
-            size="xs"
-            variant="light"
-            color="red"
-            loading={busy}
-            onClick={onEnd}
-            aria-label={`${t('settings.endSession')}: ${item.client_address}`}
-          >
-            {t('settings.endSession')}
-          </Button>
+          <CardButton label={t('settings.endSession')} of={item.client_address} loading={busy} isEnd onClick={onEnd} />
         )
       }
     />
