@@ -17,7 +17,7 @@ export function printPlan(plan: BundlePlan): void {
   say(`Actions: ${actions.length}`);
   for (const effects of pluginEffects) {
     const ids = actions.filter((action) => action.effects === effects).map(({ plugin_id }) => plugin_id);
-    if (ids.length > 0) line(`${effects} (${ids.length})`, ids.join(', '));
+    if (ids.length > 0) line(`${effects} (${ids.length})`, cut(ids));
   }
   say('');
   say('Reach');
@@ -49,6 +49,13 @@ function printUpdate({ from_version, added, removed }: PackageUpdate): void {
   ];
   const all = [...lines('-', removed), ...lines('+', added)];
   for (const text of all.length === 0 ? ['only the code'] : all) say(`  ${text}`);
+}
+
+const mostIds = 30;
+
+function cut(ids: readonly string[]): string {
+  const more = ids.length - mostIds;
+  return `${ids.slice(0, mostIds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 const listed = (items: readonly string[]) => (items.length === 0 ? 'none' : items.join(', '));

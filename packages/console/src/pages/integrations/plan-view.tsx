@@ -51,7 +51,7 @@ export function PlanView({ plan, onDone }: PlanViewProps) {
           ))}
           <Actions actions={plan.actions} />
           <Hosts plan={plan} reach={reach} onChange={setReach} />
-          <Alert color="gray" variant="light" title={t('integrations.risk')}>
+          <Alert color="gray" variant="light" {...(hasCode(plan) ? { title: t('integrations.risk') } : {})}>
             {riskOf(plan)}
           </Alert>
           <Publisher plan={plan} isAccepted={isAccepted} onAccept={setAccepted} />
@@ -212,4 +212,9 @@ function linesOf({ actions, credentials, hosts, credential_hosts, places }: Pack
     ...credential_hosts.map((host) => ['integrations.trusted', host] as const),
     ...places.map((place) => ['integrations.places', placeText(place)] as const),
   ];
+}
+
+/** Documents and MCP servers become bundles without code. */
+function hasCode({ kind }: BundlePlan): boolean {
+  return kind === 'piece' || kind === 'archive';
 }

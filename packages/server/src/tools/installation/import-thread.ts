@@ -58,10 +58,18 @@ function warningsOf({ operations, imported, skipped, notes }: ImportedBundle['re
   const left = skipped.filter(({ reason }) => reason !== 'not chosen');
   const all = [
     ...notes,
-    ...left.map(({ operation, reason }) => `Not imported: ${operation}: ${reason}`),
-    ...imported.flatMap(({ plugin_id, notes: own }) => own.map((note) => `${plugin_id}: ${note}`)),
+    ...grouped(left.map(({ operation, reason }) => [`Not imported: ${operation}`, reason])),
+    ...grouped(imported.flatMap(({ plugin_id, notes: own }) => own.map((note) => [plugin_id, note] as const))),
   ].map((text) => text.slice(0, 300));
   const count = imported.length === operations ? [] : [`${imported.length} of ${operations} actions are imported.`];
   const more = all.length - mostNotes;
   return [...count, ...all.slice(0, mostNotes), ...(more > 0 ? [`${more} more notes are in import-report.json.`] : [])];
+}
+
+/** Notes that differ only in quoted names are one note with a count. */
+function grouped(notes: ReadonlyArray<readonly [subject: string, note: string]>): string[] {
+  const groups = Map.groupBy(notes, ([, note]) => note.replace(/"[^"]*"/g, ''));
+  return [...groups.values()].map(([[subject, note] = ['', ''], ...others]) =>
+    others.length === 0 ? `${subject}: ${note}` : `${subject} and ${others.length} more: ${note}`,
+  );
 }

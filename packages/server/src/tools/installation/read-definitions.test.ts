@@ -27,6 +27,20 @@ test('a document becomes the archive of a bundle, and says what is not imported'
   assert.match(found.warnings[1] ?? '', /^Not imported: TRACE \/raw: /);
 });
 
+test('warnings that differ only in names are one warning with a count', async () => {
+  const loop = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const answer = (name: string) => ({
+    200: { description: 'x', content: { 'application/json': { schema: loop(name) } } },
+  });
+  const get = (id: string) => ({ get: { operationId: id, responses: answer(id) }, trace: { responses: {} } });
+  const content = JSON.stringify({ ...things, paths: { '/a': get('a'), '/b': get('b'), '/c': get('c') } });
+  const { warnings } = await read(openapi(content), undefined, signal);
+  assert.match(
+    warnings.join('\n'),
+    /^Not imported: TRACE \/a and 2 more: .*\na and 2 more: "#\/components\/schemas\/a" does not exist/m,
+  );
+});
+
 test('a document is fetched by its URL, and a failure names its reason', async () => {
   const answer = (result: Partial<EgressResult>) =>
     createReadDefinitions({ ...noNetwork, send: async () => result as EgressResult });

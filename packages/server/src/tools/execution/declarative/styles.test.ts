@@ -26,9 +26,10 @@ const inQuery = [
   'json list ⇒ p=[1,"b c",null,true]',
   'deep_object deep ⇒ p[a][b]=1&p[a][b]=2',
   'comma none ⇒ ',
+  'no style empty ⇒ ',
   'comma number ⇒ p=5',
 ];
-const values = { list, object, deep: { a: { b: [1, 2] }, c: null }, none: [], number: 5 };
+const values = { list, object, deep: { a: { b: [1, 2] }, c: null }, none: [], empty: {}, number: 5 };
 
 for (const row of inQuery) {
   test(`a value is written into a query and into a form as declared: ${row}`, () => {

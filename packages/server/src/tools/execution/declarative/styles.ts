@@ -11,6 +11,7 @@ export function stylePairs(name: string, value: unknown, style: ParameterStyle =
   if (value === null || value === undefined) return [];
   if (typeof value !== 'object') return [[name, asText(value)]];
   if (style === 'json') return [[name, JSON.stringify(value)]];
+  if (Object.keys(value).length === 0) return [];
   if (style === 'deep_object') return deepPairs(name, value);
   if (style === 'repeat' || style === 'members') {
     if (Array.isArray(value)) return value.flatMap((item) => (item === null ? [] : [[name, asText(item)] as Pair]));
