@@ -61,6 +61,12 @@ ${rest}
 };
 `;
   await writeFile(join(bundle, 'look.mjs'), handler);
+  const keyed = join(folder, 'keyed');
+  await mkdir(keyed);
+  const [about = ''] = manifest.split('oauth:');
+  await writeFile(join(keyed, 'bundle.yaml'), about.replace('id: mailbox', 'id: keyed'));
+  const request = plugin('read', "request: {method: GET, url: 'https://api.example.com/mail'}");
+  await writeFile(join(keyed, 'read.yaml'), request);
 }
 
 /** A provider by other authors, an API that accepts its tokens, and a store that several processes can serve. */
@@ -100,6 +106,14 @@ async function setClient(service: StartedService): Promise<void> {
   const { data } = (await set.json()) as { data: Record<string, unknown> };
   assert.deepEqual([set.status, data.redirect_uri], [200, `${publicUrl}/connect/callback`]);
   assert.ok(!JSON.stringify(data).includes(providerClient.secret));
+  const refused = ['nope', 'keyed'].map(async (id) => (await ask('PUT', `/v1/oauth_clients/${id}`, { body })).status);
+  assert.deepEqual(await Promise.all(refused), [404, 422], 'only bundles that declare oauth take a client');
+  const form = await call(service, '/v1/connections', { bundle_id: 'keyed', end_user: 'user-42' });
+  const url = service.filesUrl + form.body.data.connect_url.slice(publicUrl.length);
+  for (const key of ['   ', '\u20ac']) {
+    const page = await fetch(url, { method: 'POST', headers: formHeaders, body: new URLSearchParams({ TOKEN: key }) });
+    assert.match(await page.text(), /role="alert"/, 'a form takes no key that no header can carry');
+  }
 }
 
 const call = ({ pluginsUrl, key }: StartedService, path: string, json?: unknown) =>
@@ -114,7 +128,7 @@ const execute = (service: StartedService, id: string, plugin = 'read') =>
 /** Opens the link in a browser, signs in at the provider, and returns the URL of the answer. */
 async function authorise(service: StartedService, { provider }: Place, connectUrl: string) {
   const path = connectUrl.slice(publicUrl.length);
-  const started = await fetch(service.filesUrl + path, { method: 'POST', headers: form });
+  const started = await fetch(service.filesUrl + path, { method: 'POST', headers: formHeaders });
   const cookie = String(started.headers.get('set-cookie')).split(';', 1)[0] ?? '';
   const [, url = ''] = /content="0;url=([^"]*)"/.exec(await started.text()) ?? [];
   const there = url.replaceAll('&amp;', '&').replace(providerOrigin, provider.issuer);
@@ -129,13 +143,13 @@ async function connect(service: StartedService, place: Place): Promise<string> {
   const received = await fetch(service.filesUrl + path, { headers: { cookie }, redirect: 'manual' });
   const confirm = service.filesUrl + String(received.headers.get('location'));
   const body = 'decision=connect';
-  assert.equal((await fetch(confirm, { method: 'POST', headers: { ...form, cookie }, body })).status, 200);
+  assert.equal((await fetch(confirm, { method: 'POST', headers: { ...formHeaders, cookie }, body })).status, 200);
   return link.body.data.connection_id;
 }
 
 const countRefreshes = ({ provider }: Place) => provider.requests.filter((each) => each === 'POST /token').length - 1;
 
-const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
 
 test('[connections] four processes refresh a connection once, and neither a plugin nor the log sees its token', async (t) => {
   const place = await preparePlace(t);
@@ -217,7 +231,7 @@ test('[connections] a process killed while it waits for a token leaves a connect
   const flow = await authorise(second, place, again.body.data.connect_url);
   const answer = await fetch(second.filesUrl + flow.path, { headers: { cookie: flow.cookie }, redirect: 'manual' });
   const confirm = second.filesUrl + String(answer.headers.get('location'));
-  await fetch(confirm, { method: 'POST', headers: { ...form, cookie: flow.cookie }, body: 'decision=connect' });
+  await fetch(confirm, { method: 'POST', headers: { ...formHeaders, cookie: flow.cookie }, body: 'decision=connect' });
   assert.equal((await execute(second, id)).status, 200);
   const stored = JSON.parse(await succeed(command, 'bundle', 'client', 'show', 'mailbox', '--json'));
   assert.deepEqual(stored, {

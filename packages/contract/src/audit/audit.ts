@@ -50,7 +50,7 @@ const actions = {
   'connection.refused': {
     object: 'connection',
     meaning:
-      'An end user did not connect. `reason`: `cancelled`, `expired`, `other_browser`, or the error code of the provider.',
+      'An end user did not connect. `reason`: `cancelled`, `other_browser`, `other_end_user`, `unused`, or the error code of the provider.',
     outcome: 'refused',
   },
   'connection.refresh_failed': { object: 'connection', meaning: 'The provider refused to refresh a connection.' },

@@ -179,10 +179,10 @@ async function record(
   request.server.audit.recordRefusal(sourceOf(request), { action, id, projectId, details });
 }
 
-/** The members of the form that are credentials of the bundle. An empty field is none. */
+/** The members of the form that are credentials of the bundle. An empty field, or one of spaces, is none. */
 function entered({ bundle: { fields } }: Connecting, body: unknown): Record<string, unknown> {
   const given = fields.map(({ name }) => [name, Reflect.get(Object(body), name)] as const);
-  return Object.fromEntries(given.filter(([, value]) => typeof value === 'string' && value !== ''));
+  return Object.fromEntries(given.filter(([, value]) => typeof value === 'string' && value.trim() !== ''));
 }
 
 function pathOf(baseUrl: string): string {

@@ -42,6 +42,11 @@ export function clientMissing(bundleId: string): Problem {
   return new Problem('NOT_CONFIGURED', `The bundle ${quoteText(bundleId)} has no OAuth client. ${remedy}.`);
 }
 
+/** The bundle takes no OAuth client. */
+export function noOauth(bundleId: string): Problem {
+  return fieldInvalid('path/bundle_id', quoteText(bundleId), 'a bundle that declares `oauth`');
+}
+
 /** The provider refused the OAuth client itself. */
 export function clientRefused(bundleId: string, code: string): Problem {
   return new Problem(

@@ -104,6 +104,8 @@ function deletingRoutes(app: App, { connections, guard }: ConnectionRoutesDeps):
 
 export interface BundleClientRoutesDeps {
   readonly clients: BundleClients;
+  /** @throws Problem for a bundle that takes no client */
+  readonly checkBundle: (bundleId: string) => void;
   /** Refuses everybody but administrators of the service. */
   readonly onRequest: ManagerGuard['manages'];
   /** What the operator registers with the provider. */
@@ -111,7 +113,10 @@ export interface BundleClientRoutesDeps {
 }
 
 /** Routes for the OAuth client that the operator registered with the provider of a bundle. */
-export function bundleClientRoutes(app: App, { clients, onRequest, redirectUri }: BundleClientRoutesDeps): void {
+export function bundleClientRoutes(
+  app: App,
+  { clients, checkBundle, onRequest, redirectUri }: BundleClientRoutesDeps,
+): void {
   const path = '/v1/oauth_clients/:bundle_id';
   const shared = { security: [{ session: [], consoleToken: [] }], params: BundleParams };
   const response = { 200: Success(BundleOauthClient) };
@@ -130,6 +135,7 @@ export function bundleClientRoutes(app: App, { clients, onRequest, redirectUri }
   const put = { ...clientOperations.setBundleOauthClient, ...shared, body: BundleOauthClientUpdate, response };
   app.put(path, { onRequest, schema: put }, async (request) => {
     const { bundle_id: id } = request.params;
+    checkBundle(id);
     const set = await clients.set(id, request.body.client_id, request.body.client_secret);
     await request.server.audit.record(request, { action: 'oauth_client.set', id, projectId: null });
     return toWire(id, set);

@@ -33,6 +33,7 @@ import { createProjectRepository } from '../../storage/repositories/project-repo
 import { type Config, processEnvironment } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { openDataFolder, openDiskSpace } from './wire-blobs.ts';
+import { serveBundleClients } from './wire-connections.ts';
 import { encryptionSettingsOf, openPluginSandbox, openSecrets } from './wire-execution.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
@@ -149,6 +150,10 @@ async function openAddresses(context: ServiceContext) {
   const encrypter = secrets === null ? await openStoreEncrypter(encryptionSettingsOf(context)) : secrets.encrypter;
   const files = serve === 'plugins' ? null : await openFilesAddress(context, encrypter);
   const plugins = secrets === null ? null : await openPluginsAddress(context, { secrets, files });
+  if (files !== null) {
+    const checkBundle = plugins?.checkClient ?? (() => {});
+    serveBundleClients(context, files.app, { guard: files.managerGuard, encrypter, checkBundle });
+  }
   const mcp = plugins?.mcp ?? (files === null ? null : shareKnowledge(context, files.knowledge));
   await mcp?.preload();
   if (files === null || mcp === null) return { files, plugins, mcp: null };

@@ -8,6 +8,7 @@ import type { ConnectFlowDeps } from '../../access/connections/connect-steps.ts'
 import { createConnectionMetrics } from '../../access/connections/connection-metrics.ts';
 import { createConnectionRows } from '../../access/connections/connection-rows.ts';
 import { type ConnectionsDeps, createConnections } from '../../access/connections/connections.ts';
+import { noOauth } from '../../access/connections/problems.ts';
 import { createProviders } from '../../access/connections/provider.ts';
 import { createUsedConnections } from '../../access/connections/refresh-connection.ts';
 import { createResolveConnection } from '../../access/connections/resolve-connection.ts';
@@ -40,9 +41,10 @@ import { getBundle } from '../../tools/catalogue/problems.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import type { Executor } from '../../tools/execution/executor.ts';
 import { outcomeProblem } from '../../tools/execution/problems.ts';
+import { createRunPolicy, defaultLimits } from '../../tools/execution/run-policy.ts';
 import type { ServiceContext } from './context.ts';
 
-const hour = 3_600_000;
+const sweepMs = 600_000;
 
 /** Browsers reach the pages of connections at the files address, or at the plugins address where this process serves no other. */
 function baseUrlOf({ config, consoleUrl, urlsOf }: ServiceContext): () => string {
@@ -75,7 +77,11 @@ export function serveCredentials(
     const { resolve } = Object.hasOwn(credentials, connectionMember) ? { resolve: resolveConnection } : profiles;
     return resolve(user, bundleId, credentials);
   };
-  return { resolve, servePages };
+  const checkClient = (bundleId: string) => {
+    const { oauth } = describeBundle(parts.catalogue(), bundleId, everyPermission);
+    if (oauth === undefined) throw noOauth(bundleId);
+  };
+  return { resolve, servePages, checkClient };
 }
 
 function openProfiles(context: ServiceContext, { catalogue, encrypter }: Omit<CredentialParts, 'executor'>) {
@@ -109,7 +115,7 @@ function openConnections(context: ServiceContext, { catalogue, executor, encrypt
   };
   const connections = createConnections(deps);
   const { findRunning } = createProjectDeletionRepository(database);
-  const sweep = { name: 'forget connections', pause: hour, run: connections.sweep };
+  const sweep = { name: 'forget connections', pause: sweepMs, run: connections.sweep };
   const endAccess = async () => connections.removeOfProjects(await findRunning());
   const ofProjects = { name: 'revoke connections of deleted projects', pause: 2000, run: endAccess };
   const tasks = startPeriodicTasks([sweep, ofProjects], logger);
@@ -117,7 +123,13 @@ function openConnections(context: ServiceContext, { catalogue, executor, encrypt
   const flow = createConnectFlow({
     ...deps,
     findProject: createProjectRepository(database).findProject,
-    readCredentials: (bundleId, credentials) => readCredentials(getBundle(catalogue(), bundleId), credentials),
+    readCredentials: (bundleId, given) => {
+      const bundle = getBundle(catalogue(), bundleId);
+      const credentials = readCredentials(bundle, given);
+      // It refuses what cannot be sent, such as a key that no header can carry.
+      createRunPolicy(bundle, credentials, { limits: defaultLimits });
+      return credentials;
+    },
     verify: createVerify(catalogue, executor),
   });
   const publicUrl = config.serve === 'plugins' ? config.publicPluginsUrl : config.publicFilesUrl;
@@ -141,15 +153,26 @@ function createVerify(catalogue: () => Catalogue, executor: CredentialParts['exe
   };
 }
 
+interface ClientParts {
+  readonly encrypter: Encrypter | null;
+  /** @throws Problem for a bundle that takes no client. A process without a catalogue checks nothing. */
+  readonly checkBundle: (bundleId: string) => void;
+}
+
 /** Serves the OAuth clients of bundles at the files address. */
 export function serveBundleClients(
   context: ServiceContext,
   app: App,
-  { guard, encrypter }: { readonly guard: ManagerGuard; readonly encrypter: Encrypter | null },
+  { guard, ...parts }: ClientParts & { readonly guard: ManagerGuard },
 ): void {
   const baseUrl = baseUrlOf(context);
-  const clients = openClients(context, encrypter);
-  bundleClientRoutes(app, { clients, onRequest: ofService(guard), redirectUri: () => redirectUriOf(baseUrl()) });
+  const clients = openClients(context, parts.encrypter);
+  bundleClientRoutes(app, {
+    ...parts,
+    clients,
+    onRequest: ofService(guard),
+    redirectUri: () => redirectUriOf(baseUrl()),
+  });
 }
 
 function describeBundle(catalogue: Catalogue, bundleId: string, permissions: typeof everyPermission) {

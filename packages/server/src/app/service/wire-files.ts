@@ -3,7 +3,7 @@ import { onceRetried } from '../../platform/concurrency/once.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import { createErrorWriter, handleNotFound } from '../../platform/http/error-writer.ts';
-import type { Guard } from '../../platform/http/guard.ts';
+import type { Guard, ManagerGuard } from '../../platform/http/guard.ts';
 import { collectOpenApi } from '../../platform/http/openapi/openapi.ts';
 import { operationRoutes } from '../../platform/http/openapi/operations.ts';
 import type { SpawnSettings } from '../../platform/processes/isolation/spawn-isolated.ts';
@@ -48,7 +48,6 @@ import type { ListenAddress, ServiceContext } from './context.ts';
 import { listLimits, recordBounds } from './list-limits.ts';
 import { serveAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
-import { serveBundleClients } from './wire-connections.ts';
 import { openEmbedding } from './wire-embedding.ts';
 import { serveInstallation } from './wire-installation.ts';
 import { openAccess } from './wire-node.ts';
@@ -68,6 +67,7 @@ export interface FilesAddress extends ListenAddress {
   /** The collections, for the knowledge tools of MCP. */
   readonly knowledge: KnowledgeStore;
   readonly stored: StoredFiles;
+  readonly managerGuard: ManagerGuard;
 }
 
 /** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
@@ -116,7 +116,6 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
   });
   serveAccess(context, app, access);
   serveInstallation(context, app, { ...stored, guard: access.projectRoutes.guard });
-  serveBundleClients(context, app, { guard: access.projectRoutes.guard, encrypter });
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, { files: consoleFiles, basePath });
   referenceRoutes(app, { files: consoleFiles, basePath });
@@ -129,7 +128,8 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     countTokens: async (text: string) => (await measureText(text, countTokens)).numTokens,
     consoleUrl: context.consoleUrl,
   };
-  return { app, guard, knowledge, stored, port: config.filesPort, endStreams: () => collections.events.close() };
+  const own = { managerGuard: access.projectRoutes.guard, port: config.filesPort };
+  return { app, guard, ...own, knowledge, stored, endStreams: () => collections.events.close() };
 }
 
 interface FileParts extends StoredFiles {

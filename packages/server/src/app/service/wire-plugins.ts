@@ -53,6 +53,8 @@ export interface PluginsAddress extends ListenAddress {
   readonly mcp: SharedMcp;
   /** Serves the pages of connections at another address. */
   readonly servePages: (app: ListenAddress['app']) => void;
+  /** @throws Problem for a bundle that takes no OAuth client */
+  readonly checkClient: (bundleId: string) => void;
 }
 
 /**
@@ -87,7 +89,8 @@ export async function openPluginsAddress(
   const search = createPluginSearch(catalogue);
   const { permissionsOf, projectOf, keyOf } = guard;
   catalogueRoutes(app, { catalogue, search, onRequest: guard.checkRead, permissionsOf });
-  const { resolve: resolveCredentials, servePages } = serveCredentials(context, app, { ...runner, encrypter, guard });
+  const served = serveCredentials(context, app, { ...runner, encrypter, guard });
+  const { resolve: resolveCredentials, servePages, checkClient } = served;
   const once = createRunOnce({
     idempotency: context.idempotency,
     keep: context.idempotencyRepository.complete,
@@ -125,7 +128,7 @@ export async function openPluginsAddress(
     shared.close();
   };
   const release = reserved === undefined ? {} : { releasePort: reserved.release };
-  return { app, port, mcp: shared, servePages, ...release, endStreams };
+  return { app, port, mcp: shared, servePages, checkClient, ...release, endStreams };
 }
 
 /** The paths below which clients reach `/v1` of the plugins address: at its own URL, and at that of the files address. */
