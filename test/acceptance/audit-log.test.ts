@@ -167,6 +167,12 @@ test('[audit] each change leaves exactly one event with its actor, object and re
     '--json',
   );
   const commandKey = JSON.parse(command.output);
+  const publisher = `ed25519:${'A'.repeat(43)}`;
+  for (const words of [
+    ['trust', publisher, '--name', 'Tea'],
+    ['distrust', publisher],
+  ])
+    assert.equal((await runCommand({ folder: service.folder }, 'bundle', ...words)).code, 0);
 
   const list = async (query = '', key?: string): Promise<AuditEvent[]> => {
     const path = `/v1/audit_events?limit=100${query}`;
@@ -202,7 +208,11 @@ test('[audit] each change leaves exactly one event with its actor, object and re
   const byCommand = events.filter(({ actor_kind }) => actor_kind === 'command');
   assert.deepEqual(
     byCommand.map(({ action, object_id }) => [action, object_id]),
-    [['key.created', commandKey.key_id]],
+    [
+      ['publisher.distrusted', publisher],
+      ['publisher.trusted', publisher],
+      ['key.created', commandKey.key_id],
+    ],
   );
 
   // A key reads its own project only, and a limited key nothing.

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
+import { withAdministration } from './administration.ts';
 import { addPackageCommands, addSearchCommand } from './bundles/package-commands.ts';
 import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
 import { isPackage } from './read-arguments.ts';
@@ -119,9 +120,8 @@ function addTrustCommands(bundle: Command): void {
     .description('trust a publisher, so that its signed bundles can be installed')
     .option(...jsonOption)
     .action(async (key: string | undefined, { name, json }: JsonOption & { name: string }) => {
-      const packages = await openPackages();
-      if (key !== undefined) await packages.trust(key, name);
-      const rows = (await packages.publishers()).map((publisher) => [publisher.key, publisher.name]);
+      if (key !== undefined) await withAdministration(({ publishers }) => publishers.trust(key, name));
+      const rows = (await (await openPackages()).publishers()).map((publisher) => [publisher.key, publisher.name]);
       if (json !== true) printTable(['KEY', 'NAME'], rows);
       else for (const [trusted, called] of rows) printJson({ key: trusted, name: called });
     });
@@ -131,10 +131,12 @@ function addTrustCommands(bundle: Command): void {
     .description('stop trusting a publisher; its installed bundles stay')
     .option(...jsonOption)
     .action(async (key: string, options: JsonOption) => {
-      if (!(await (await openPackages()).distrust(key)))
-        throw new Error(
-          `${key} is not a trusted publisher. Run "${commandName} bundle trust" to list the trusted publishers.`,
-        );
+      await withAdministration(async ({ publishers }) => {
+        if (!(await publishers.distrust(key)))
+          throw new Error(
+            `${key} is not a trusted publisher. Run "${commandName} bundle trust" to list the trusted publishers.`,
+          );
+      });
       printResult(options, { distrusted: key }, () => undefined);
     });
 }

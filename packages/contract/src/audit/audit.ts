@@ -83,6 +83,8 @@ const actions = {
   'bundle.installed': { object: 'bundle', meaning: 'A bundle was installed from a package.' },
   'bundle.updated': { object: 'bundle', meaning: 'A bundle was replaced by another version of its package.' },
   'bundle.removed': { object: 'bundle', meaning: 'A bundle that was installed from a package was removed.' },
+  'publisher.trusted': { object: 'publisher', meaning: 'A publisher of signed bundles was trusted.' },
+  'publisher.distrusted': { object: 'publisher', meaning: 'A publisher of signed bundles was no longer trusted.' },
   'audit.exported': { object: 'audit', meaning: 'The audit log was exported.' },
 } as const satisfies Readonly<Record<string, Action>>;
 export type AuditAction = keyof typeof actions;

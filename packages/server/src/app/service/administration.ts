@@ -45,6 +45,7 @@ import type { Installation } from '../../tools/installation/installation.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
 import { administerClients, type ClientAdministration } from './administer-clients.ts';
 import { type BlobStoreContext, openBlobStore } from './open-blobs.ts';
+import { administerPublishers, type PublisherAdministration } from './package-manager.ts';
 import { openPluginSandbox } from './wire-execution.ts';
 import { openInstallation } from './wire-installation.ts';
 
@@ -54,6 +55,7 @@ export interface Administration extends StoreAdministration {
   readonly profiles: ProfileMaintenance;
   readonly events: Pick<AuditRepository, 'list'>;
   readonly clients: ClientAdministration;
+  readonly publishers: PublisherAdministration;
   /** Installs bundles from packages. A running service loads the changes. */
   withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T>;
   /**
@@ -112,6 +114,7 @@ export async function withAdministration(work: (administration: Administration) 
     const audit = createAudit({ repository: events, clock, newId, logger });
     await work({
       events,
+      publishers: administerPublishers(config, audit),
       withInstallation: async (use) => {
         await assertFolder();
         await using resources = new AsyncDisposableStack();

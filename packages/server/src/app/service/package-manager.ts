@@ -1,5 +1,6 @@
 import { realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { type Audit, commandSource } from '../../platform/audit/audit.ts';
 import { findChangedFiles } from '../../tools/packaging/changed-files.ts';
 import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
 import { type PackedBundle, packBundle } from '../../tools/packaging/pack-bundle.ts';
@@ -8,7 +9,7 @@ import { newKeyPair, type PublicKeyText, readPublicKey } from '../../tools/packa
 import { createTrustedPublishers, type Publisher } from '../../tools/packaging/trusted-publishers.ts';
 import type { InstalledBundle } from '../../tools/packaging/version-folder.ts';
 import { type BundleCheck, checkBundle, formatBundleFailure } from '../authoring/authoring.ts';
-import { type Environment, parseConfig } from '../settings/config.ts';
+import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 
 export { replaceFile } from '../../platform/disk/replace-file.ts';
 export type { InstalledBundle, Publisher };
@@ -18,14 +19,36 @@ export interface ListedBundle extends InstalledBundle {
   readonly changed: readonly string[];
 }
 
-/** Lists the installed bundles of the settings and manages the trusted publishers, with or without a running service. */
+/** Lists the installed bundles of the settings and the trusted publishers, with or without a running service. */
 export interface PackageManager {
   readonly folder: string;
   list(): Promise<readonly ListedBundle[]>;
   publishers(): Promise<readonly Publisher[]>;
+}
+
+/** Changes which publishers are trusted, and records it in the audit log. */
+export interface PublisherAdministration {
   trust(key: string, name: string): Promise<void>;
   /** @returns whether the publisher had been trusted with `trust` */
   distrust(key: string): Promise<boolean>;
+}
+
+export function administerPublishers({ installedBundles: folder }: Config, audit: Audit): PublisherAdministration {
+  const trusted = createTrustedPublishers(folder);
+  const record = (action: 'publisher.trusted' | 'publisher.distrusted', id: string, details = {}) =>
+    audit.record(commandSource(), { action, id, projectId: null, details });
+  return {
+    async trust(key, name) {
+      const publisher = { key: readPublicKey(key), name };
+      await trusted.add(publisher);
+      await record('publisher.trusted', publisher.key, { name });
+    },
+    async distrust(key) {
+      const isRemoved = await trusted.remove(readPublicKey(key));
+      if (isRemoved) await record('publisher.distrusted', readPublicKey(key));
+      return isRemoved;
+    },
+  };
 }
 
 /** @throws ConfigError */
@@ -45,8 +68,6 @@ export function createPackageManager(environment: Environment): PackageManager {
       }
       return listed;
     },
-    trust: async (key, name) => await trusted.add({ key: readPublicKey(key), name }),
-    distrust: async (key) => await trusted.remove(readPublicKey(key)),
   };
 }
 
