@@ -89,8 +89,8 @@ function pluginManifest(
   if (isUnsafe) notes.push(`${new URL(url).origin} is called by https:, since credentials are sent there.`);
   const safeUrl = isUnsafe ? url.replace(/^http:/, 'https:') : url;
   // Without this member, a request with injections of its own needs one of them.
-  const isTold = needsNone(own) ? inject.length === 0 && needsNone(needs) : areSame(own, needs);
-  const credentials = isTold ? {} : { credentials: needsNone(own) ? [[]] : own };
+  const isReported = needsNone(own) ? inject.length === 0 && needsNone(needs) : areSame(own, needs);
+  const credentials = isReported ? {} : { credentials: needsNone(own) ? [[]] : own };
   return {
     id,
     ...rest,
