@@ -30,7 +30,7 @@ export interface AccessDeps {
   readonly rows: ConnectionRows;
   readonly repository: Pick<
     CredentialProfileRepository,
-    'find' | 'list' | 'remove' | 'markDeleting' | 'claimRefresh' | 'releaseRefresh'
+    'find' | 'list' | 'remove' | 'isAccountUsed' | 'markDeleting' | 'claimRefresh' | 'releaseRefresh'
   >;
   readonly providers: Pick<Providers, 'refresh' | 'revoke'>;
   readonly clients: Pick<BundleClients, 'getProvider'>;
@@ -49,8 +49,14 @@ export interface AccessDeps {
 export function createRemovals(deps: AccessDeps) {
   const { repository, rows } = deps;
 
-  /** Many providers end all access of an account to a client at once. What its connection still uses is therefore erased only. */
+  /**
+   * Many providers end all access of an account to a client at once, and Slack has one token for all people of a workspace. Access to an
+   * account that a connection still uses is therefore erased only.
+   */
   async function isInUse(row: ConnectionRow): Promise<boolean> {
+    const { account } = row.connection;
+    const id = connectionIdOf(row);
+    if (account !== null && (await repository.isAccountUsed(row.bundleId, account.id, id))) return true;
     if (!isHeld(row)) return false;
     const used = (await repository.find(row.projectId, connectionIdOf(row)))?.connection;
     const isUsable = used?.status === 'active' || used?.status === 'misconfigured';
@@ -62,7 +68,7 @@ export function createRemovals(deps: AccessDeps) {
     const isKept = await isInUse(row);
     const provider = !isKept && (await revokeAccess(deps, row, () => rows.open(row)));
     await repository.remove(row.projectId, row.name);
-    if (!isKept) deps.countEvent('revoked');
+    if (!isKept || !isHeld(row)) deps.countEvent('revoked');
     return provider;
   }
 

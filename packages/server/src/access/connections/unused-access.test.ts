@@ -102,6 +102,18 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       [other.id],
     );
   });
+
+  test(`access to an account that another connection uses is erased, and revoked with the last one: ${kind}`, async (t) => {
+    const app = await openConnectApp(t, { kind });
+    const { id: other } = await app.connect(await app.create({ end_user: 'user-7' }));
+    const { id } = await app.connect();
+    assert.deepEqual(await deleteUser(app), [{ id, provider: false }]);
+    assert.equal(revocations(app), 0);
+    await app.use(other);
+    assert.deepEqual(await app.connections.remove(app.user, other), { id: other, provider: true });
+    assert.equal(revocations(app), 1);
+    await assertNothingLeft(app);
+  });
 }
 
 test('an account that another one replaces is revoked, and one that connects again is not', async (t) => {

@@ -89,6 +89,8 @@ export interface CredentialProfileRepository {
   releaseRefresh(id: string, claim: string): Promise<void>;
   /** @returns false when there is no profile of that name */
   remove(projectId: string, name: string): Promise<boolean>;
+  /** Whether another connection of a bundle, of any project, uses an account of the third party. */
+  isAccountUsed(bundleId: string, accountId: string, exceptConnection: string): Promise<boolean>;
   /** Begins the deletion of connections, in one statement. From then on only a list of `areDeleting` contains them. */
   markDeleting(projectId: string, filter: Pick<ProfileFilter, 'bundles' | 'endUser' | 'connectionId'>): Promise<void>;
   /** Returns the ids of the projects with connections whose deletion has begun. */

@@ -109,8 +109,17 @@ export function createCredentialProfileRepository(database: Database): Credentia
 function deletionFunctions({
   read,
   write,
-}: Database): Pick<CredentialProfileRepository, 'markDeleting' | 'findDeleting' | 'expirePending'> {
+  dialect,
+}: Database): Pick<CredentialProfileRepository, 'isAccountUsed' | 'markDeleting' | 'findDeleting' | 'expirePending'> {
+  const place = sql.raw(dialect === 'sqlite' ? 'instr' : 'strpos');
   return {
+    isAccountUsed: async (bundleId, accountId, exceptConnection) => {
+      const others = read.selectFrom('credential_profile').select('id').where('bundle_id', '=', bundleId);
+      const usable = others.where('status', 'in', ['active', 'misconfigured']).where('id', '<>', exceptConnection);
+      const account = `"account":{"id":${JSON.stringify(accountId)},`; // as `columnsOf` writes it
+      const found = usable.where(sql<boolean>`${place}(connection, ${account}) > 0`).limit(1);
+      return (await found.executeTakeFirst()) !== undefined;
+    },
     markDeleting: async (projectId, { bundles = null, endUser, connectionId }) => {
       let found = write.updateTable('credential_profile').set({ status: deleting }).where('project_id', '=', projectId);
       found = endUser === undefined ? found.where('end_user', 'is not', null) : found.where('end_user', '=', endUser);
