@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, globSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join, resolve } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { dirname, join, resolve } from 'node:path';
+import { test } from 'node:test';
 import { cacheModule, createClone, createInstallation, setUpScript as script } from './support/installation.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -16,8 +16,7 @@ function bundleService(root: string) {
   return stderr;
 }
 
-/** Copies what the bundle of the service is created from. */
-async function copySources(t: TestContext): Promise<string> {
+test('the service is bundled again when a source changes, and its modules find their files', async (t) => {
   const folder = await temporaryFolder(t);
   for (const path of [
     'scripts',
@@ -31,45 +30,6 @@ async function copySources(t: TestContext): Promise<string> {
     cpSync(path, join(folder, path), { recursive: true, filter: (name) => !/\/(?:node_modules|dist)$/.test(name) });
   }
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  return folder;
-}
-
-/** Starts a process for handlers, and prints whether it became ready and where its modules are. */
-const startHandlers = `
-import { probeSandbox } from './platform/processes/isolation/probe.ts';
-import { createUsageWatch } from './platform/processes/usage-watch.ts';
-import { createHost } from './tools/execution/sandbox/host.ts';
-import { pieceHandler, spawnChild } from './tools/execution/sandbox/spawn-child.ts';
-const { settings } = await probeSandbox();
-const plan = { bundleFolder: process.cwd() + '/packages/plugin-kit', memoryMb: 256, isPiece: true };
-const host = createHost(spawnChild(plan, settings), createUsageWatch());
-console.log(await host.ready, pieceHandler());
-host.kill();
-console.log(await host.ended);
-`;
-
-test('processes for handlers of a bundled service load modules without types', async (t) => {
-  const folder = await copySources(t);
-  writeFileSync(join(folder, 'packages/server/src/main.ts'), startHandlers);
-  bundleService(folder);
-  const { stdout, stderr } = spawnSync(process.execPath, ['packages/server/dist/main.mjs'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  const handlers = join(folder, 'packages/server/dist/handlers');
-  assert.deepEqual(stdout.trim().split('\n'), [`true ${handlers}/tools/execution/pieces/child/run-piece.js`], stderr);
-  // The sandbox shows a process only the folders of these modules, so none may import another.
-  const files = globSync('**/*', { cwd: handlers }).filter((name) => extname(name) !== '');
-  const folders = new Set(files.map((name) => dirname(name)));
-  assert.deepEqual(
-    [...folders].toSorted(),
-    ['platform/processes', 'tools/execution/pieces/child', 'tools/execution/sandbox'],
-    files.join(', '),
-  );
-});
-
-test('the service is bundled again when a source changes, and its modules find their files', async (t) => {
-  const folder = await copySources(t);
   const source = join(folder, 'packages/server/src/main.ts');
   writeFileSync(source, "import { version } from './platform/version.ts';\nconsole.log(version, 'one');\n");
   const start = () =>

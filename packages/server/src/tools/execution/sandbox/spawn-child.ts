@@ -6,6 +6,7 @@ import {
   type SpawnSettings,
   spawnIsolated,
 } from '../../../platform/processes/isolation/spawn-isolated.ts';
+import { channelFiles } from '../../../platform/processes/supervised-process.ts';
 import { modulePath, moduleUrl } from '../../../platform/server-process/module-path.ts';
 
 export interface ChildPlan {
@@ -20,11 +21,11 @@ export interface ChildPlan {
   readonly isUnrestricted?: true;
 }
 
-const channel = ['frames', 'parent-channel'].map((name) => `../../../platform/processes/${name}`);
-/** All files of the runtime that a child reads. The bundle of the service has them as JavaScript, in another folder than its threads. */
-const runtimeFiles = ['./child', './handler-context', './protocol', './restrict-runtime', ...channel].map((name) =>
-  modulePath(import.meta, name),
-);
+/** All files of the runtime that a child reads. */
+const runtimeFiles = [
+  ...['./child', './handler-context', './protocol', './restrict-runtime'].map((name) => modulePath(import.meta, name)),
+  ...channelFiles,
+];
 const pieceFolder = dirname(pieceHandler());
 /** The size that V8 chooses with enough memory. Within a control group it would choose 2 MiB, which doubles the run time. */
 const youngMb = 32;
