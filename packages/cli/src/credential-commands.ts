@@ -135,9 +135,10 @@ export function clientCommands(): Command {
       withAdministration(async ({ clients }) => {
         const found = await clients.find(bundle);
         const shown = { bundle_id: bundle, client_id: found?.clientId ?? null, redirect_uri: clients.redirectUri };
-        printResult(options, shown, () =>
-          say(`client id: ${shown.client_id ?? 'not set'}\nredirect URI: ${shown.redirect_uri}`),
-        );
+        printResult(options, shown, () => {
+          say(`client id: ${shown.client_id ?? 'not set'}`);
+          say(`redirect URI: ${shown.redirect_uri}`);
+        });
       }),
     );
   client

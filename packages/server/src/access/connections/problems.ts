@@ -9,7 +9,10 @@ export function connectionReferenceInvalid(found: string, expected: string): Pro
 
 /** The end user has not connected yet, or must connect again. */
 export function connectionNotActive(id: string, status: string, reason: string | null): Problem {
-  const why = status === 'pending' ? 'the end user has not connected yet' : 'the end user must connect again';
+  const why =
+    status === 'pending'
+      ? 'the end user has not connected yet, or the application has not sent the confirmation'
+      : 'the end user must connect again';
   return new Problem(
     'CREDENTIALS_VALIDATION_ERROR',
     `The connection ${id} cannot be used: ${why}. Create a link with POST /v1/connections/${id}/link and send it to the end user.`,
