@@ -123,7 +123,9 @@ test('a refresh that did not finish is in doubt: a refusal after it is not calle
 
 test('a deleted connection is revoked at the provider, and the connections of a deleted end user are gone', async (t) => {
   const app = await openConnectApp(t);
-  const [one, two] = [await app.connect(), await app.connect()];
+  const one = await app.connect();
+  app.provider.person.sub = 'eve';
+  const two = await app.connect();
   const { credentials } = await app.use(one.id);
   assert.deepEqual(await app.connections.remove(app.user, one.id), { id: one.id, provider: true });
   await assert.rejects(app.use(one.id), { code: 'OBJECT_NOT_FOUND' });
@@ -131,6 +133,7 @@ test('a deleted connection is revoked at the provider, and the connections of a 
     headers: { authorization: `Bearer ${credentials.TOKEN}` },
   });
   assert.equal(status, 401, 'the provider accepts it no more');
+  app.provider.person.sub = 'mallory';
   const other = await app.connect(await app.create({ end_user: 'user-7' }));
   assert.deepEqual(await app.connections.removeEndUser(app.user, 'user-42'), [{ id: two.id, provider: true }]);
   const { items } = await app.connections.list(app.user, {});
@@ -186,7 +189,9 @@ test('nothing is connected that cannot work', async (t) => {
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   test(`a deletion of an end user that was killed is completed by the next process, and nothing uses its rows: ${kind}`, async (t) => {
     const app = await openConnectApp(t, { kind });
-    const [one, other] = [await app.connect(), await app.connect(await app.create({ end_user: 'user-7' }))];
+    const one = await app.connect();
+    app.provider.person.sub = 'eve';
+    const other = await app.connect(await app.create({ end_user: 'user-7' }));
     const [kept] = [await app.rows.get(app.project.id, one.id)];
     // A process that ends here has begun the deletion and revoked nothing.
     await app.repository.markDeleting(app.project.id, { endUser: 'user-42' });

@@ -88,7 +88,9 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 
   test(`a deletion of one connection that was killed is completed by the next process: ${kind}`, async (t) => {
     const app = await openConnectApp(t, { kind });
-    const [one, other] = [await app.connect(), await app.connect()];
+    const one = await app.connect();
+    app.provider.person.sub = 'eve';
+    const other = await app.connect();
     const revocation = holdBack(app, '/token/revocation', (response) => response.end());
     const removed = app.connections.remove(app.user, one.id);
     await revocation.asked;
