@@ -169,7 +169,7 @@ interface Security {
 
 const mostSchemes = 50;
 
-/** Leaves out the alternatives that cannot be sent. Without any other, nobody can call the operation. */
+/** Leaves out the alternatives that cannot be sent. An operation without any other cannot be called. */
 function readSecurity(
   { operation }: Operation,
   { document, credentials }: OperationContext,

@@ -31,7 +31,7 @@ const newTicket = {
   required: ['subject'],
   properties: { subject: { type: 'string', maxLength: 80 }, notes: { type: 'string' } },
 };
-/** In the shape of vendors: references, a wrapped body, pages by a token, and a server that nobody should call. */
+/** In the shape of vendors: references, a wrapped body, pages by a token, and a server that serves tests only. */
 const vendor = {
   openapi: '3.0.3',
   info: { title: 'Tickets API', version: '7', license: { name: 'MIT' } },
