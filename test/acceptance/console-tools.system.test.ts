@@ -176,6 +176,11 @@ async function connectAccount(opened: OpenedConsole): Promise<void> {
   await dialog.getByLabel('Client id').fill('client-1');
   await dialog.getByLabel('Client secret').fill(token);
   await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('a bundle that declares', { exact: false }).waitFor();
+  await dialog.getByLabel('Bundle').selectOption('gmail');
+  await dialog.getByLabel('Client id').fill('client-1');
+  await dialog.getByLabel('Client secret').fill(token);
+  await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
 }
 
