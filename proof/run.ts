@@ -26,6 +26,7 @@ import { lineFaults } from './postgres/line-faults.ts';
 import { indexPowerCuts } from './power/index-power-cuts.ts';
 import { storePowerCuts } from './power/store-power-cuts.ts';
 import { countFailed, type PartOptions, type PartReport, printReport, type Report } from './report.ts';
+import { nodeChaos } from './scale/node-chaos.ts';
 import { starvation } from './starvation/starvation.ts';
 import { createRandom } from './support/random.ts';
 
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   power: [storePowerCuts, indexPowerCuts, clusterPowerCuts, clusterIndexCuts],
   faults: [storeFaults, damagedStores, lineFaults],
   history: [chaos],
+  nodes: [nodeChaos],
   hostile: [fuzz, authorisation, limitedKeys, mcpDocuments, hostileExpressions, hostileColumns, slowPeers],
   hold: [hold],
   kills: [repeatedKills],
@@ -41,17 +43,19 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
 };
 /** The slice omits these parts, because `npm run test:all` runs a part of them. */
 const onlyInFull: ReadonlySet<Part> = new Set([repeatedKills]);
+/** This part takes half an hour, so it runs only with `--only`. */
+const byHand: ReadonlySet<Part> = new Set([nodeChaos]);
 /** This part compares times, so nothing else of the proof runs beside it. */
 const alone: ReadonlySet<Part> = new Set([starvation]);
 /** These parts use at most one processor, so they run one after another beside the others. */
-const beside: ReadonlySet<Part> = new Set([lineFaults, chaos, ...(parts.hostile ?? []), hold]);
+const beside: ReadonlySet<Part> = new Set([lineFaults, chaos, nodeChaos, ...(parts.hostile ?? []), hold]);
 
 const values = readArguments();
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 if (!Number.isSafeInteger(seed)) refuse('--seed must be a whole number.');
 const wanted = Object.entries(parts)
   .flatMap(([name, list]) => (name === (values.only ?? name) ? list : []))
-  .filter((part) => !values.slice || !onlyInFull.has(part));
+  .filter((part) => (!values.slice || !onlyInFull.has(part)) && (values.only !== undefined || !byHand.has(part)));
 if (wanted.length === 0) refuse(`--only must be one of ${Object.keys(parts).join(', ')}; the slice has no kills.`);
 
 console.error(`proof: seed ${seed}`);
@@ -108,7 +112,7 @@ async function run(part: Part): Promise<Ran> {
   const seconds = (performance.now() - begun) / 1000;
   const failed = countFailed(report.cases, findings.all);
   log(`${report.name}: ${Math.round(seconds)} s, ${findings.all.length} findings`);
-  for (const { kind, text, context } of findings.all) log(`  ${kind}: ${text.slice(0, 400)} (${context})`);
+  for (const { kind, text, context } of findings.all) log(`  ${kind}: ${text.slice(0, 1_500)} (${context})`);
   return { ...report, seconds, failed, findings: findings.all };
 }
 

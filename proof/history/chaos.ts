@@ -8,7 +8,7 @@ import { createEndings } from '../support/endings.ts';
 import { openUpstream } from '../support/upstream.ts';
 import { checkHistory } from './check-history.ts';
 import { createClient } from './client.ts';
-import { createHistory, fateOf } from './history.ts';
+import { createHistory, fateOf, type Operation } from './history.ts';
 
 type Disturbance = 'kill -9' | 'SIGTERM' | 'SIGSTOP' | 'clock 3 hours ahead' | 'clock 3 hours behind';
 const disturbances: readonly Disturbance[] = [
@@ -70,16 +70,20 @@ export async function chaos(options: PartOptions): Promise<PartReport> {
   } finally {
     await endings.end();
   }
-  const fates = Map.groupBy(history.operations, fateOf);
   return {
     name: 'History under kills, pauses and clock steps',
     cases: [...counts.values()].reduce((sum, count) => sum + count, 0),
-    figures: {
-      ...Object.fromEntries(counts),
-      requests: history.operations.length,
-      acknowledged: fates.get('done')?.length ?? 0,
-      'without an answer or 5xx': fates.get('unknown')?.length ?? 0,
-    },
+    figures: { ...Object.fromEntries(counts), ...countFates(history.operations) },
+  };
+}
+
+/** Counts the requests of clients by what is known of their outcome. */
+export function countFates(operations: readonly Operation[]): Readonly<Record<string, number>> {
+  const fates = Map.groupBy(operations, fateOf);
+  return {
+    requests: operations.length,
+    acknowledged: fates.get('done')?.length ?? 0,
+    'without an answer or 5xx': fates.get('unknown')?.length ?? 0,
   };
 }
 
@@ -109,9 +113,18 @@ async function disturb(disturbance: Disturbance, service: StartedService, start:
 
 /** Returns a launcher that moves the clock of a program. Timers and the times of files stay as they are. */
 export function clockLauncher(offset: string): string[] {
+  return movedClock(`FAKETIME=${offset}`);
+}
+
+/** Returns a launcher that moves the clock by the offset in a file, which the program reads again each second. */
+export function steppedClockLauncher(file: string): string[] {
+  return movedClock(`FAKETIME_TIMESTAMP_FILE=${file}`, 'FAKETIME_CACHE_DURATION=1');
+}
+
+function movedClock(...variables: readonly string[]): string[] {
   const folder = readdirSync('/usr/lib').find((name) => name.endsWith('-linux-gnu')) ?? '';
   return [
-    ...['/usr/bin/env', `LD_PRELOAD=/usr/lib/${folder}/faketime/libfaketime.so.1`, `FAKETIME=${offset}`],
+    ...['/usr/bin/env', `LD_PRELOAD=/usr/lib/${folder}/faketime/libfaketime.so.1`, ...variables],
     ...['FAKETIME_DONT_FAKE_MONOTONIC=1', 'FAKETIME_NO_CACHE=0', 'NO_FAKE_STAT=1'],
   ];
 }

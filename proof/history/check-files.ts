@@ -51,6 +51,10 @@ function checkFiles(
       findings.add('wrong bytes', `${id} is listed with another hash`);
     }
   }
+  for (const [name, twins] of Map.groupBy(files.values(), ({ file_name }) => file_name)) {
+    if (twins.length > 1)
+      findings.add('duplicated', `${name} was sent once or with one key and is listed ${twins.length} times`);
+  }
   for (const { file_id, file_name, sha256 } of files.values()) {
     const sent = hashes.get(file_name) ?? [];
     if (!sent.some(({ request }) => request.content.sha256 === sha256)) {

@@ -43,11 +43,17 @@ export async function openTwoProjects(
   return { service, first, second, ids: { project_id: first.id, ...(await fill(service)) } };
 }
 
-/** Creates a second project beside the one of the first key. */
-export async function createSecondProject(service: StartedService): Promise<{ first: Project; second: Project }> {
+/**
+ * Creates a second project beside the one of the first key.
+ * @param environment further variables of the commands
+ */
+export async function createSecondProject(
+  service: Pick<StartedService, 'folder' | 'filesUrl' | 'key'>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ first: Project; second: Project }> {
   const { folder, filesUrl, key } = service;
   const command = async (...args: string[]) => {
-    const env = { ...commandEnvironment, HOME: folder, QUARTERMASTER_DATA: folder };
+    const env = { ...commandEnvironment, HOME: folder, QUARTERMASTER_DATA: folder, ...environment };
     const { stdout } = await run(process.execPath, [resolve('packages/cli/src/main.ts'), ...args], { env });
     return stdout.trim();
   };

@@ -64,31 +64,34 @@ const deletesEndWithin = 30_000;
  * Checks that `fsck --hash` finds nothing except bytes of interrupted uploads, which a later sweep removes.
  * @param deletes `ended`: none is unfinished. `ending`: a running service finishes them. `any`: a backup may contain
  * unfinished deletes of its store.
+ * @param environment further variables of the command
  */
 export async function checkStore(
   folder: string,
   settings: Readonly<Record<string, string>>,
   findings: Findings,
   deletes: 'ended' | 'ending' | 'any' = 'ended',
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   for (const latest = performance.now() + deletesEndWithin; ; ) {
-    const { kinds, output } = await checkWhole(folder, settings);
+    const { kinds, output } = await checkWhole(folder, settings, environment);
     const wrong = kinds.filter((kind) => kind !== 'orphan' && !(deletes === 'any' && kind === 'delete_unfinished'));
     if (wrong.length === 0) return;
     const mayEnd = deletes === 'ending' && wrong.every((kind) => kind === 'delete_unfinished');
     if (mayEnd && performance.now() < latest) continue;
-    findings.add('inconsistent', `fsck --hash: ${wrong.join(', ')} ${output}`.slice(0, 1000));
+    findings.add('inconsistent', `fsck --hash: ${wrong.join(', ')} ${output}`.slice(0, 5000));
     return;
   }
 }
 
 /** Runs `fsck --hash`. Returns the kinds of its faults, or `failed` when it did not report. */
-async function checkWhole(folder: string, settings: Readonly<Record<string, string>>) {
-  const environment = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [
-    `QUARTERMASTER_${name}`,
-    value,
-  ]);
-  const env = { ...commandEnvironment, HOME: folder, ...Object.fromEntries(environment) };
+async function checkWhole(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>>,
+) {
+  const named = Object.entries({ DATA: folder, ...settings }).map(([name, value]) => [`QUARTERMASTER_${name}`, value]);
+  const env = { ...commandEnvironment, HOME: folder, ...environment, ...Object.fromEntries(named) };
   const command = [resolve('packages/cli/src/main.ts'), 'fsck', '--hash'];
   try {
     await run(process.execPath, command, { env });

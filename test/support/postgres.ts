@@ -18,6 +18,8 @@ const startTimeout = 60_000;
 export interface TestServer {
   /** The URL for the superuser and the database `postgres`. */
   readonly url: string;
+  /** Holds the folder `data` of the server. */
+  readonly folder: string;
   stop(): Promise<void>;
 }
 
@@ -110,7 +112,7 @@ async function startServer({ programs, folder, user }: Start): Promise<TestServe
     await stop();
     throw new Error(`PostgreSQL did not start: ${log}`, { cause: error });
   }
-  return { url, stop };
+  return { url, folder, stop };
 }
 
 async function waitUntilReady(url: string): Promise<void> {

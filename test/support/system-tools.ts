@@ -42,6 +42,9 @@ export const tools = [
   // For the completion scripts of the command line.
   { name: 'zsh', file: '/usr/bin/zsh' },
   { name: 'fish', file: '/usr/bin/fish' },
+  // The proxy in front of several nodes, and `promtool`, which checks the alert rules.
+  { name: 'haproxy', file: '/usr/sbin/haproxy' },
+  { name: 'prometheus', file: '/usr/bin/promtool' },
   { name: 'pgbouncer', file: '/usr/sbin/pgbouncer' },
   { name: 'nginx', file: '/usr/sbin/nginx' },
   { name: 'caddy', file: '/usr/bin/caddy' },
