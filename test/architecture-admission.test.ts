@@ -94,6 +94,7 @@ test('each program opens one admission, and no other part has counts of its own'
     'app/authoring/example-recordings.ts',
     'app/service/administration.ts',
     'app/service/compose.ts',
+    'app/service/restored-objects.ts',
   ]);
   assert.deepEqual(opens(/openMemoryCounts/), []);
 });

@@ -29,7 +29,9 @@ function checkCommand(): Command {
 
 function backupCommand(): Command {
   return new Command('backup')
-    .description('copy the store into a new folder, while the service runs or is stopped')
+    .description(
+      'copy the store into a new folder, while the service runs or is stopped; content in object storage is listed and stays there',
+    )
     .argument('<folder>', 'a folder that does not exist yet')
     .option('--include-key', 'also copy the encryption key of the data folder; protect the backup like the key', false)
     .option(...jsonOption)
@@ -40,6 +42,12 @@ function backupCommand(): Command {
       printJson(backup, json === true ? undefined : 2);
       if (backup.faults.length > 0) process.exitCode = 1;
     });
+}
+
+interface RestoreFlags {
+  readonly damaged: boolean;
+  readonly hash: boolean;
+  readonly claim: boolean;
 }
 
 function restoreCommand(): Command {
@@ -54,11 +62,13 @@ function restoreCommand(): Command {
       'also restore a backup with missing or changed file content; the report lists the files',
       false,
     )
+    .option('--claim', 'with content in object storage: let only the restored store use it from now on', false)
+    .option('--hash', 'with content in object storage: also read every object and compare its SHA-256', false)
     .option(...jsonOption)
-    .action(async (from: string, to: string, { json, damaged }: JsonOption & { damaged: boolean }) => {
+    .action(async (from: string, to: string, { json, ...options }: JsonOption & RestoreFlags) => {
       const onProgress = createProgressPrinter();
       const { restoreStore } = await import('@quartermaster/server/store-restore');
-      const restored = await restoreStore(processEnvironment(), { from, to }, { damaged, onProgress });
+      const restored = await restoreStore(processEnvironment(), { from, to }, { ...options, onProgress });
       printJson(restored, json === true ? undefined : 2);
       if (restored.faults.length > 0) process.exitCode = 1;
     });

@@ -13,6 +13,7 @@ import { type CopyProgress, copyBundles, copyStore } from './backup.ts';
 import { createFolder } from './new-folder.ts';
 
 const newId = createNewId();
+const store = { id: 'a store', blobsPlace: null };
 
 test('the bytes that a database refers to are copied unchanged', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
@@ -71,6 +72,7 @@ test('bytes that the disk cannot read are reported without a partial copy, and t
 test('when other blobs are missing in each round, the backup ends with an error', async (t) => {
   const [source, copy] = [await openStore(t), await openStore(t)];
   const takeSnapshot = async () => ({
+    store,
     liveBlobs: async () => [describeBlob(newId('blob'), 'never kept')],
     close: async () => {},
   });
@@ -123,6 +125,7 @@ test('a snapshot is closed before the first byte is copied, and the progress end
   const blobs = [await keep(source, 'one'), await keep(source, 'x'.repeat(3_000_000))];
   const order: string[] = [];
   const takeSnapshot = async () => ({
+    store,
     liveBlobs: async (after: string) => (after === '' ? blobs : []),
     close: async () => {
       order.push('closed');
@@ -163,6 +166,7 @@ function snapshots(states: ReadonlyArray<readonly SnapshotBlob[]>) {
       a.blobId < b.blobId ? -1 : 1,
     );
     return {
+      store,
       liveBlobs: async (after: string, limit: number) => blobs.filter(({ blobId }) => blobId > after).slice(0, limit),
       close: async () => {},
     };

@@ -23,13 +23,14 @@ import {
 
 export interface CopyDeps {
   readonly source: { open(blobId: string): Promise<AsyncIterable<Uint8Array>> };
-  readonly copy: Pick<BlobFolder, 'size' | 'list' | 'remove' | 'write'>;
+  readonly copy: Pick<BlobFolder, 'size' | 'remove' | 'write'>;
   /** The path of the list of blobs. */
   readonly listFile: string;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
 export interface BackupDeps extends CopyDeps {
+  readonly copy: CopyDeps['copy'] & Pick<BlobFolder, 'list'>;
   /** Copies the database into the backup and replaces an earlier copy. */
   readonly takeSnapshot: () => Promise<DatabaseSnapshot>;
 }
@@ -68,13 +69,7 @@ export async function copyStore(deps: BackupDeps): Promise<CopyReport> {
   let missing: ReadonlySet<string> = new Set();
   const damaged = new Set<string>();
   for (let round = 1; round <= mostRounds; round++) {
-    const snapshot = await deps.takeSnapshot();
-    let totals: BlobTotals;
-    try {
-      totals = await writeBlobList(deps.listFile, snapshot);
-    } finally {
-      await snapshot.close();
-    }
+    const { totals } = await listBlobs(deps.listFile, deps.takeSnapshot);
     const { named, faults } = await copyBlobs(deps, totals, damaged);
     const lost = faults.filter(({ kind }) => kind === 'bytes_missing').map(({ blobId }) => blobId);
     if (lost.every((blobId) => missing.has(blobId))) {
@@ -84,6 +79,16 @@ export async function copyStore(deps: BackupDeps): Promise<CopyReport> {
     missing = new Set(lost);
   }
   throw deletedTooFast(mostRounds);
+}
+
+/** Copies the database and lists the blobs that it refers to. */
+export async function listBlobs(listFile: string, takeSnapshot: BackupDeps['takeSnapshot']) {
+  const snapshot = await takeSnapshot();
+  try {
+    return { store: snapshot.store, totals: await writeBlobList(listFile, snapshot) };
+  } finally {
+    await snapshot.close();
+  }
 }
 
 /** Copies every blob of the list. @param damaged blobs that are recorded as damaged */
@@ -149,7 +154,7 @@ async function* counted(content: AsyncIterable<Uint8Array>, advance: (bytes: num
  * Removes blobs of files that were deleted since an earlier round, because a deleted file does not belong in the
  * backup.
  */
-async function removeOthers(copy: CopyDeps['copy'], named: ReadonlySet<string>): Promise<void> {
+async function removeOthers(copy: BackupDeps['copy'], named: ReadonlySet<string>): Promise<void> {
   for await (const { blobId } of copy.list()) if (!named.has(blobId)) await copy.remove(blobId);
 }
 
@@ -197,6 +202,10 @@ const BackupFacts = Type.Object({
   blobs: Type.Integer(),
   bytes: Type.Integer(),
   faults: Type.Array(Type.Unknown()),
+  /** Set when the content stays in object storage, with the id of the store and the days for which deleted content is kept. */
+  objects: Type.Optional(
+    Type.Object({ storeId: Type.String(), place: Type.String(), keepDeletedDays: Type.Integer() }),
+  ),
   /** SHA-256 of each file other than the blobs, by name. */
   hashes: Type.Record(Type.String(), Type.String()),
 });

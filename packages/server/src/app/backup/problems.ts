@@ -18,7 +18,10 @@ export const {
   folderWouldReplace,
   earlierBackup,
   noStore,
-  contentNotCopied,
+  contentElsewhere,
+  contentInBackup,
+  claimNeeded,
+  objectsOfAnotherStore,
   noEncryptionKey,
   deletedTooFast,
   noBackupFolder,
@@ -37,8 +40,15 @@ export const {
       `This would replace ${unfinished}, which contains the ${used.what} ${used.folder}. Nothing was written. Name another folder.`,
     earlierBackup: (folder: string) =>
       `An unreleased version of Quartermaster created the backup ${folder}, and this version cannot restore it: start the service with a new data folder, then upload the files again.`,
-    contentNotCopied: () =>
-      'QUARTERMASTER_BLOBS is set: a backup does not copy the content in object storage, so nothing was written. Back up the database and the bucket as docs/guides/operating.md describes under "Object storage".',
+    /** @param place null: the data folder */
+    contentElsewhere: (place: string | null) =>
+      `The content is in ${place ?? 'the data folder'}, so nothing was written. ${place === null ? 'Unset QUARTERMASTER_BLOBS' : 'Set QUARTERMASTER_BLOBS to this place, or to a copy of all its objects'}.`,
+    contentInBackup: () =>
+      'The backup contains the content of its files, which a restore writes into the data folder. Unset QUARTERMASTER_BLOBS.',
+    claimNeeded: (place: string, blobs: number) =>
+      `All ${blobs} objects of the backup are in ${place}. Nothing was restored, because the nodes of the store may still use this place. Stop all of them, then add --claim: from then on only the restored store may use it.`,
+    objectsOfAnotherStore: (place: string) =>
+      `${place} does not hold the content of this backup: its store.json is missing or names another store. Nothing was restored. Correct QUARTERMASTER_BLOBS. If the objects were copied, copy store.json, too.`,
     noStore: (dataFolder: string) =>
       `No Quartermaster store found in ${dataFolder}. Set QUARTERMASTER_DATA to its data folder, and QUARTERMASTER_DATABASE_URL if its database is in PostgreSQL.`,
     noEncryptionKey: (file: string) =>
@@ -82,12 +92,17 @@ export function contentDamaged(
     readonly blobId: string;
     readonly files: ReadonlyArray<{ readonly fileId: string; readonly name: string }>;
   }>,
+  facts: { readonly createdAt: string; readonly objects?: { readonly keepDeletedDays: number } | undefined },
 ): BackupError {
   const sample = faults.slice(0, mostSamples).map(({ blobId, files: [file] }) => {
     return file === undefined ? `blob ${blobId}` : `${quoteText(file.name)} (${file.fileId})`;
   });
+  const where =
+    facts.objects === undefined
+      ? 'the backup'
+      : `the object storage, which keeps the content of deleted files for ${facts.objects.keepDeletedDays} days (the backup is of ${facts.createdAt}),`;
   return new BackupError(
-    `The content of ${faults.length} files is missing from the backup or damaged: ${sample.join(', ')}${faults.length > mostSamples ? ', …' : ''}. Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
+    `The content of ${faults.length} files is missing from ${where} or damaged: ${sample.join(', ')}${faults.length > mostSamples ? ', …' : ''}. Nothing was restored. Use another backup, or add --damaged to restore all other files.`,
   );
 }
 

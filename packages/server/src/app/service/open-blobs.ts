@@ -14,6 +14,8 @@ import type { BlobStore } from '../../stores/files/blob-store.ts';
 import type { ReconcileDeps } from '../../stores/files/maintenance/reconcile.ts';
 import type { Config } from '../settings/config.ts';
 
+const day = 24 * 3_600_000;
+
 export interface BlobStoreContext {
   readonly config: Pick<Config, 'blobs' | 'dataFolder'>;
   readonly database: Database;
@@ -50,11 +52,16 @@ export async function openBlobStore(
   try {
     const objects = createS3Objects(client);
     const hasFiles = async () => (await createFileRepository(database).liveBlobs('', 1)).length > 0;
-    await claimPlace({ objects, store, place: nameOf(place), claims, hasFiles });
+    const claim = { objects, store, place: nameOf(place), claims, hasFiles };
+    const blobsId = await claimPlace(claim);
     const intents = createBlobIntents(database);
     return {
-      blobs: await openS3BlobStore({ client, folder, leastFreeBytes, intents }),
-      sweepUnfinished: (signal) => sweepIntents({ intents, objects, logger }, signal),
+      blobs: await openS3BlobStore({ client, folder, leastFreeBytes, intents, blobsId }),
+      async sweepUnfinished(signal) {
+        // A restored store may have taken the place over. Its objects must stay.
+        await claimPlace({ ...claim, claims: false });
+        return await sweepIntents({ intents, objects, logger, keepDeleted: place.keepDeletedDays * day }, signal);
+      },
     };
   } catch (error) {
     await client.close();

@@ -7,6 +7,7 @@ import { exists } from '../../platform/disk/exists.ts';
 import { version } from '../../platform/version.ts';
 import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { lockFolder } from '../../storage/disk/folder-lock.ts';
+import { nameOf } from '../../storage/s3/claim-place.ts';
 import { sqliteFile } from '../../storage/sqlite/sqlite-database.ts';
 import { takeSqliteSnapshot } from '../../storage/sqlite/sqlite-snapshot.ts';
 import { assertFolderId, identityFile } from '../../stores/files/store-identity.ts';
@@ -17,11 +18,12 @@ import {
   checkApart,
   copyBundles,
   copyStore,
+  listBlobs,
   writeBackupFacts,
 } from '../backup/backup.ts';
 import { blobListFile } from '../backup/blob-list.ts';
 import { createFolder } from '../backup/new-folder.ts';
-import { contentNotCopied, noEncryptionKey, noStore } from '../backup/problems.ts';
+import { contentElsewhere, noEncryptionKey, noStore } from '../backup/problems.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 
 export interface Backup extends CopyReport {
@@ -36,28 +38,28 @@ export interface BackupOptions {
 
 /**
  * Copies the whole store into a new folder, also while a service uses it: the database, the content of its files and the installed
- * bundles. With SQLite the copy is a data folder; with PostgreSQL it contains a dump. Source: ADR 0058.
+ * bundles. Content in object storage stays there, and the copy lists it. With SQLite the copy is a data folder; with PostgreSQL it contains a dump. Source: ADR 0058.
  * @throws ConfigError, or an Error with the reason; the folder does not exist then
  */
 export async function backUpStore(environment: Environment, folder: string, options: BackupOptions): Promise<Backup> {
   const config = parseConfig(environment);
   const { dataFolder } = config;
-  if (!(await exists(dataFolder))) throw noStore(dataFolder);
-  if (config.blobs !== null) throw contentNotCopied();
+  const usesFolder = config.databaseUrl === null || config.blobs === null;
+  if (usesFolder && !(await exists(dataFolder))) throw noStore(dataFolder);
   const key = join(dataFolder, encryptionKeyFile);
   if (options.includeKey && !(await exists(key))) throw noEncryptionKey(key);
   const target = resolve(folder);
   await checkApart(target, { what: 'data folder', folder: dataFolder });
   await checkApart(target, { what: 'folder of installed bundles', folder: config.installedBundles });
   const report = await createFolder(target, lockFolder, async (unfinished) => {
-    const { database, ...copied } = await copyInto(unfinished, { config, environment, ...options });
+    const { database, objects, ...copied } = await copyInto(unfinished, { config, environment, ...options });
     await copyBundles(config.installedBundles, join(unfinished, 'bundles'));
     if (options.includeKey) await copyFile(key, join(unfinished, encryptionKeyFile));
     const identity = join(dataFolder, identityFile);
     if (await exists(identity)) await copyFile(identity, join(unfinished, identityFile));
-    const facts = { made: new Date(systemClock.now()).toISOString(), version, database, ...copied };
+    const facts = { made: new Date(systemClock.now()).toISOString(), version, database, ...objects, ...copied };
     await writeBackupFacts(unfinished, { ...facts, faults: [...copied.faults] }, [database.file, blobListFile]);
-    return copied;
+    return { ...copied, ...objects };
   });
   return { folder: target, ...report };
 }
@@ -70,27 +72,40 @@ interface CopyOptions {
 
 async function copyInto(
   folder: string,
-  { config: { dataFolder, databaseUrl }, environment, onProgress }: CopyOptions,
-): Promise<CopyReport & Pick<BackupFacts, 'database'>> {
+  { config: { blobs, dataFolder, databaseUrl }, environment, onProgress }: CopyOptions,
+): Promise<CopyReport & Pick<BackupFacts, 'database'> & { readonly objects: Pick<BackupFacts, 'objects'> }> {
   let database: BackupFacts['database'] = { kind: 'sqlite', file: sqliteFile, schema: '' };
   const url = databaseUrl?.reveal();
-  const takeSnapshot = async (): Promise<DatabaseSnapshot> => {
+  const copyDatabase = async (): Promise<DatabaseSnapshot> => {
     if (url === undefined) return await takeSqliteSnapshot(dataFolder, folder);
     // Loads the driver only when PostgreSQL is used.
     const { dumpFile, takePostgresSnapshot } = await import('../../storage/postgres/postgres-snapshot.ts');
-    const snapshot = await takePostgresSnapshot({ url, environment }, folder, (folderId) =>
-      assertFolderId(dataFolder, folderId),
-    );
+    const snapshot = await takePostgresSnapshot({ url, environment }, folder, async (folderId) => {
+      if (blobs === null) await assertFolderId(dataFolder, folderId);
+    });
     database = { kind: 'postgres', file: dumpFile, schema: snapshot.schema };
     return snapshot;
   };
+  const place = blobs === null ? null : nameOf(blobs);
+  const takeSnapshot = async (): Promise<DatabaseSnapshot> => {
+    const snapshot = await copyDatabase();
+    if (snapshot.store.blobsPlace === place) return snapshot;
+    await snapshot.close();
+    throw contentElsewhere(snapshot.store.blobsPlace);
+  };
+  const listFile = join(folder, blobListFile);
+  if (blobs !== null && place !== null) {
+    const { keepDeletedDays } = blobs;
+    const { store, totals } = await listBlobs(listFile, takeSnapshot);
+    return { ...totals, faults: [], database, objects: { objects: { storeId: store.id, place, keepDeletedDays } } };
+  }
   await mkdir(join(folder, 'blobs'), { mode: 0o700 });
   const report = await copyStore({
     takeSnapshot,
     source: openBlobFolder(dataFolder),
     copy: openBlobFolder(folder),
-    listFile: join(folder, blobListFile),
+    listFile,
     onProgress,
   });
-  return { ...report, database };
+  return { ...report, database, objects: {} };
 }

@@ -17,12 +17,17 @@ import {
 } from '../backup/backup.ts';
 import { blobListFile } from '../backup/blob-list.ts';
 import { createFolder } from '../backup/new-folder.ts';
-import { contentDamaged, contentNotCopied, otherDatabase } from '../backup/problems.ts';
+import { claimNeeded, contentDamaged, otherDatabase } from '../backup/problems.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
+import { openRestoredObjects } from './restored-objects.ts';
 
 export interface RestoreOptions {
   /** Whether to leave out files with missing or changed content. Otherwise nothing is restored when there is one. */
   readonly damaged: boolean;
+  /** Whether to read the objects of a backup whose content stayed in object storage. Otherwise only their sizes are compared. */
+  readonly hash: boolean;
+  /** Whether the restored store may become the only one that uses the object storage. */
+  readonly claim: boolean;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
@@ -35,35 +40,39 @@ export interface Restored {
 
 /**
  * Restores a backup into a new data folder, and a PostgreSQL dump into the empty database of the settings. All content is compared
- * with its hash, and the database is checked.
+ * with its hash, and the database is checked. Content in object storage stays there.
  * @throws ConfigError, or an Error with the reason; the folder does not exist then
  */
 export async function restoreStore(
   environment: Environment,
   { from, to }: { readonly from: string; readonly to: string },
-  { damaged, onProgress }: RestoreOptions,
+  { damaged, hash, claim, onProgress }: RestoreOptions,
 ): Promise<Restored> {
   const [backup, target] = [resolve(from), resolve(to)];
   const config = parseConfig(environment);
-  if (config.blobs !== null) throw contentNotCopied();
   const url = config.databaseUrl?.reveal();
   const facts = await readBackupFacts(backup);
   await checkApart(target, { what: 'backup', folder: backup });
   const { blobs, bytes, database } = facts;
   if ((database.kind === 'postgres') !== (url !== undefined)) throw otherDatabase(database.kind);
+  const objects = await openRestoredObjects(config, facts, hash);
+  await using resources = new AsyncDisposableStack();
+  resources.defer(() => objects?.close());
   const faults = await createFolder(target, lockFolder, async (unfinished) => {
-    await mkdir(join(unfinished, 'blobs'), { mode: 0o700 });
-    const [source, copy] = [openBlobFolder(backup), openBlobFolder(unfinished)];
+    if (objects === undefined) await mkdir(join(unfinished, 'blobs'), { mode: 0o700 });
+    const { source, copy } = objects ?? { source: openBlobFolder(backup), copy: openBlobFolder(unfinished) };
     const listFile = join(backup, blobListFile);
     const copied = await copyBlobs({ source, copy, listFile, onProgress }, { blobs, bytes });
     if (copied.faults.length > 0 && !damaged) {
-      throw contentDamaged(copied.faults);
+      throw contentDamaged(copied.faults, { createdAt: facts.made, objects: facts.objects });
     }
+    if (objects !== undefined && !claim) throw claimNeeded(objects.place, blobs);
     await copyBundles(join(backup, 'bundles'), join(unfinished, 'bundles'));
     for (const name of [encryptionKeyFile, identityFile]) {
       if (await exists(join(backup, name))) await copyFile(join(backup, name), join(unfinished, name));
     }
     await restoreDatabase({ backup, unfinished, facts, url, environment });
+    await objects?.claim(unfinished);
     return copied.faults;
   });
   return { folder: target, blobs, bytes, faults };

@@ -108,7 +108,7 @@ const people = {
 const store = {
   BLOBS: unset(
     Type.Refine(Type.String(), isObjectStorage),
-    'Store the content of files in this bucket of an S3 service, `s3://bucket/prefix`, from the first start on. The variables `AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` and `AWS_S3_FORCE_PATH_STYLE` apply. See docs/guides/operating.md. Unset: the data folder',
+    'Store the content of files in this bucket of an S3 service, `s3://bucket/prefix`, from the first start on. The content of deleted files stays there for 30 days, so that backups can be restored; `?keep_deleted_days=` after the prefix sets 1 to 9999 days. The variables `AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` and `AWS_S3_FORCE_PATH_STYLE` apply. See docs/guides/operating.md. Unset: the data folder',
     { must: 'be a place such as s3://bucket/prefix' },
   ),
   DATABASE_CONNECTIONS: whole(

@@ -3,10 +3,9 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { Secret } from '../../platform/secret.ts';
 import { didYouMean } from '../../platform/validation/field-errors.ts';
-import type { S3Place } from '../../storage/s3/s3-client.ts';
 import type { Environment } from './environment.ts';
 import { findMissingFolder, type ModelConfig, readModelsFile } from './models-file.ts';
-import { readObjectStorage } from './object-storage.ts';
+import { type ObjectStorage, readObjectStorage } from './object-storage.ts';
 import { prefix, readSettings } from './read-settings.ts';
 import type { SettingValues } from './setting.ts';
 import { isSafeUrl, normalizePublicUrl, splitKeys } from './setting-checks.ts';
@@ -21,7 +20,7 @@ export interface Config extends Omit<Values, 'blobs' | 'bundles' | 'data' | 'sea
   /** An absolute path. */
   readonly dataFolder: string;
   /** The object storage with the content of files; null for the data folder. */
-  readonly blobs: S3Place | null;
+  readonly blobs: ObjectStorage | null;
   /** Further folders of bundles. */
   readonly bundleFolders: readonly string[];
   readonly extractionProcesses: number;

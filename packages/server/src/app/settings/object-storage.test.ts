@@ -19,6 +19,7 @@ test('the place of the object storage comes from its setting and from the variab
     region: 'eu-west-1',
     pathStyle: false,
     accessKeyId: 'id',
+    keepDeletedDays: 30,
     sessionToken: null,
   });
   const endpoint = 'http://127.0.0.1:9000';
@@ -32,6 +33,8 @@ test('the place of the object storage comes from its setting and from the variab
   assert.equal(own?.sessionToken?.reveal(), 't');
   assert.equal(parse({ ...keys, AWS_ENDPOINT_URL: endpoint, AWS_S3_FORCE_PATH_STYLE: 'false' })?.pathStyle, false);
   assert.equal(parse({ ...keys, AWS_REGION: 'r', QUARTERMASTER_BLOBS: 's3://tea.green' })?.pathStyle, true);
+  const kept = parse({ ...keys, AWS_REGION: 'r', QUARTERMASTER_BLOBS: 's3://tea/prefix?keep_deleted_days=7' });
+  assert.deepEqual([kept?.prefix, kept?.keepDeletedDays], ['prefix', 7]);
   assert.equal(parseConfig({ ...keys }).blobs, null);
 });
 
@@ -52,6 +55,11 @@ const errors: ReadonlyArray<readonly [string, Record<string, string>, RegExp]> =
     'another scheme',
     { QUARTERMASTER_BLOBS: 'https://tea' },
     /QUARTERMASTER_BLOBS must be a place such as s3:\/\/bucket\/prefix/,
+  ],
+  [
+    'no days for the content of deleted files',
+    { QUARTERMASTER_BLOBS: 's3://tea?keep_deleted_days=0' },
+    /QUARTERMASTER_BLOBS must be a place/,
   ],
   [
     'a part that leaves the prefix',

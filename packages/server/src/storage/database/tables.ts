@@ -148,7 +148,7 @@ export interface BlobTable {
 /** A blob in object storage that may have no row, because its upload has not ended. */
 export interface BlobIntentTable {
   blob_id: string;
-  state: 'open' | 'abandoned' | 'erased';
+  state: 'open' | 'abandoned' | 'erased' | 'deleted';
   changed_at: number;
 }
 

@@ -42,13 +42,15 @@ export async function takePostgresSnapshot(
     await client.query(begin);
     const { rows } = await client.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
     const { schema, names } = await findRelations(client);
-    await assertFolder(await readFolderId(client));
+    const store = await readStore(client);
+    await assertFolder(store.folder_id);
     const options = ['--format=custom', `--snapshot=${rows[0]?.snapshot}`, `--file=${join(folder, dumpFile)}`];
     const certificates = join(folder, certificatesFile);
     await runProgram('pg_dump', [...options, ...dumpOf(names)], { ...source, certificates });
     await rm(certificates, { force: true });
     return {
       schema,
+      store: { id: store.id, blobsPlace: store.blobs_place ?? null },
       liveBlobs: async (after, limit) => await listBlobs(client, after, limit),
       close: () => client.end(),
     };
@@ -122,10 +124,12 @@ async function findRelations(client: pg.Client): Promise<Relations> {
   return { schema: first.schema, names: rows.map(({ name }) => name), unreadable };
 }
 
-/** Returns null before the first start of a files address. */
-async function readFolderId(client: pg.Client): Promise<string | null> {
-  const { rows } = await client.query<{ folder_id: string | null }>('select folder_id from store');
-  return rows[0]?.folder_id ?? null;
+/** The id of the folder is null before the first start of a files address. A store of an earlier version has fewer columns. */
+async function readStore(client: pg.Client) {
+  const { rows } = await client.query<{ id: string; folder_id: string | null; blobs_place?: string | null }>(
+    'select * from store',
+  );
+  return rows[0] ?? { id: '', folder_id: null };
 }
 
 async function assertKnown(client: pg.Client): Promise<void> {

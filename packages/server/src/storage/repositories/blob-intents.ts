@@ -5,20 +5,30 @@ import { databaseNow } from '../database/like-pattern.ts';
 import type { Tables } from '../database/tables.ts';
 
 /**
- * The blobs that may exist without a row, because their upload has not ended. `open`: the upload may still add the row, which
- * deletes the intent. `abandoned`: no upload can add the row any more, so the bytes can be erased. `erased`: they were erased, and
- * will be once more, because a request may arrive late.
+ * The objects that may exist without a row. `open`: their upload may still add the row, which deletes the intent. `abandoned`: no
+ * upload can add the row any more, so the bytes can be erased. `erased`: they were erased, and will be once more, because a request
+ * may arrive late. `deleted`: their file was deleted, and backups may name them, so the bytes stay for the configured days.
  */
 export interface BlobIntents {
   /** Rejects when the intent is not stored. Calls at the same time share a transaction. */
   add(blobId: string): Promise<void>;
   /** Abandons open intents that are older, by the clock of the database. */
   abandon(olderThanMs: number): Promise<void>;
-  /** Returns abandoned intents, or intents whose bytes were erased longer ago than this. */
-  list(state: 'abandoned' | 'erased', olderThanMs: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Records that no file has the bytes any more: as `abandoned` after an upload that added no row, otherwise as `deleted`. Has no
+   * effect on a deleted blob. Calls at the same time share a statement.
+   */
+  discard(blobId: string): Promise<void>;
+  /** Records all blobs with an intent as deleted now. The uploads of a restored database have ended, and later backups may name them. */
+  keepAll(): Promise<void>;
+  /** Returns the blobs that have been in this state for longer than this, by the clock of the database. */
+  list(state: Ended, olderThanMs: number, limit: number): Promise<readonly string[]>;
   markErased(blobIds: readonly string[]): Promise<void>;
-  forget(blobIds: readonly string[]): Promise<void>;
+  /** Deletes the intents that are in this state. */
+  forget(state: Ended, blobIds: readonly string[]): Promise<void>;
 }
+
+type Ended = 'abandoned' | 'erased' | 'deleted';
 
 const largestGroup = 256;
 
@@ -56,8 +66,30 @@ export function createBlobIntents({ dialect, read, write }: Database): BlobInten
     await openIntents({ transaction: write, dialect }, blobIds);
     return blobIds.map(() => undefined);
   }, largestGroup);
+  const discarded = createGroupCommit<string, undefined>(async (blobIds) => {
+    const rows = [...new Set(blobIds)].map((blob_id) => ({ blob_id, state: 'deleted' as const, changed_at: now }));
+    await write
+      .insertInto('blob_intent')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('blob_id')
+          .doUpdateSet({ state: 'abandoned', changed_at: now })
+          .where('blob_intent.state', '=', 'open'),
+      )
+      .execute();
+    return blobIds.map(() => undefined);
+  }, largestGroup);
   return {
     add: added.add,
+    discard: discarded.add,
+    async keepAll() {
+      await write
+        .updateTable('blob_intent')
+        .set({ state: 'deleted', changed_at: now })
+        .where('state', '<>', 'deleted')
+        .execute();
+    },
     async abandon(olderThanMs) {
       await write
         .updateTable('blob_intent')
@@ -84,8 +116,8 @@ export function createBlobIntents({ dialect, read, write }: Database): BlobInten
         .where('blob_id', 'in', blobIds)
         .execute();
     },
-    async forget(blobIds) {
-      await write.deleteFrom('blob_intent').where('blob_id', 'in', blobIds).where('state', '=', 'erased').execute();
+    async forget(state, blobIds) {
+      await write.deleteFrom('blob_intent').where('blob_id', 'in', blobIds).where('state', '=', state).execute();
     },
   };
 }

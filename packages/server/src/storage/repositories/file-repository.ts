@@ -61,7 +61,8 @@ export function createFileRepository(
     unfinishedDeletes: (limit) => unfinishedDeletes(read, limit),
     knownBlobs: async (blobIds) => {
       if (blobIds.length === 0) return new Set();
-      const rows = await read.selectFrom('blob').select('id').where('id', 'in', blobIds).execute();
+      const ofIntents = read.selectFrom('blob_intent').select('blob_id as id').where('blob_id', 'in', blobIds);
+      const rows = await read.selectFrom('blob').select('id').where('id', 'in', blobIds).union(ofIntents).execute();
       return new Set(rows.map((row) => row.id));
     },
     findContents: (contents) => findContents(read, contents),

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { operatorErrorsOf } from '../../platform/server-process/operator-error.ts';
 import type { StoreIdentityRepository } from '../../stores/files/store-identity.ts';
-import { markKey } from './s3-blob-store.ts';
-import { bodyOfText } from './s3-bodies.ts';
+import { markKey, readMark, writeMark } from './s3-blob-store.ts';
 import type { S3Place } from './s3-client.ts';
 import type { S3Objects } from './s3-objects.ts';
 
@@ -22,40 +21,30 @@ export const nameOf = ({ bucket, prefix }: S3Place) => `s3://${bucket}${prefix =
 /**
  * Checks that the object storage and the database belong together: the row of the store and the object `store.json` name each other.
  * The first start claims a place. A bucket that was copied or renamed keeps its mark, so it is accepted.
+ * @returns the id in the mark
  * @throws OperatorError when they do not
  */
-export async function claimPlace({ objects, store, place, claims, hasFiles }: ClaimPlaceDeps): Promise<void> {
+export async function claimPlace({ objects, store, place, claims, hasFiles }: ClaimPlaceDeps): Promise<string> {
   const { storeId, blobsId, blobsPlace } = await store.readIdentity();
   const mark = await readMark(objects);
   if (mark !== undefined && mark.store_id !== storeId) throw placeOfAnotherStore(place, markKey);
   if (blobsId !== null && mark?.blobs_id !== blobsId) throw notThePlace(place, blobsPlace ?? '', markKey);
-  if (blobsId !== null && blobsPlace === place) return;
-  if (!claims) {
-    if (blobsId !== null) return;
-    throw placeNotClaimed(place);
-  }
+  if (blobsId !== null && (blobsPlace === place || !claims)) return blobsId;
+  if (!claims) throw placeNotClaimed(place);
   if (blobsId === null && (await hasFiles())) throw contentInFolder(place);
   const claimed = mark?.blobs_id ?? randomUUID();
   // The object is written first, so that the next start finishes an interrupted claim.
-  if (mark === undefined)
-    await objects.put(markKey, bodyOfText(`${JSON.stringify({ store_id: storeId, blobs_id: claimed })}\n`));
+  if (mark === undefined) await writeMark(objects, { store_id: storeId, blobs_id: claimed });
   // Another store may have claimed the place at the same time. Its mark has replaced this one, or will be refused.
   if ((await readMark(objects))?.blobs_id !== claimed) throw placeOfAnotherStore(place, markKey);
   if (!(await store.claimBlobs({ id: claimed, place }, blobsId))) throw notThePlace(place, 'another place', markKey);
+  return claimed;
 }
 
 /** @throws OperatorError when the content of the store is in object storage */
 export async function assertContentInFolder(store: Pick<StoreIdentityRepository, 'readIdentity'>): Promise<void> {
   const { blobsId, blobsPlace } = await store.readIdentity();
   if (blobsId !== null) throw contentInObjectStorage(blobsPlace ?? '');
-}
-
-async function readMark(
-  objects: ClaimPlaceDeps['objects'],
-): Promise<{ store_id: string; blobs_id: string } | undefined> {
-  const text = await objects.read(markKey);
-  // This file writes the JSON. An object that is not JSON stops the start.
-  return text === undefined ? undefined : JSON.parse(text);
 }
 
 const { placeOfAnotherStore, notThePlace, placeNotClaimed, contentInFolder, contentInObjectStorage } = operatorErrorsOf(

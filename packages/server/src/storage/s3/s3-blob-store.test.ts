@@ -10,26 +10,26 @@ import { createNewId } from '../../platform/identifier.ts';
 import { Secret } from '../../platform/secret.ts';
 import { BlobMissing, type BlobStore } from '../../stores/files/blob-store.ts';
 import { describeBlobStore } from '../../stores/files/testing/blob-store.suite.ts';
-import type { BlobIntents } from '../repositories/blob-intents.ts';
-import { keyOf, markKey, openS3BlobStore } from './s3-blob-store.ts';
+import { eraseBlob, keyOf, openS3BlobStore, writeMark } from './s3-blob-store.ts';
 import { bodyOfText } from './s3-bodies.ts';
 import { createS3Client, type S3Place } from './s3-client.ts';
-import { createS3Objects } from './s3-objects.ts';
+import { createS3Objects, type S3Objects } from './s3-objects.ts';
 import { type S3Fault, type S3RequestSeen, type S3Server, startS3Server } from './testing/s3-server.fixture.ts';
 
-const noIntents: BlobIntents = {
-  add: async () => undefined,
-  abandon: async () => undefined,
-  list: async () => [],
-  markErased: async () => undefined,
-  forget: async () => undefined,
-};
+const blobsId = 'this place';
 
-async function open(place: S3Place, folder: string, intents = noIntents): Promise<BlobStore> {
+async function open(place: S3Place, folder: string, add = async () => {}): Promise<BlobStore> {
   const client = createS3Client(place);
-  await createS3Objects(client).put(markKey, bodyOfText('{}'));
-  return openS3BlobStore({ client, folder, intents });
+  const objects = createS3Objects(client);
+  await writeMark(objects, { store_id: 'this store', blobs_id: blobsId });
+  return openS3BlobStore({ client, folder, intents: intentsOf(objects, add), blobsId });
 }
+
+/** Erases deleted blobs at once, as the sweep does later. */
+const intentsOf = (objects: S3Objects, add = async () => {}) => ({
+  add,
+  discard: async (blobId: string) => await eraseBlob(objects, blobId),
+});
 
 const openFolder = () => mkdtemp(join(tmpdir(), 'quartermaster-s3-'));
 
@@ -119,15 +119,15 @@ describe('blobs in S3', () => {
   });
 
   test('the intent of a blob is stored before the first byte is sent, and without it nothing is sent', async () => {
-    const intents = { ...noIntents, add: async () => Promise.reject(new Error('no database')) };
-    const own = await open(server.place, await openFolder(), intents);
+    const own = await open(server.place, await openFolder(), async () => Promise.reject(new Error('no database')));
     assert.deepEqual(await requests(() => assert.rejects(keep(Buffer.from('x'), own), /no database/)), []);
     await own.close();
   });
 
   test('an upload that can never succeed leaves nothing and says what the operator must do', async () => {
     const wrong = { ...server.place, secretAccessKey: new Secret('another') };
-    const own = await openS3BlobStore({ client: createS3Client(wrong), folder, intents: noIntents });
+    const client = createS3Client(wrong);
+    const own = await openS3BlobStore({ client, folder, intents: intentsOf(createS3Objects(client)), blobsId });
     await assert.rejects(keep(Buffer.from('x'), own), {
       code: 'SERVICE_UNAVAILABLE',
       message:
@@ -187,12 +187,25 @@ describe('blobs in S3', () => {
 
   test('no blob counts as missing while the bucket or the mark of the store is missing', async () => {
     const elsewhere = { ...server.place, prefix: 'elsewhere' };
-    const own = await openS3BlobStore({ client: createS3Client(elsewhere), folder, intents: noIntents });
+    const client = createS3Client(elsewhere);
+    const own = await openS3BlobStore({ client, folder, intents: intentsOf(createS3Objects(client)), blobsId });
     const blobId = newId('blob');
     for (const read of [() => own.open(blobId), () => own.size(blobId), () => own.check()])
       await assert.rejects(read, { code: 'SERVICE_UNAVAILABLE' });
     await own.close();
     await assert.rejects(store.open(blobId), BlobMissing);
+  });
+
+  test('the nodes of an earlier store are not ready after a restored store has taken the place over', async () => {
+    const place = { ...server.place, prefix: 'restored' };
+    const own = await open(place, folder);
+    await own.check();
+    await own.close();
+    const client = createS3Client(place);
+    await writeMark(createS3Objects(client), { store_id: 'this store', blobs_id: 'restored' });
+    const earlier = await openS3BlobStore({ client, folder, intents: intentsOf(createS3Objects(client)), blobsId });
+    await assert.rejects(earlier.check(), { code: 'SERVICE_UNAVAILABLE', message: /restored from a backup/ });
+    await earlier.close();
   });
 
   test('a list returns all objects, also those of the second page', async () => {

@@ -15,21 +15,39 @@ import {
 import { bucketOf, createRoomCheck, sweepStaging } from '../disk/disk-blob-store.ts';
 import { createStagedFile } from '../disk/staging-file.ts';
 import type { BlobIntents } from '../repositories/blob-intents.ts';
-import { bodyOfStaged } from './s3-bodies.ts';
+import { bodyOfStaged, bodyOfText } from './s3-bodies.ts';
 import type { S3Answer, S3Client } from './s3-client.ts';
 import { createS3Objects, mostBytesOfPut, type S3Objects } from './s3-objects.ts';
-import { objectStorageFailure } from './s3-problems.ts';
+import { objectStorageFailure, placeClaimed } from './s3-problems.ts';
 
 export interface S3BlobStoreDeps {
   readonly client: S3Client;
   /** The data folder. Bytes that arrive are kept in its folder `staging` until they are sent. */
   readonly folder: string;
   readonly leastFreeBytes?: number;
-  readonly intents: BlobIntents;
+  readonly intents: Pick<BlobIntents, 'add' | 'discard'>;
+  /** The id in the mark while the place belongs to this store. */
+  readonly blobsId: string;
 }
 
 /** The object that says which store the place belongs to. Without it, no object counts as missing. */
 export const markKey = 'store.json';
+/** The row of the store names the second id. A restored store gets a new one, so that earlier nodes stop. */
+export interface PlaceMark {
+  readonly store_id: string;
+  readonly blobs_id: string;
+}
+
+export async function readMark(objects: Pick<S3Objects, 'read'>): Promise<PlaceMark | undefined> {
+  const text = await objects.read(markKey);
+  // This module writes the JSON. An object that is not JSON stops the start.
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+export async function writeMark(objects: Pick<S3Objects, 'put'>, mark: PlaceMark): Promise<void> {
+  await objects.put(markKey, bodyOfText(`${JSON.stringify(mark)}\n`));
+}
+
 /** Milliseconds for which a successful check is reused. */
 const checkHolds = 5_000;
 
@@ -39,14 +57,15 @@ const checkHolds = 5_000;
  * of the intents precedes each object. Source: ADR 0179.
  */
 export async function openS3BlobStore(deps: S3BlobStoreDeps): Promise<BlobStore> {
-  const { client, folder, leastFreeBytes = 0, intents } = deps;
+  const { client, folder, leastFreeBytes = 0, intents, blobsId } = deps;
   const staging = join(folder, 'staging');
   await mkdir(staging, { recursive: true, mode: 0o700 });
   await chmod(staging, 0o700);
   await sweepStaging(staging);
   const objects = createS3Objects(client);
-  const place = createPlaceCheck(objects);
+  const place = createPlaceCheck(objects, blobsId);
   return {
+    ...createBlobReader(objects, place),
     checkRoom: createRoomCheck(folder, leastFreeBytes),
     quarantine: createS3Quarantine(objects, place),
     stage(blobId) {
@@ -62,20 +81,30 @@ export async function openS3BlobStore(deps: S3BlobStoreDeps): Promise<BlobStore>
         },
       });
     },
+    // The sweep erases the bytes later, because backups name them.
+    remove: intents.discard,
+    check: place.check,
+    close: client.close,
+  };
+}
+
+/** Reads blobs without changing anything. */
+export function createBlobReader(objects: S3Objects, place: PlaceCheck): Pick<BlobStore, 'open' | 'size' | 'list'> {
+  return {
     open: (blobId, range) => openObject(objects, { key: keyOf(blobId), blobId, place }, range),
-    async remove(blobId) {
-      await objects.remove(keyOf(blobId));
-      await objects.remove(heldKeyOf(blobId));
-    },
     async size(blobId) {
       const found = await objects.size(keyOf(blobId));
       if (found === undefined) await place.check();
       return found;
     },
     list: () => listBlobs(objects, 'blobs'),
-    check: place.check,
-    close: client.close,
   };
+}
+
+/** Erases the bytes of a blob, including quarantined ones. */
+export async function eraseBlob(objects: Pick<S3Objects, 'remove'>, blobId: string): Promise<void> {
+  await objects.remove(keyOf(blobId));
+  await objects.remove(heldKeyOf(blobId));
 }
 
 export function keyOf(blobId: string): string {
@@ -90,17 +119,21 @@ function heldKeyOf(blobId: string): string {
 
 type PlaceCheck = ReturnType<typeof createPlaceCheck>;
 
-function createPlaceCheck(objects: S3Objects) {
+export function createPlaceCheck(objects: Pick<S3Objects, 'read'>, blobsId: string) {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
   async function look(): Promise<void> {
     const startedAt = performance.now();
-    if ((await objects.size(markKey)) === undefined)
-      throw objectStorageFailure(new Error(`The object ${markKey} of the store is missing.`));
+    const mark = await readMark(objects);
+    if (mark === undefined) throw objectStorageFailure(new Error(`The object ${markKey} of the store is missing.`));
+    if (mark.blobs_id !== blobsId) throw placeClaimed();
     checkedAt = startedAt;
   }
   return {
-    /** Rejects when the bucket or the mark of the store is missing or cannot be read. Calls at the same time share a request. */
+    /**
+     * Rejects when the bucket or the mark of the store is missing or cannot be read, or when a restored store has taken the place
+     * over. Calls at the same time share a request.
+     */
     async check(): Promise<void> {
       if (performance.now() - checkedAt < checkHolds) return;
       running ??= look().finally(() => {

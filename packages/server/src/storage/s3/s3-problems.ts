@@ -43,6 +43,14 @@ const remedies: Readonly<Record<string, string>> = {
 
 const fullCodes = new Set(['QuotaExceeded', 'XMinioStorageFull', 'EntityTooLarge']);
 
+/** The restore of a backup has replaced the mark of the place. */
+export const placeClaimed = () =>
+  new Problem(
+    'SERVICE_UNAVAILABLE',
+    'The object storage belongs to a store that was restored from a backup. The operator must act: Stop this service',
+    { retryAfter: 60, condition: 'object_storage_refused' },
+  );
+
 /** Maps a failure of the object storage to an error for the caller. Other errors stay unchanged. */
 export function objectStorageFailure(error: unknown): Problem {
   if (error instanceof Problem) return error;

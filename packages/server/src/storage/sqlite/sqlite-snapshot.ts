@@ -51,7 +51,10 @@ export async function takeSqliteSnapshot(
          where blob_id = blob.id and state = 'live' order by id limit ${mostNamedFiles})) as files
      from blob where state = 'live' and id > ? order by id limit ?`,
   );
+  // A store of an earlier version has fewer columns.
+  const { id, blobs_place } = copy.prepare('select * from store').get() ?? {};
   return {
+    store: { id: String(id), blobsPlace: typeof blobs_place === 'string' ? blobs_place : null },
     liveBlobs: async (after, limit) => {
       // The type follows the columns of the statement above.
       const rows = blobs.all(after, limit) as unknown as ReadonlyArray<

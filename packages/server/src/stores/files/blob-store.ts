@@ -16,7 +16,10 @@ export interface BlobStore {
    * does not exist. Rejects with {@link BlobUnreadable}, also during the read, when the disk cannot read it.
    */
   open(blobId: string, range?: ByteRange): Promise<OpenedBlob>;
-  /** Erases the blob, including a quarantined one. Resolves also when the blob did not exist. */
+  /**
+   * Erases the blob, including a quarantined one. Resolves also when the blob did not exist. In object storage the bytes stay for the
+   * configured days.
+   */
   remove(blobId: string): Promise<void>;
   /**
    * Returns the size in bytes, or undefined when the blob does not exist.

@@ -131,7 +131,7 @@ export interface FileRepository {
   finishDelete(deleting: DeletingFile): Promise<void>;
   /** Returns deletes that have started and not finished. */
   unfinishedDeletes(limit: number): Promise<readonly DeletingFile[]>;
-  /** Returns those of the blobs that have a row. */
+  /** Returns those of the blobs that have a row, or an intent that decides about their object. */
   knownBlobs(blobIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Finds the live blob with each content in its project, in order. */
   findContents(contents: readonly StoredContent[]): Promise<ReadonlyArray<StoredBlobRow | undefined>>;

@@ -56,8 +56,13 @@ export async function sweepOrphans(deps: SweepDeps, anyNumber: boolean, signal?:
  * Returns batches of blobs without a row that are older than the grace period. `examined` counts the blobs of any age in
  * the batch.
  */
-async function* findOrphans(
-  { files, blobs, clock, grace = orphanGrace }: SweepDeps,
+export async function* findOrphans(
+  {
+    files,
+    blobs,
+    clock,
+    grace = orphanGrace,
+  }: Pick<SweepDeps, 'files' | 'clock' | 'grace'> & { readonly blobs: Pick<BlobStore, 'list'> },
   signal?: AbortSignal,
 ): AsyncGenerator<{ readonly orphans: readonly StoredBlob[]; readonly examined: number }> {
   const olderThan = clock.now() - grace;

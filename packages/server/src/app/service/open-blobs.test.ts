@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createNewId } from '../../platform/identifier.ts';
+import { createLogger } from '../../platform/log/logger.ts';
+import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
+import { openTemporaryDatabase } from '../../storage/database/testing/open-temporary-database.ts';
+import { createBlobIntents } from '../../storage/repositories/blob-intents.ts';
+import { writeMark } from '../../storage/s3/s3-blob-store.ts';
+import { createS3Client } from '../../storage/s3/s3-client.ts';
+import { createS3Objects } from '../../storage/s3/s3-objects.ts';
+import { startS3Server } from '../../storage/s3/testing/s3-server.fixture.ts';
+import { openBlobStore } from './open-blobs.ts';
+
+test('the sweep erases deleted objects, and nothing after a restored store has taken the place over', async (t) => {
+  const server = await startS3Server();
+  t.after(() => server.close());
+  const { database, close } = await openTemporaryDatabase();
+  t.after(close);
+  const blobs = { ...server.place, keepDeletedDays: -1 };
+  const config = { blobs, dataFolder: await temporaryFolder(t) };
+  const store = await openBlobStore({ config, database, logger: createLogger('silent') }, { claims: true });
+  const newId = createNewId();
+  const erased = () => server.seen.filter(({ method }) => method === 'DELETE').length;
+  await store.blobs.remove(newId('blob'));
+  await store.sweepUnfinished?.();
+  assert.equal(erased(), 2);
+  const client = createS3Client(server.place);
+  const { id: store_id } = await database.read.selectFrom('store').select('id').executeTakeFirstOrThrow();
+  await writeMark(createS3Objects(client), { store_id, blobs_id: 'restored' });
+  await client.close();
+  const kept = newId('blob');
+  await store.blobs.remove(kept);
+  await assert.rejects(async () => store.sweepUnfinished?.(), /does not hold the content of this store/);
+  assert.equal(erased(), 2);
+  assert.deepEqual(await createBlobIntents(database).list('deleted', 0, 9), [kept]);
+  await store.blobs.close();
+});
