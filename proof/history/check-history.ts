@@ -14,6 +14,8 @@ export async function checkHistory(options: CheckOptions): Promise<void> {
 async function checkRecords(options: CheckOptions): Promise<void> {
   const { target, operations, findings } = options;
   const deleted = fates(operations, 'delete record', ({ recordId }) => recordId);
+  // A file that was deleted before it was read leaves its record in error.
+  const deletedFiles = fates(operations, 'delete file', ({ fileId }) => fileId);
   const records = only(operations, 'create record').filter((one) => fateOf(one) === 'done');
   await forEachConcurrently(records, async ({ request, answer }) => {
     const path = `${target.filesUrl}/v1/collections/${request.collectionId}/records/${answer?.id}`;
@@ -27,6 +29,7 @@ async function checkRecords(options: CheckOptions): Promise<void> {
       if (record.status !== 404) findings.add('resurrected', `the record ${answer?.id} was deleted: ${record.status}`);
     } else if (fate === 'unknown' && record.status === 404) return;
     else if (record.status === 404) findings.add('lost', `the record ${answer?.id} was acknowledged and is not there`);
+    else if (record.state === 'error' && deletedFiles.has(request.fileId ?? '')) return;
     else if (record.state !== 'ready') {
       findings.add(record.state === 'creating' ? 'stuck' : 'lost', `the record ${answer?.id} is ${record.text}`);
     } else {

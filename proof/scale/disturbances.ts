@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { S3Fault, S3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
+import { faultsOf, type S3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
 import type { Direction } from '../../test/support/tcp-proxy.ts';
 import type { Findings } from '../history/findings.ts';
 import type { Random } from '../support/random.ts';
@@ -26,8 +26,6 @@ const ofNodes: readonly Disturbance[] = [
 ];
 /** Happen to all nodes at once, beside the others. */
 const ofPeers: readonly Disturbance[] = ['fail-over', 'lying storage', 'storage down', 'slow storage'];
-/** The answers of storage that lies or fails without a reason. A body that is changed on its way is one of them. */
-const lies: readonly S3Fault[] = ['error200', 'lost', 'late', 'repeated', 'halved', 'changed', 'cut', 'refused'];
 const clockOffsets = ['+60', '-60'];
 
 export interface DisturbOptions {
@@ -110,7 +108,7 @@ async function apply(kind: Disturbance, options: DisturbOptions): Promise<void> 
       for (const { lines } of rig.nodes) lines.storage.delay(0);
       return;
     default:
-      storage.choose = () => (kind === 'storage down' || random.chance(0.3) ? liesOf(kind, random) : undefined);
+      storage.choose = chooseFault(kind, random);
       await pause(lasts);
       storage.choose = () => undefined;
       return;
@@ -118,7 +116,11 @@ async function apply(kind: Disturbance, options: DisturbOptions): Promise<void> 
   await ensureRuns(node, options.findings.after(kind));
 }
 
-const liesOf = (kind: Disturbance, random: Random) => (kind === 'storage down' ? 'cut' : random.pick(lies));
+/** Returns the fault of a request: none for most of them while the storage lies, and a lie that its kind of request can meet. */
+function chooseFault(kind: Disturbance, random: Random): S3Server['choose'] {
+  if (kind === 'storage down') return () => 'cut';
+  return (request) => (random.chance(0.3) ? random.pick(faultsOf(request)) : undefined);
+}
 
 const startsWithin = 60_000;
 

@@ -80,11 +80,14 @@ async function run(options: PartOptions, endings: Endings): Promise<PartReport> 
     }),
   );
   const counts = await disturb({
-    ...{ rig, storage, random, findings, log, seconds: options.slice ? 60 : 30 * 60 },
+    ...{ rig, storage, random, findings, log, seconds: options.slice ? 50 : 30 * 60 },
     clockFile: ({ name }) => clockFile(name),
   });
   isOver = true;
   await Promise.all(use);
+  // A node finishes the deletes that were interrupted when it starts.
+  await Promise.all(filesNodes(rig).map((node) => node.service().kill()));
+  await Promise.all(filesNodes(rig).map((node) => node.start()));
   await Promise.all(rig.nodes.map((node) => untilReady(node, options)));
   log('nodes: check');
   for (const [index, { key, history }] of projects.entries()) {
@@ -106,6 +109,13 @@ async function run(options: PartOptions, endings: Endings): Promise<PartReport> 
   const operations = projects.flatMap(({ history }) => history.operations);
   for (const { request, answer } of operations) {
     if (answer?.status === 500) findings.add('wrong error', `${request.what}: 500 ${answer.code}`);
+  }
+  // With `--keep`, to inspect the findings.
+  for (const [index, { history }] of projects.entries()) {
+    writeFileSync(
+      join(folder, `history-${index}.json`),
+      history.operations.map((one) => JSON.stringify(one)).join('\n'),
+    );
   }
   const faults = Object.fromEntries([...storage.faults].map(([fault, count]) => [`storage: ${fault}`, count]));
   return {

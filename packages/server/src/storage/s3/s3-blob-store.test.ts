@@ -14,7 +14,7 @@ import { eraseBlob, keyOf, openS3BlobStore, writeMark } from './s3-blob-store.ts
 import { bodyOfText } from './s3-bodies.ts';
 import { createS3Client, type S3Place } from './s3-client.ts';
 import { createS3Objects, type S3Objects } from './s3-objects.ts';
-import { type S3Fault, type S3RequestSeen, type S3Server, startS3Server } from './testing/s3-server.fixture.ts';
+import { faultsOf, type S3RequestSeen, type S3Server, startS3Server } from './testing/s3-server.fixture.ts';
 
 const blobsId = 'this place';
 
@@ -47,13 +47,6 @@ function disturb({ faults }: S3Server): S3Server['choose'] {
 }
 
 const allFaults = ['cut', 'lost', 'repeated', 'late', 'refused', 'error200', 'halved', 'changed'] as const;
-
-function faultsOf({ method, path, bytes }: S3RequestSeen): readonly S3Fault[] {
-  if (method === 'GET') return ['cut', 'lost', 'refused', ...(path.includes('/blobs/') ? (['halved'] as const) : [])];
-  if (method === 'POST') return path.includes('uploadId') ? ['error200', 'cut', 'lost', 'refused'] : ['cut', 'refused'];
-  if (method !== 'PUT') return ['cut', 'lost', 'repeated', 'refused'];
-  return bytes > 0 ? ['cut', 'lost', 'repeated', 'late', 'refused', 'changed'] : ['cut', 'lost', 'refused'];
-}
 
 for (const isDisturbed of [false, true]) {
   describeBlobStore(isDisturbed ? 'S3 with faults' : 'S3', async () => {
@@ -172,6 +165,14 @@ describe('blobs in S3', () => {
     for await (const _ of await store.open(blobId)) break;
     await new Promise(setImmediate);
     assert.equal((await buffer(await store.open(blobId))).length, 3_000_000);
+    // All bytes of this one have arrived when it is closed.
+    const small = await keep(randomBytes(100));
+    const arrived = await store.open(small);
+    assert.equal((await buffer(await store.open(small))).length, 100);
+    arrived.destroy();
+    await once(arrived, 'close');
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
   });
 
   test('an object that changes during a read ends the read with an error', async () => {

@@ -199,7 +199,8 @@ async function openObject(
   };
   const pieces = readObject({ first, wanted, resume });
   const stream = Readable.from(pieces, { objectMode: false, highWaterMark: 256 * 1024 });
-  // A stream that is destroyed before its first read never starts the generator.
+  // A stream that is destroyed before its first read never starts the generator. Nobody reads the error of its body then.
+  first.body.on('error', () => {});
   stream.once('close', () => first.body.destroy());
   return Object.assign(stream, { blobBytes: total });
 }

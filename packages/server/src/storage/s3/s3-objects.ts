@@ -58,7 +58,7 @@ export function createS3Objects(client: S3Client): S3Objects {
   return {
     size,
     async put(key, body) {
-      await send({ method: 'PUT', key, body });
+      await send({ method: 'PUT', key, body, mayFailLate: true });
     },
     async putParts(key, bytes, bodyOf) {
       const begun = await send({ method: 'POST', key, query: { uploads: '' }, mayFailLate: true });
@@ -68,7 +68,7 @@ export function createS3Objects(client: S3Client): S3Objects {
         for (let start = 0; start < bytes; start += partBytes) {
           const query = { partNumber: String(etags.length + 1), uploadId };
           const body = await bodyOf(start, Math.min(partBytes, bytes - start));
-          const { headers } = await send({ method: 'PUT', key, query, body });
+          const { headers } = await send({ method: 'PUT', key, query, body, mayFailLate: true });
           etags.push(String(headers.etag));
         }
         await complete(key, uploadId, etags);

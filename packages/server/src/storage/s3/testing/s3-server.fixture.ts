@@ -22,6 +22,15 @@ export interface S3RequestSeen {
   readonly bytes: number;
 }
 
+/** Returns the faults that a request meets in practice. */
+export function faultsOf({ method, path, bytes }: S3RequestSeen): readonly S3Fault[] {
+  if (method === 'GET') return ['cut', 'lost', 'refused', ...(path.includes('/blobs/') ? (['halved'] as const) : [])];
+  if (method === 'POST') return path.includes('uploadId') ? ['error200', 'cut', 'lost', 'refused'] : ['cut', 'refused'];
+  if (method !== 'PUT') return ['cut', 'lost', 'repeated', 'refused'];
+  if (bytes === 0) return ['cut', 'lost', 'refused', 'error200'];
+  return ['cut', 'lost', 'repeated', 'late', 'refused', 'changed', 'error200'];
+}
+
 export interface S3Server {
   readonly place: S3Place;
   /** Every request, in the order of arrival. */
