@@ -92,9 +92,9 @@ test('each program opens one admission, and no other part has counts of its own'
       .map(({ path }) => path);
   assert.deepEqual(opens(/createAdmission\(/).toSorted(), [
     'app/authoring/example-recordings.ts',
+    'app/backup/restored-objects.ts',
     'app/service/administration.ts',
     'app/service/compose.ts',
-    'app/service/restored-objects.ts',
   ]);
   assert.deepEqual(opens(/openMemoryCounts/), []);
 });

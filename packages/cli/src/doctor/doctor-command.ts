@@ -10,6 +10,9 @@ export function doctorCommand(): Command {
     ),
     'files',
   )
-    .option('--local', 'check this machine instead: Node.js, settings, data folder, disk space and sandbox')
+    .option(
+      '--local',
+      'check this machine instead: Node.js, settings, data folder, disk space, object storage and sandbox',
+    )
     .action(async (options: DoctorOptions) => (await import('./run-doctor.ts')).runDoctor(options));
 }

@@ -2,18 +2,19 @@ import { stat } from 'node:fs/promises';
 import { createLogger } from '../../platform/log/logger.ts';
 import { findIsolation } from '../../platform/processes/isolation/find-isolation.ts';
 import { freeBytes } from '../../storage/disk/disk-space.ts';
+import { checkObjectStorage } from '../../storage/s3/check-object-storage.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 import { openDataFolder } from './wire-blobs.ts';
 
 /** One thing that a service on this machine needs. */
 export interface MachineCheck {
-  readonly name: 'settings' | 'data folder' | 'disk space' | 'sandbox';
+  readonly name: 'settings' | 'data folder' | 'disk space' | 'object storage' | 'sandbox';
   readonly state: 'ok' | 'warning' | 'failed';
   /** Describes the result. For a warning or a failure, it also names the remedy. */
   readonly message: string;
 }
 
-/** Checks the settings, the data folder, its disk and the sandbox. It creates and changes nothing in the data folder. */
+/** Checks the settings, the data folder, its disk and the sandbox, and the object storage. It creates and changes nothing in the data folder. */
 export async function* checkMachine(environment: Environment): AsyncGenerator<MachineCheck> {
   let config: Config | undefined;
   try {
@@ -23,6 +24,7 @@ export async function* checkMachine(environment: Environment): AsyncGenerator<Ma
     yield { name: 'settings', state: 'failed', message: messageOf(error).replaceAll('\n  - ', ' ') };
   }
   if (config !== undefined) yield* checkData(config);
+  if (config !== undefined && config.blobs !== null) yield* checkObjectStorage(config.blobs);
   yield await checkSandbox();
 }
 

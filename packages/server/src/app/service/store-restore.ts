@@ -18,8 +18,8 @@ import {
 import { blobListFile } from '../backup/blob-list.ts';
 import { createFolder } from '../backup/new-folder.ts';
 import { claimNeeded, contentDamaged, otherDatabase } from '../backup/problems.ts';
+import { openRestoredObjects } from '../backup/restored-objects.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
-import { openRestoredObjects } from './restored-objects.ts';
 
 export interface RestoreOptions {
   /** Whether to leave out files with missing or changed content. Otherwise nothing is restored when there is one. */

@@ -18,8 +18,8 @@ import { faultsOf, type S3RequestSeen, type S3Server, startS3Server } from './te
 
 const blobsId = 'this place';
 
-async function open(place: S3Place, folder: string, add = async () => {}): Promise<BlobStore> {
-  const client = createS3Client(place);
+async function open(place: S3Place, folder: string, add = async () => {}, silenceMs?: number): Promise<BlobStore> {
+  const client = createS3Client(place, undefined, silenceMs);
   const objects = createS3Objects(client);
   await writeMark(objects, { store_id: 'this store', blobs_id: blobsId });
   return openS3BlobStore({ client, folder, intents: intentsOf(objects, add), blobsId });
@@ -46,7 +46,7 @@ function disturb({ faults }: S3Server): S3Server['choose'] {
   };
 }
 
-const allFaults = ['cut', 'lost', 'repeated', 'late', 'refused', 'error200', 'halved', 'changed'] as const;
+const allFaults = ['cut', 'lost', 'repeated', 'late', 'refused', 'conflict', 'error200', 'halved', 'changed'] as const;
 
 for (const isDisturbed of [false, true]) {
   describeBlobStore(isDisturbed ? 'S3 with faults' : 'S3', async () => {
@@ -136,12 +136,40 @@ describe('blobs in S3', () => {
     assert.deepEqual(await readdir(join(folder, 'staging')), []);
   });
 
-  test('an upload in parts succeeds when the answer to its end is lost', async () => {
-    let ends = 0;
-    const isEnd = ({ method, path }: S3RequestSeen) => method === 'POST' && path.includes('uploadId');
-    server.choose = (request) => (isEnd(request) && ++ends === 1 ? 'lost' : undefined);
-    const blobId = await keep(randomBytes(20_000_000));
-    assert.deepEqual([ends, await store.size(blobId)], [2, 20_000_000]);
+  const isEnd = ({ method, path }: S3RequestSeen) => method === 'POST' && path.includes('uploadId');
+  for (const [fault, name] of [
+    ['lost', 'the answer to its end is lost'],
+    ['late', 'its end arrives after it was refused'],
+    ['conflict', 'its end conflicts with another request'],
+  ] as const) {
+    test(`an upload in parts succeeds when ${name}`, async () => {
+      let ends = 0;
+      server.choose = (request) => (isEnd(request) && ++ends === 1 ? fault : undefined);
+      const blobId = await keep(randomBytes(20_000_000));
+      assert.deepEqual([ends, await store.size(blobId)], [2, 20_000_000]);
+    });
+  }
+
+  test('an upload in parts whose end never succeeds is aborted, and nothing is left', async () => {
+    server.choose = (request) => (isEnd(request) ? 'conflict' : undefined);
+    const sent = await requests(() => assert.rejects(keep(randomBytes(20_000_000)), { code: 'SERVICE_UNAVAILABLE' }));
+    assert.deepEqual(sent.slice(-6), [...Array(5).fill('POST ?uploadId'), 'DELETE ?uploadId']);
+  });
+
+  test('a request without an answer is sent again, and a read that stops continues where it ended', async () => {
+    const own = await open({ ...server.place, prefix: 'silent' }, folder, undefined, 100);
+    const content = randomBytes(3_000_000);
+    let puts = 0;
+    server.choose = ({ method }) => (method === 'PUT' && ++puts === 1 ? 'silent' : undefined);
+    const blobId = await keep(content, own);
+    let gets = 0;
+    server.choose = ({ method }) =>
+      method === 'GET' && ++gets < 3 ? (['silent', 'stalled'] as const)[gets - 1] : undefined;
+    assert.ok(content.equals(await buffer(await own.open(blobId))));
+    assert.deepEqual([puts, gets], [2, 3]);
+    server.choose = () => 'silent';
+    await assert.rejects(keep(content, own), { code: 'SERVICE_UNAVAILABLE', message: /no answer/ });
+    await own.close();
   });
 
   test('a read that breaks off again and again continues where it ended', async () => {

@@ -62,15 +62,14 @@ export interface S3Client {
 
 const mostAttempts = 5;
 const retry = { firstMs: 100, longestMs: 2_000 };
-/** Milliseconds without an answer or without a byte. */
-const silenceMs = 30_000;
 const mostErrorBytes = 64 * 1024;
 
 /**
  * Sends requests to an S3 service, signed with the hash of the body and with Content-MD5. No other checksum and no conditional
  * write is used, because services differ in them. Source: ADR 0179.
+ * @param silenceMs milliseconds without an answer or without a byte, after which a request has failed
  */
-export function createS3Client(place: S3Place, metrics?: Registry): S3Client {
+export function createS3Client(place: S3Place, metrics?: Registry, silenceMs = 30_000): S3Client {
   const agent = new Agent({ headersTimeout: silenceMs, bodyTimeout: silenceMs, connect: { timeout: 10_000 } });
   const sign = createAwsSigner({
     accessKeyId: place.accessKeyId,

@@ -11,9 +11,23 @@ import { elementOf, type S3Place } from '../s3-client.ts';
 /**
  * What the proxy does to one request. `cut`: it closes the connection before the request arrives. `lost`: the request succeeds, and
  * its answer is lost. `repeated`: the request arrives twice. `late`: it is refused and arrives afterwards. `refused`: 503 SlowDown.
- * `error200`: status 200 with an error. `halved`: the answer is cut in the middle. `changed`: a byte of the body is changed.
+ * `conflict`: 409 OperationAborted. `error200`: status 200 with an error. `silent`: no answer. `halved`: the answer is cut in the
+ * middle. `stalled`: it stops there. `changed`: a byte of the body is changed. `unchecked`: neither signature nor hashes are checked,
+ * as by some servers.
  */
-export type S3Fault = 'cut' | 'lost' | 'repeated' | 'late' | 'refused' | 'error200' | 'halved' | 'changed';
+export type S3Fault =
+  | 'cut'
+  | 'lost'
+  | 'repeated'
+  | 'late'
+  | 'refused'
+  | 'conflict'
+  | 'error200'
+  | 'silent'
+  | 'halved'
+  | 'stalled'
+  | 'changed'
+  | 'unchecked';
 
 export interface S3RequestSeen {
   readonly method: string;
@@ -25,10 +39,11 @@ export interface S3RequestSeen {
 /** Returns the faults that a request meets in practice. */
 export function faultsOf({ method, path, bytes }: S3RequestSeen): readonly S3Fault[] {
   if (method === 'GET') return ['cut', 'lost', 'refused', ...(path.includes('/blobs/') ? (['halved'] as const) : [])];
-  if (method === 'POST') return path.includes('uploadId') ? ['error200', 'cut', 'lost', 'refused'] : ['cut', 'refused'];
+  if (method === 'POST')
+    return path.includes('uploadId') ? ['error200', 'cut', 'lost', 'refused', 'late', 'conflict'] : ['cut', 'refused'];
   if (method !== 'PUT') return ['cut', 'lost', 'repeated', 'refused'];
   if (bytes === 0) return ['cut', 'lost', 'refused', 'error200'];
-  return ['cut', 'lost', 'repeated', 'late', 'refused', 'changed', 'error200'];
+  return ['cut', 'lost', 'repeated', 'late', 'refused', 'conflict', 'changed', 'error200'];
 }
 
 export interface S3Server {
@@ -121,9 +136,11 @@ export async function startS3Server(prefix = 'some/prefix'): Promise<S3Server> {
     if (fault !== undefined) faults.set(fault, (faults.get(fault) ?? 0) + 1);
     if (fault === 'cut') return void response.destroy();
     if (fault === 'refused') return sendError(response, 503, 'SlowDown');
+    if (fault === 'conflict') return sendError(response, 409, 'OperationAborted');
+    if (fault === 'silent') return;
     if (fault === 'error200') return sendError(response, 200, 'InternalError');
     if (fault === 'changed') body = Buffer.concat([body.subarray(0, -1), Buffer.from([(body.at(-1) ?? 0) ^ 1])]);
-    const refused = await refusal(incoming, body);
+    const refused = fault === 'unchecked' ? undefined : await refusal(incoming, body);
     if (refused !== undefined) return sendError(response, ...refused);
     const send = () => sendParts(method, path, headers, body);
     if (fault === 'late') {
@@ -136,8 +153,11 @@ export async function startS3Server(prefix = 'some/prefix'): Promise<S3Server> {
     if (fault === 'repeated') await send();
     if (fault === 'lost') return void response.destroy();
     response.writeHead(found.status, found.headers);
-    if (fault !== 'halved') return void response.end(method === 'HEAD' ? undefined : found.content);
-    response.write(found.content.subarray(0, found.content.length / 2), () => response.destroy());
+    if (fault !== 'halved' && fault !== 'stalled')
+      return void response.end(method === 'HEAD' ? undefined : found.content);
+    response.write(found.content.subarray(0, found.content.length / 2), () => {
+      if (fault === 'halved') response.destroy();
+    });
   }
 
   const proxy = createServer((incoming, response) => {

@@ -12,9 +12,9 @@ import { createS3Client } from '../../storage/s3/s3-client.ts';
 import { createS3Objects } from '../../storage/s3/s3-objects.ts';
 import type { BlobDigest } from '../../stores/files/blob-store.ts';
 import { findOrphans } from '../../stores/files/maintenance/sweep-orphans.ts';
-import type { BackupFacts, CopyDeps } from '../backup/backup.ts';
-import { contentElsewhere, contentInBackup, objectsOfAnotherStore } from '../backup/problems.ts';
 import type { Config } from '../settings/config.ts';
+import type { BackupFacts, CopyDeps } from './backup.ts';
+import { contentElsewhere, contentInBackup, objectsOfAnotherStore } from './problems.ts';
 
 /** The content of a backup that stayed in object storage. */
 export interface RestoredObjects extends Pick<CopyDeps, 'source' | 'copy'> {
