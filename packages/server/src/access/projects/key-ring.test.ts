@@ -21,25 +21,26 @@ test('a failure of every refresh, such as a full disk causes, is logged once a m
   const logger = { warn: (_: object, message: string) => lines.push(message) } as unknown as Logger;
   const ring = await openKeyRing({ repository, clock: systemClock, logger, refreshMs: 1 });
   await failedOften;
-  await ring.close().catch(() => undefined);
+  await ring.close();
   assert.deepEqual(lines, ['keys not refreshed']);
 });
 
+const key = createApiKey();
+const stored: StoredKey = {
+  ...{ id: 'key', projectId: 'project', name: 'key', hash: hashApiKey(key), hint: '', scopes: ['files'] },
+  ...{
+    createdAt: 0,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    makerId: null,
+    replaced: [],
+    collections: null,
+    tools: null,
+  },
+};
+
 test('a load of all keys drops those that no longer exist', async () => {
-  const key = createApiKey();
-  const stored: StoredKey = {
-    ...{ id: 'key', projectId: 'project', name: 'key', hash: hashApiKey(key), hint: '', scopes: ['files'] },
-    ...{
-      createdAt: 0,
-      expiresAt: null,
-      revokedAt: null,
-      lastUsedAt: null,
-      makerId: null,
-      replaced: [],
-      collections: null,
-      tools: null,
-    },
-  };
   let keys = [stored];
   // members that the ring uses
   const repository = {
@@ -52,4 +53,17 @@ test('a load of all keys drops those that no longer exist', async () => {
   await ring.refresh();
   await assert.rejects(ring.authenticate(`Bearer ${key}`), { code: 'APIKEY_VALIDATION_FAILED' });
   await ring.close();
+});
+
+test('the keys are closed although their last uses cannot be stored', async () => {
+  const lines: unknown[] = [];
+  const repository = {
+    changedKeys: async () => ({ number: 1, isWhole: true, keys: [stored] }),
+    touchKeys: () => Promise.reject(new Error('The database cannot be reached.')),
+  } as unknown as ProjectRepository; // members that the ring uses
+  const logger = { warn: (_: object, message: string) => lines.push(message) } as unknown as Logger;
+  const ring = await openKeyRing({ repository, clock: systemClock, logger, refreshMs: 60_000 });
+  await ring.authenticate(`Bearer ${key}`);
+  await ring.close();
+  assert.deepEqual(lines, ['last uses of keys not stored']);
 });

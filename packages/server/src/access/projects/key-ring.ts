@@ -140,7 +140,8 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
       clearInterval(forgetting);
       await nextLoad?.catch(() => undefined);
       await running.catch(() => undefined);
-      await noteUses(1);
+      // A process also stops while the database cannot be reached.
+      await noteUses(1).catch((error: unknown) => logger.warn({ err: error }, 'last uses of keys not stored'));
     },
   };
 }
