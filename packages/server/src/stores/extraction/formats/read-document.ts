@@ -50,15 +50,15 @@ const readers: Readonly<Record<Extension, Reader>> = {
     read: async ({ bytes, onProgress, ocr, password = null }) =>
       (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
   },
-  docx: { ...measured, version: 3, read: async ({ bytes }) => (await import('./docx/read-docx.ts')).readDocx(bytes) },
+  docx: { ...measured, version: 4, read: async ({ bytes }) => (await import('./docx/read-docx.ts')).readDocx(bytes) },
   md: {
     ...measured,
-    version: 2,
+    version: 3,
     read: async ({ bytes, charset }) => (await import('./read-markdown.ts')).readMarkdown(bytes, charset),
   },
   html: {
     ...measured,
-    version: 3,
+    version: 4,
     read: async ({ bytes, charset }) => (await import('./html/read-html.ts')).readHtml(bytes, charset),
   },
   csv: { ...sheet, read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('csv', bytes) },
@@ -94,6 +94,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
     read: async ({ bytes }) => (await import('./rtf/read-rtf.ts')).readRtf(bytes),
   },
   epub: {
+    version: 2,
     becomes:
       'the chapters in reading order, read like `.html`; a chapter without a heading gets its title in the table of contents',
     omits: 'the table of contents (counted), pictures, scripts',

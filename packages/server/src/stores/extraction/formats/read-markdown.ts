@@ -1,4 +1,4 @@
-import { lexer, parser } from 'marked';
+import { Marked, type Tokens } from 'marked';
 import type { Block, Document } from '../document.ts';
 import { decodeText } from '../encoding/decode-text.ts';
 import { createHtmlBlocks } from './html/html-blocks.ts';
@@ -45,13 +45,43 @@ function emphasisSteps(body: string): number {
   return steps + runs ** 2;
 }
 
+const footnote = /^ {0,3}\[\^[^\]\s]{1,200}\]:/;
+/** Lines that begin something else than the text of a paragraph. */
+const otherLine = /^\s*$|^ {0,3}(?:\[\^|#|>|```|~~~|[-*+] |\d{1,9}[.)] )/;
+/** The characters of a paragraph in which a footnote without a blank line before it is found. The parser asks for each paragraph. */
+const nearby = 4_000;
+
+/** GFM: `[^` begins a footnote. The parser would take an address or a word in it for the target of a link, which is not shown. */
+const marked = new Marked({
+  extensions: [
+    {
+      name: 'footnote',
+      level: 'block',
+      start: (source) => /^ {0,3}\[\^/m.exec(source.slice(0, nearby))?.index,
+      tokenizer(source): Tokens.Paragraph | undefined {
+        if (!footnote.test(source)) return undefined;
+        let end = lineEnd(source, 0);
+        while (end < source.length && !otherLine.test(source.slice(end, lineEnd(source, end))))
+          end = lineEnd(source, end);
+        const raw = source.slice(0, end).trimEnd();
+        return { type: 'paragraph', raw, text: raw, tokens: this.lexer.inline(raw) };
+      },
+    },
+  ],
+});
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end + 1;
+}
+
 function readBlocks(body: string): Block[] {
-  const tokens = lexer(body);
+  const tokens = marked.lexer(body);
   const blocks: Block[] = [];
   for (const token of tokens) {
     if (token.type === 'space' || token.type === 'def') continue;
     const reader = createHtmlBlocks();
-    reader.write(parser([token]));
+    reader.write(marked.parser([token]));
     // Appends one by one, because a list may have more items than a call may have arguments.
     for (const block of reader.end().blocks) blocks.push(block);
   }

@@ -3,15 +3,13 @@ import type { Block, BlockKind } from '../../document.ts';
 import { fileDamaged } from '../../extraction-error.ts';
 import { createTableRows, type Spans, type TableRows } from '../../qa/table-rows.ts';
 import { pictureText, withoutRepeatedPictures } from '../picture-text.ts';
+import { type Box, createDisplays, type Displays } from './css-display.ts';
 import { createRegions, type Regions } from './html-regions.ts';
+import { createInlineMarks, type InlineMarks } from './inline-marks.ts';
+import { countItems, createListNumbers, type ListNumbers } from './list-numbers.ts';
 import { type MathElement, mathText } from './math-text.ts';
+import { createOmittedElements, type OmittedElements } from './omitted-elements.ts';
 
-/** Elements whose content is not part of the text. */
-const dropped = new Set(
-  'script style noscript template title svg iframe object canvas audio video select datalist'.split(' '),
-);
-/** Of these, the elements whose text a browser shows, or shows instead of the element. */
-const embedded = new Set('noscript svg iframe object canvas audio video select datalist'.split(' '));
 const breaking = new Set(
   `html body main article section header footer aside address blockquote center details dialog dd div dl dt fieldset
   figcaption figure form hgroup hr legend menu nav p search summary caption thead tbody tfoot`.split(/\s+/),
@@ -43,51 +41,51 @@ interface Reading {
   text: string[];
   /** The block of the current text. */
   open: { readonly kind: BlockKind; readonly level: number };
-  /** The nesting depth within a dropped element, and the reason. */
-  skipped: number;
-  skippedFor: 'none' | 'hidden' | 'embedded' | 'title' | 'other';
-  title: string;
-  hidden: number;
-  embedded: number;
+  readonly omitted: OmittedElements;
   preformatted: number;
-  /** The number of the next item of each open list; null in one without numbers. */
-  readonly lists: Array<number | null>;
+  readonly lists: ListNumbers;
+  readonly marks: InlineMarks;
+  readonly displays: Displays;
   /** The open elements of a formula, from the outermost. */
   readonly math: MathElement[];
   /** The text alternative of the last formula, which a picture of it repeats. */
   formula: string;
-  /** For each open link within the page, the number of pieces of text before it; -1 for other links. */
-  readonly links: number[];
+  /** For each open element, how it and its children are separated from other text. */
+  readonly boxes: Box[];
+  /** Counts the items of the list that opens with the current tag. */
+  countItems: () => number;
 }
 
 export function createHtmlBlocks(): HtmlBlocks {
+  const displays = createDisplays();
   const reading: Reading = {
     regions: createRegions(),
     table: createTableRows(),
     text: [],
     open: paragraph,
-    skipped: 0,
-    skippedFor: 'none',
-    title: '',
-    hidden: 0,
-    embedded: 0,
+    omitted: createOmittedElements(displays.learn),
     preformatted: 0,
-    lists: [],
+    lists: createListNumbers(),
+    marks: createInlineMarks(),
+    displays,
+    boxes: [],
     math: [],
     formula: '',
-    links: [],
+    countItems: () => countItems(piece, parser.endIndex + 1 - read),
   };
   let depth = 0;
+  let [piece, read] = ['', 0];
   const parser = new Parser({
     onopentag: (name, attributes) => {
       depth += 1;
       if (depth > deepest) throw fileDamaged('HTML', `its elements are nested deeper than ${deepest}`);
       // Programs hide a formula behind a picture of it.
-      if (reading.math.length > 0 || (name === 'math' && (reading.skipped === 0 || reading.skippedFor === 'hidden')))
+      const { omitted } = reading;
+      if (reading.math.length > 0 || (name === 'math' && (!omitted.isOpen() || omitted.isHidden())))
         openMath(reading, name, attributes);
-      else if (reading.skipped > 0) reading.skipped += 1;
-      else if (dropped.has(name) || isHidden(attributes)) skip(reading, name);
-      else {
+      else if (omitted.isOpen()) omitted.open(name, attributes);
+      else if (!omitted.begin(name, attributes)) {
+        openBox(reading, name, attributes);
         openTag(reading, name, attributes);
         reading.regions.enter(name, attributes);
       }
@@ -95,43 +93,50 @@ export function createHtmlBlocks(): HtmlBlocks {
     onclosetag: (name) => {
       depth -= 1;
       if (reading.math.length > 0) closeMath(reading);
-      else if (reading.skipped > 0) closeSkipped(reading);
+      else if (reading.omitted.isOpen()) takeValue(reading, reading.omitted.close());
       else {
         closeTag(reading, name);
+        separate(reading, reading.boxes.pop());
         reading.regions.leave();
       }
     },
-    ontext: (piece) => {
-      if (reading.math.length > 0) reading.math.at(-1)?.children.push(piece);
-      else if (reading.skipped > 0) takeSkipped(reading, piece);
-      else takeShown(reading, piece);
+    ontext: (text) => {
+      if (reading.math.length > 0) reading.math.at(-1)?.children.push(text);
+      else if (reading.omitted.isOpen()) reading.omitted.take(text);
+      else takeShown(reading, text);
     },
   });
   return {
-    write: (html) => parser.write(html),
+    write: (html) => {
+      read += piece.length;
+      piece = html;
+      parser.write(html);
+    },
     end: () => {
       parser.end();
       while (reading.table.isOpen()) closeTable(reading);
       endBlock(reading);
+      const { title, ...characters } = reading.omitted.counts();
       const { blocks, dropped: boilerplate } = reading.regions.content();
       return {
         blocks: withoutRepeatedPictures(blocks),
-        title: tidy(reading.title),
-        dropped: { hidden: reading.hidden, embedded: reading.embedded, boilerplate },
+        title: tidy(title),
+        dropped: { ...characters, boilerplate },
       };
     },
   };
 }
 
-function skip(reading: Reading, name: string): void {
-  reading.skipped = 1;
-  reading.skippedFor = embedded.has(name) ? 'embedded' : dropped.has(name) ? 'other' : 'hidden';
-  if (name === 'title' && reading.title === '') reading.skippedFor = 'title';
+function openBox(reading: Reading, name: string, attributes: Record<string, string>): void {
+  if (reading.boxes.at(-1)?.hasSeparateChildren === true) reading.text.push(' ');
+  const box = reading.displays.of(name, attributes);
+  separate(reading, box);
+  reading.boxes.push(box);
 }
 
-function closeSkipped(reading: Reading): void {
-  reading.skipped -= 1;
-  if (reading.skipped === 0) reading.skippedFor = 'none';
+function separate(reading: Reading, box: Box | undefined): void {
+  if (box?.own === 'paragraph') endBlock(reading);
+  else if (box?.own === 'blank') reading.text.push(' ');
 }
 
 function openMath(reading: Reading, name: string, attributes: Record<string, string>): void {
@@ -147,32 +152,28 @@ function closeMath(reading: Reading): void {
   reading.formula = element.attributes.alttext ?? '';
 }
 
-function takeSkipped(reading: Reading, piece: string): void {
-  if (reading.skippedFor === 'title' && reading.skipped === 1) reading.title += piece;
-  else if (reading.skippedFor === 'hidden') reading.hidden += piece.trim().length;
-  else if (reading.skippedFor === 'embedded') reading.embedded += piece.trim().length;
-}
-
 function takeShown(reading: Reading, piece: string): void {
-  reading.text.push(reading.preformatted > 0 ? piece : piece.replace(/[ \t\n\r\f]+/g, ' '));
+  reading.marks.add(reading.preformatted > 0 ? piece : piece.replace(/[ \t\n\r\f]+/g, ' '), reading.text);
   reading.regions.text(piece);
 }
 
 function openTag(reading: Reading, name: string, attributes: Record<string, string>): void {
   const level = headings.get(name);
   if (level !== undefined) startBlock(reading, 'heading', level);
-  else if (name === 'li') startItem(reading);
-  else if (name === 'ol' || name === 'ul') openList(reading, name, attributes);
-  else if (name === 'pre') {
+  else if (name === 'li') startItem(reading, attributes);
+  else if (name === 'ol' || name === 'ul') {
+    endBlock(reading);
+    reading.lists.open(name, attributes, reading.countItems);
+  } else if (name === 'pre') {
     startBlock(reading, 'code');
     reading.preformatted += 1;
   } else if (name === 'br') reading.text.push('\n');
   else if (name === 'img') takePicture(reading, attributes);
   else if (name === 'input') takeField(reading, attributes);
-  else if (name === 'a') reading.links.push(attributes.href?.startsWith('#') === true ? reading.text.length : -1);
   else if (name === 'table') openTable(reading);
   else if (tableParts.has(name)) openTablePart(reading, name, attributes);
   else if (breaking.has(name)) endBlock(reading);
+  else reading.marks.open(name, attributes, reading.text);
 }
 
 function takePicture(reading: Reading, { alt = '' }: Record<string, string>): void {
@@ -180,34 +181,32 @@ function takePicture(reading: Reading, { alt = '' }: Record<string, string>): vo
   const text = pictureText(alt);
   takeShown(reading, text);
   // The description of a button, or the name of a file.
-  if (text === '') reading.embedded += alt.trim().length;
+  if (text === '') reading.omitted.addEmbedded(alt);
 }
 
-/** A value that a field shows. Hidden fields, and buttons, whose value is their name, are no text of the page. */
-function takeField(reading: Reading, { type = 'text', value = '' }: Record<string, string>): void {
-  if (/^(?:text|search|email|tel|url|number|date)$/i.test(type)) reading.embedded += value.trim().length;
+function takeValue(reading: Reading, value: string): void {
+  if (value !== '') takeShown(reading, ` ${value} `);
 }
 
-const permalinks = new Set(['¶', '§', '#', '🔗', '\uf0c1']);
-
-/** The sign that links to a heading is not a part of it. */
-function closeLink(reading: Reading): void {
-  const from = reading.links.pop() ?? -1;
-  if (from !== -1 && permalinks.has(reading.text.slice(from).join('').trim())) reading.text.length = from;
+/** Buttons and hidden fields are no text of the page, and the words of a search box are no content. */
+function takeField(reading: Reading, { type = 'text', value = '', ...attributes }: Record<string, string>): void {
+  if (/^(?:checkbox|radio)$/i.test(type)) reading.text.push(attributes.checked === undefined ? ' [ ] ' : ' [x] ');
+  else if (/^(?:text|email|tel|url|number|date)$/i.test(type)) takeValue(reading, value);
+  else if (/^search$/i.test(type)) reading.omitted.addEmbedded(value);
 }
 
 function closeTag(reading: Reading, name: string): void {
-  if (name === 'a') closeLink(reading);
-  else if (name === 'table') closeTable(reading);
+  if (name === 'table') closeTable(reading);
   else if (tableParts.has(name)) closeTablePart(reading, name);
   else if (name === 'ol' || name === 'ul') {
     endBlock(reading);
-    reading.lists.pop();
+    reading.lists.close();
   } else if (headings.has(name) || name === 'li' || name === 'pre') {
     endBlock(reading);
     if (name === 'pre') reading.preformatted = Math.max(0, reading.preformatted - 1);
     reading.open = paragraph;
   } else if (breaking.has(name)) endBlock(reading);
+  else reading.marks.close(name, reading.text);
 }
 
 function startBlock(reading: Reading, kind: BlockKind, level = 0): void {
@@ -215,18 +214,10 @@ function startBlock(reading: Reading, kind: BlockKind, level = 0): void {
   reading.open = { kind, level };
 }
 
-function openList(reading: Reading, name: string, attributes: Record<string, string>): void {
-  endBlock(reading);
-  const start = Number.parseInt(attributes.start ?? '1', 10);
-  reading.lists.push(name === 'ol' ? (Number.isNaN(start) ? 1 : start) : null);
-}
-
 /** The number of an item is part of its text, because other text refers to it. */
-function startItem(reading: Reading): void {
+function startItem(reading: Reading, attributes: Record<string, string>): void {
   startBlock(reading, 'list_item');
-  const number = reading.lists.at(-1) ?? null;
-  reading.text.push(number === null ? '- ' : `${number}. `);
-  if (number !== null) reading.lists[reading.lists.length - 1] = number + 1;
+  reading.text.push(reading.lists.item(attributes));
 }
 
 /** Ends the current block. Within a table, the text is only a part of its cell. */
@@ -238,10 +229,13 @@ function endBlock(reading: Reading): void {
   }
   const read = takeText(reading);
   const text = kind === 'code' ? read.replace(/^\n/, '').trimEnd() : tidy(read);
-  if (text === '' || text === '-') return;
+  if (text === '' || isOnlyMarks.test(text)) return;
   reading.regions.emit(kind === 'heading' ? { kind, text, level } : { kind, text });
   if (kind === 'heading') reading.open = paragraph;
 }
+
+/** The label of an item and boxes to check, without a text. */
+const isOnlyMarks = /^-?(?: ?\[[ x]\])*$/;
 
 function openTable(reading: Reading): void {
   if (!reading.table.isOpen()) endBlock(reading);
@@ -278,13 +272,8 @@ function closeTable(reading: Reading): void {
 function takeText(reading: Reading): string {
   const text = reading.text.join('');
   reading.text = [];
+  reading.marks.endBlock();
   return text;
-}
-
-function isHidden(attributes: Record<string, string>): boolean {
-  // KaTeX shows a formula in pieces, beside the MathML that is read.
-  if (attributes.hidden !== undefined || attributes.class === 'katex-html') return true;
-  return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
 }
 
 /** Collapses blanks; the line breaks of `<br>` stay. */

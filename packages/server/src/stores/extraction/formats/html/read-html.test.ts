@@ -114,9 +114,9 @@ test('the title of the page is reported, and hidden text is counted', () => {
   assert.equal(facts.dropped?.hidden, 'secret'.length);
 });
 
-test('descriptions of few words and the values of fields are counted', () => {
+test('descriptions of few words and the words of a search box are counted', () => {
   const page =
-    '<p>Text <img alt="Wiring diagram"><img alt="a map of the old town"><input value="filled"><input type=hidden value=x></p>';
+    '<p>Text <img alt="Wiring diagram"><img alt="a map of the old town"><input type=search value="filled"><input type=hidden value=x></p>';
   const { blocks, facts } = readHtml(Buffer.from(page));
   assert.equal(blocks[0]?.text, 'Text [a map of the old town]');
   assert.equal(facts.dropped?.embedded, 'Wiring diagram'.length + 'filled'.length);

@@ -1,0 +1,77 @@
+/** Elements whose content is not part of the text. */
+const dropped = new Set(
+  'script style noscript template title rp svg iframe object canvas audio video select datalist'.split(' '),
+);
+/** Of these, the elements whose text a browser shows, or shows instead of the element. */
+const embedded = new Set('noscript svg iframe object canvas audio video select datalist'.split(' '));
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** The element that is not part of the text, and what is counted or kept of it. */
+export interface OmittedElements {
+  /** Begins such an element. @returns whether it is one */
+  begin(name: string, attributes: Attributes): boolean;
+  isOpen(): boolean;
+  isHidden(): boolean;
+  open(name: string, attributes: Attributes): void;
+  take(piece: string): void;
+  /** @returns text that belongs to the page: the selected options of a choice */
+  close(): string;
+  /** Counts characters that a browser shows in another form. */
+  addEmbedded(text: string): void;
+  /** The title in the head, and the number of characters that are not part of the text. */
+  counts(): { readonly title: string; readonly hidden: number; readonly embedded: number };
+}
+
+/** @param onStyle receives the text of style sheets */
+export function createOmittedElements(onStyle: (css: string) => void): OmittedElements {
+  let depth = 0;
+  let reason: 'none' | 'hidden' | 'embedded' | 'title' | 'style' | 'other' = 'none';
+  let title = '';
+  const characters = { hidden: 0, embedded: 0 };
+  let chosen: string[] = [];
+  let isChosen = false;
+  return {
+    begin: (name, attributes) => {
+      if (dropped.has(name)) reason = embedded.has(name) ? 'embedded' : 'other';
+      else if (isHidden(attributes)) reason = 'hidden';
+      else return false;
+      depth = 1;
+      if (name === 'style' || (name === 'title' && title === '')) reason = name;
+      return true;
+    },
+    isOpen: () => depth > 0,
+    isHidden: () => reason === 'hidden',
+    open: (name, attributes) => {
+      depth += 1;
+      if (name !== 'option') return;
+      isChosen = reason === 'embedded' && attributes.selected !== undefined;
+      if (isChosen) chosen.push('');
+    },
+    take: (piece) => {
+      if (isChosen) chosen.push(`${chosen.pop() ?? ''}${piece}`);
+      else if (reason === 'title' && depth === 1) title += piece;
+      else if (reason === 'style') onStyle(piece);
+      else if (reason === 'hidden' || reason === 'embedded') characters[reason] += piece.trim().length;
+    },
+    close: () => {
+      depth -= 1;
+      isChosen = false;
+      if (depth > 0) return '';
+      reason = 'none';
+      const text = chosen.map((each) => each.trim()).join(', ');
+      chosen = [];
+      return text;
+    },
+    addEmbedded: (text) => {
+      characters.embedded += text.trim().length;
+    },
+    counts: () => ({ title, ...characters }),
+  };
+}
+
+function isHidden(attributes: Attributes): boolean {
+  // KaTeX shows a formula in pieces, beside the MathML that is read.
+  if (attributes.hidden !== undefined || attributes.class === 'katex-html') return true;
+  return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
+}
