@@ -1,7 +1,7 @@
 import type { Block } from '../../document.ts';
-import { createLine, readInline } from './inline.ts';
+import { createLine, drop, readInline } from './inline.ts';
 import { deepestStory, type Reader, tableBlock } from './reader.ts';
-import { childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
+import { alternativesOf, childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
 
 /** Reads the blocks of one story (the body, a note, a cell), one element after the other. */
 export interface Story {
@@ -31,7 +31,7 @@ export function createStory(reader: Reader): Story {
     else if (name === 'w:tbl') for (const block of readTable(reader, element)) blocks.push(block);
     else if (name === 'w:sdt') takeAll(childOf(element, 'w:sdtContent'));
     else if (name === 'mc:AlternateContent') {
-      takeAll(childOf(element, 'mc:Choice') ?? childOf(element, 'mc:Fallback'));
+      takeAll(alternativesOf(element)[0]);
     } else if (wrappers.has(name)) takeAll(element);
     else if (name === 'w:altChunk' || name === 'w:subDoc') {
       reader.warnings.add('Another document that is embedded in this one was not read.');
@@ -63,7 +63,7 @@ function readParagraph(
   carried: string,
 ): { block: Block; after: readonly Block[]; goesOn: boolean } {
   const properties = childOf(element, 'w:pPr');
-  const line = createLine();
+  const line = createLine(reader.styles.paragraphLook(properties));
   readInline(reader, line, { ...element, name: '' });
   const own = line.text
     .split('\n')
@@ -96,6 +96,7 @@ function isDropCap(properties: XmlElement | undefined): boolean {
 }
 
 function toBlock(reader: Reader, properties: XmlElement | undefined, text: string): Block {
+  if (text === '' && reader.styles.isMarkHidden(properties)) return { kind: 'paragraph', text };
   const level = reader.styles.headingLevel(properties);
   const list = reader.styles.numbering(properties);
   // The numbering advances even when the paragraph does not show its number.
@@ -117,7 +118,7 @@ export function readTable(reader: Reader, table: XmlElement): Block[] {
     return [];
   }
   reader.depth += 1;
-  const elements = rowsOf(table).map((row) => ({ row, cells: cellsOf(row) }));
+  const elements = rowsOf(reader, table).map((row) => ({ row, cells: cellsOf(row) }));
   const rows = elements.map(({ cells }) => cells.map((cell) => readStory(reader, childrenOf(cell))));
   reader.depth -= 1;
   const [only] = rows;
@@ -140,9 +141,14 @@ function textOfCell(blocks: readonly Block[]): string {
   return blocks.map((block) => block.text).join(' ');
 }
 
-/** Rows and cells may be wrapped in content controls. Deleted rows are omitted. */
-function rowsOf(table: XmlElement): XmlElement[] {
-  return unwrapped(table, 'w:tr').filter((row) => !isOn(childOf(row, 'w:trPr'), 'w:del'));
+/** Rows and cells may be wrapped in content controls. Deleted and hidden rows are omitted. */
+function rowsOf(reader: Reader, table: XmlElement): XmlElement[] {
+  return unwrapped(table, 'w:tr').filter((row) => {
+    const properties = childOf(row, 'w:trPr');
+    const isHidden = isOn(properties, 'w:hidden');
+    if (isHidden) drop(reader, 'hidden', row);
+    return !isHidden && !isOn(properties, 'w:del');
+  });
 }
 
 /** A cell that continues from the row above is empty. */

@@ -1,9 +1,12 @@
 import type { Block } from '../../document.ts';
 import { pictureText } from '../picture-text.ts';
+import { raisedText, struckText } from '../raised-text.ts';
 import { chartRows, chartTitle } from './chart.ts';
 import { toLatex } from './math.ts';
 import { deepestStory, type NoteKind, type Reader, tableBlock } from './reader.ts';
-import { childOf, childrenOf, findAll, isOn, textOf, valOf, type XmlElement } from './xml-tree.ts';
+import { type Look, plainLook } from './styles.ts';
+import { symbolText } from './symbols.ts';
+import { alternativesOf, childOf, childrenOf, findAll, isOn, textOf, valOf, type XmlElement } from './xml-tree.ts';
 
 /** The text of a paragraph while it is read. */
 export interface Line {
@@ -14,10 +17,24 @@ export interface Line {
   readonly fields: Array<'code' | 'result'>;
   /** The number of characters of `text`, and of blocks of `after`, that describe pictures. */
   described: number;
+  /** How the styles of the paragraph let text look. */
+  readonly look: Look;
+  /** The end of the text, if the last run is written with marks: raised or struck text may be several runs. */
+  marked: Marked | undefined;
+  /** The last characters of the text. */
+  tail: string;
 }
 
-export function createLine(): Line {
-  return { text: '', after: [], fields: [], described: 0 };
+interface Marked {
+  readonly look: Look;
+  readonly before: string;
+  readonly tail: string;
+  readonly piece: string;
+  readonly end: number;
+}
+
+export function createLine(look: Look = plainLook): Line {
+  return { text: '', after: [], fields: [], described: 0, look, marked: undefined, tail: '' };
 }
 
 /** Adds the visible text of an element within a paragraph. Tracked changes count as accepted. */
@@ -88,11 +105,41 @@ function isShown(line: Line): boolean {
 
 function readRun(reader: Reader, line: Line, element: XmlElement): void {
   const properties = childOf(element, 'w:rPr');
-  if (isOn(properties, 'w:vanish')) drop(reader, 'hidden', element);
-  else readChildren(reader, line, element);
+  const look = reader.styles.look(properties, line.look);
+  if (look.hidden) {
+    drop(reader, 'hidden', element);
+    return;
+  }
+  const before = line.text;
+  line.text = '';
+  readChildren(reader, line, element);
+  const piece = line.text;
+  line.text = before;
+  if (look.raised || look.struck) addMarked(line, piece, look);
+  else addPiece(line, piece);
 }
 
-function drop(reader: Reader, reason: keyof Reader['dropped'], element: XmlElement): void {
+function addPiece(line: Line, piece: string): void {
+  line.text += piece;
+  line.tail = (line.tail + piece.slice(-tailLength)).slice(-tailLength);
+}
+const tailLength = 8;
+
+function addMarked(line: Line, piece: string, look: Look): void {
+  if (piece === '') return;
+  const { marked } = line;
+  const goesOn =
+    marked?.end === line.text.length && marked.look.raised === look.raised && marked.look.struck === look.struck;
+  const start = goesOn ? marked : { before: line.text, tail: line.tail, piece: '' };
+  const whole = start.piece + piece;
+  const raised = look.raised ? raisedText(start.tail, whole) : whole;
+  line.text = start.before;
+  line.tail = start.tail;
+  addPiece(line, look.struck ? struckText(raised) : raised);
+  line.marked = { look, before: start.before, tail: start.tail, piece: whole, end: line.text.length };
+}
+
+export function drop(reader: Reader, reason: keyof Reader['dropped'], element: XmlElement): void {
   for (const name of ['w:t', 'w:delText']) {
     for (const text of findAll(element, name)) reader.dropped[reason] += textOf(text).length;
   }
@@ -100,16 +147,30 @@ function drop(reader: Reader, reason: keyof Reader['dropped'], element: XmlEleme
 
 function turnField(line: Line, element: XmlElement): void {
   const turn = element.attributes.fldCharType;
-  if (turn === 'begin') line.fields.push('code');
-  else if (turn === 'end') line.fields.pop();
+  if (turn === 'begin') {
+    if (isShown(line)) line.text += valueOfField(childOf(element, 'w:ffData'));
+    line.fields.push('code');
+  } else if (turn === 'end') line.fields.pop();
   else if (turn === 'separate' && line.fields.length > 0) line.fields[line.fields.length - 1] = 'result';
+}
+
+/** A box to check and a choice have no result in the text. Without a value, the field shows its default. */
+function valueOfField(data: XmlElement | undefined): string {
+  const box = childOf(data, 'w:checkBox');
+  if (box !== undefined) {
+    const state = childOf(box, 'w:checked') === undefined ? 'w:default' : 'w:checked';
+    return isOn(box, state) ? '[x]' : '[ ]';
+  }
+  const list = childOf(data, 'w:ddList');
+  const chosen = Number(valOf(list, 'w:result') ?? valOf(list, 'w:default') ?? 0);
+  return childrenOf(list, 'w:listEntry')[chosen]?.attributes.val ?? '';
 }
 
 /** A check box becomes text, so that a question can refer to it. */
 function readControl(reader: Reader, line: Line, element: XmlElement): void {
   const box = childOf(childOf(element, 'w:sdtPr'), 'w14:checkbox');
   if (box === undefined) readChildren(reader, line, childOf(element, 'w:sdtContent'));
-  else if (isShown(line)) line.text += valOf(box, 'w14:checked') === '1' ? '[x]' : '[ ]';
+  else if (isShown(line)) line.text += isOn(box, 'w14:checked') ? '[x]' : '[ ]';
 }
 
 /** The pronunciation follows the characters, in brackets. */
@@ -134,7 +195,7 @@ function readNote(reader: Reader, line: Line, note: { kind: NoteKind; element: X
 /** Alternatives for newer and older programs have the same content, so only one that has text is read. */
 function readAlternative(reader: Reader, line: Line, element: XmlElement): void {
   const contentOf = () => line.text.length - line.described + line.after.length;
-  for (const choice of [...childrenOf(element, 'mc:Choice'), ...childrenOf(element, 'mc:Fallback')]) {
+  for (const choice of alternativesOf(element)) {
     const before = contentOf();
     readChildren(reader, line, choice);
     if (contentOf() > before) return;
@@ -189,54 +250,4 @@ function hang(reader: Reader, line: Line, read: () => readonly Block[]): void {
   reader.depth += 1;
   for (const block of read()) line.after.push(block);
   reader.depth -= 1;
-}
-
-/** Maps the private characters of symbol fonts to the equal Unicode characters. */
-const symbolLetters = 'αβχδεφγηιϕκλμνοπθρστυϖωξψζ';
-const symbolCapitals = 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ';
-const symbolSigns = new Map([
-  [0xa3, '≤'],
-  [0xa5, '∞'],
-  [0xae, '→'],
-  [0xb0, '°'],
-  [0xb1, '±'],
-  [0xb3, '≥'],
-  [0xb4, '×'],
-  [0xb7, '•'],
-  [0xb8, '÷'],
-  [0xb9, '≠'],
-  [0xba, '≡'],
-  [0xbb, '≈'],
-  [0xce, '∈'],
-  [0xd6, '√'],
-  [0xde, '⇒'],
-  [0xe5, '∑'],
-  [0xf2, '∫'],
-]);
-const wingdings = new Map([
-  [0x6f, '☐'],
-  [0x71, '❑'],
-  [0x76, '❖'],
-  [0x78, '☒'],
-  [0xa7, '▪'],
-  [0xa8, '☐'],
-  [0xd8, '➢'],
-  [0xe0, '→'],
-  [0xfb, '✗'],
-  [0xfc, '✓'],
-  [0xfd, '☒'],
-  [0xfe, '☑'],
-]);
-
-/** `code` as in the file: often moved to the private area at F000. Empty when there is no such character. */
-function symbolText(font: string, code: number): string {
-  const at = code >= 0xf000 && code <= 0xf0ff ? code - 0xf000 : code;
-  if (/^wingdings/i.test(font)) return wingdings.get(at) ?? '';
-  if (/^symbol/i.test(font)) {
-    if (at >= 0x61 && at <= 0x7a) return symbolLetters.charAt(at - 0x61);
-    if (at >= 0x41 && at <= 0x5a) return symbolCapitals.charAt(at - 0x41);
-    return symbolSigns.get(at) ?? (at >= 0x20 && at < 0x7f ? String.fromCharCode(at) : '');
-  }
-  const isPrivate = code >= 0xe000 && code <= 0xf8ff;
-  return isPrivate || Number.isNaN(code) || code > 0x10ffff ? '' : String.fromCodePoint(code);
 }

@@ -1,6 +1,6 @@
-import { toLetters, toRoman } from '../numerals.ts';
+import { numeralOf } from './numerals.ts';
 import type { Styles } from './styles.ts';
-import { childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
+import { alternativesOf, childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
 
 /** Counts the items of lists. */
 export interface Numbering {
@@ -11,6 +11,8 @@ export interface Numbering {
 interface Level {
   readonly start: number;
   readonly format: string;
+  /** The digits of the format `custom`, such as `001`. */
+  readonly digits: number;
   /** `%1` stands for the number of the first level. */
   readonly text: string;
   readonly legal: boolean;
@@ -56,7 +58,8 @@ function label(list: List, counts: ReadonlyArray<number | undefined>, level: Lev
       const index = Number(digit) - 1;
       const other = list.levels.get(index);
       const format = level.legal ? 'decimal' : (other?.format ?? 'decimal');
-      return (numerals[format] ?? String)(counts[index] ?? other?.start ?? 1);
+      const numeral = numeralOf(format, counts[index] ?? other?.start ?? 1);
+      return format === 'custom' ? numeral.padStart(other?.digits ?? 1, '0') : numeral;
     })
     .trim();
 }
@@ -106,20 +109,13 @@ function readLevels(definition: XmlElement | undefined): Map<number, Level> {
 
 function readLevel(element: XmlElement): Level {
   const start = Number.parseInt(valOf(element, 'w:start') ?? '', 10);
+  const holders = [element, ...alternativesOf(childOf(element, 'mc:AlternateContent'))];
+  const format = holders.flatMap((holder) => childrenOf(holder, 'w:numFmt'))[0]?.attributes;
   return {
     start: Number.isNaN(start) ? 1 : start,
-    format: valOf(element, 'w:numFmt') ?? 'decimal',
+    format: format?.val ?? 'decimal',
+    digits: /^0*[1-9](?=,)/.exec(format?.format ?? '')?.[0].length ?? 1,
     text: valOf(element, 'w:lvlText') ?? '',
     legal: isOn(element, 'w:isLgl'),
   };
 }
-
-/** Numbers of other formats are decimal. */
-const numerals: Readonly<Record<string, (value: number) => string>> = {
-  none: () => '',
-  lowerLetter: toLetters,
-  upperLetter: (value) => toLetters(value).toUpperCase(),
-  lowerRoman: toRoman,
-  upperRoman: (value) => toRoman(value).toUpperCase(),
-  decimalZero: (value) => String(value).padStart(2, '0'),
-};

@@ -1,4 +1,4 @@
-import { childOf, childrenOf, valOf, type XmlElement } from './xml-tree.ts';
+import { childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
 
 export interface NumberingReference {
   readonly id: string | undefined;
@@ -11,11 +11,26 @@ export interface Styles {
   headingLevel(properties: XmlElement | undefined): number | undefined;
   /** The list of a paragraph, from the paragraph or its style; undefined without a list. */
   numbering(properties: XmlElement | undefined): { readonly id: string; readonly level: number } | undefined;
+  /** How the styles of a paragraph let its text look. */
+  paragraphLook(properties: XmlElement | undefined): Look;
+  /** Returns how a run looks. @param paragraph the look of its paragraph */
+  look(properties: XmlElement | undefined, paragraph: Look): Look;
+  isMarkHidden(paragraphProperties: XmlElement | undefined): boolean;
   /** The list that a list style stands for. */
   numberingOfStyle(style: string): string | undefined;
 }
 
+/** What decides whether and how text is shown. */
+export interface Look {
+  readonly hidden: boolean;
+  readonly struck: boolean;
+  readonly raised: boolean;
+}
+export const plainLook: Look = { hidden: false, struck: false, raised: false };
+type OwnLook = { readonly [name in keyof Look]: boolean | undefined };
+
 interface Style {
+  readonly own: OwnLook;
   readonly name: string;
   readonly basedOn: string | undefined;
   readonly outline: number | undefined;
@@ -44,7 +59,36 @@ export function readStyles(part: XmlElement | undefined): Styles {
     }
   }
 
+  const defaults = childOf(childOf(childOf(childOf(part, 'w:styles'), 'w:docDefaults'), 'w:rPrDefault'), 'w:rPr');
+  const usual = withLook(plainLook, ownLook(defaults));
+  const looks = new Map<string, OwnLook>();
+
+  function lookOfStyle(id: string): OwnLook {
+    const known = looks.get(id);
+    if (known !== undefined) return known;
+    const own = [...chain(id)].map((style) => style.own);
+    const first = (name: keyof Look) => own.find((look) => look[name] !== undefined)?.[name];
+    const look = { hidden: first('hidden'), struck: first('struck'), raised: first('raised') };
+    looks.set(id, look);
+    return look;
+  }
+
+  function paragraphLook(properties: XmlElement | undefined): Look {
+    const id = valOf(properties, 'w:pStyle') ?? standard;
+    return id === undefined ? usual : withLook(usual, lookOfStyle(id));
+  }
+
+  function look(properties: XmlElement | undefined, paragraph: Look): Look {
+    if (properties === undefined) return paragraph;
+    const id = valOf(properties, 'w:rStyle');
+    const styled = id === undefined ? paragraph : toggled(paragraph, lookOfStyle(id));
+    return withLook(styled, ownLook(properties));
+  }
+
   return {
+    paragraphLook,
+    look,
+    isMarkHidden: (properties) => look(childOf(properties, 'w:rPr'), paragraphLook(properties)).hidden,
     headingLevel: (properties) => {
       const own = toLevel(valOf(properties, 'w:outlineLvl'));
       if (own !== undefined) return own > 9 ? undefined : Math.min(own, 6);
@@ -70,12 +114,41 @@ export function readStyles(part: XmlElement | undefined): Styles {
 function readStyle(element: XmlElement): Style {
   const properties = childOf(element, 'w:pPr');
   return {
+    own: ownLook(childOf(element, 'w:rPr')),
     name: valOf(element, 'w:name') ?? '',
     basedOn: valOf(element, 'w:basedOn'),
     outline: toLevel(valOf(properties, 'w:outlineLvl')),
     numbering: readNumbering(properties),
   };
 }
+
+function withLook(look: Look, own: OwnLook): Look {
+  const { hidden = look.hidden, struck = look.struck, raised = look.raised } = own;
+  return { hidden, struck, raised };
+}
+
+/** A property that the styles of the paragraph and of the run both set is off (ECMA-376 17.7.3). */
+function toggled(look: Look, { hidden, struck, raised = look.raised }: OwnLook): Look {
+  return { hidden: look.hidden !== (hidden ?? false), struck: look.struck !== (struck ?? false), raised };
+}
+
+function ownLook(properties: XmlElement | undefined): OwnLook {
+  if (properties === undefined) return nothingOwn;
+  const align = valOf(properties, 'w:vertAlign');
+  const lift = Number(valOf(properties, 'w:position'));
+  const isSet = (name: string) => childOf(properties, name) !== undefined;
+  return {
+    hidden: isSet('w:vanish') ? isOn(properties, 'w:vanish') : undefined,
+    struck:
+      isSet('w:strike') || isSet('w:dstrike')
+        ? isOn(properties, 'w:strike') || isOn(properties, 'w:dstrike')
+        : undefined,
+    raised: align === undefined ? (lift >= leastLift ? true : undefined) : align === 'superscript',
+  };
+}
+const nothingOwn: OwnLook = { hidden: undefined, struck: undefined, raised: undefined };
+/** Half points. */
+const leastLift = 4;
 
 function readNumbering(properties: XmlElement | undefined): NumberingReference {
   const reference = childOf(properties, 'w:numPr');

@@ -34,6 +34,9 @@ const namespaces: ReadonlyArray<readonly [RegExp, string]> = [
   [/^http:\/\/www\.w3\.org\/1998\/Math\/MathML$/, ''],
 ];
 
+/** Namespaces of extensions, of which at least the text is read. */
+const extensions = /^(?:http:\/\/schemas\.(?:microsoft\.com\/office|openxmlformats\.org)\/|urn:schemas-microsoft-com:)/;
+
 const deepest = 500;
 const pieceBytes = 2 ** 18;
 
@@ -130,8 +133,10 @@ export function textOf(element: XmlElement): string {
 function learn(prefixes: Map<string, string>, attributes: Record<string, string>): void {
   for (const [name, uri] of Object.entries(attributes)) {
     if (!name.startsWith('xmlns')) continue;
+    const prefix = name.slice(6);
     const known = namespaces.find(([pattern]) => pattern.test(uri));
-    if (known !== undefined) prefixes.set(name.slice(6), known[1]);
+    if (known !== undefined) prefixes.set(prefix, known[1]);
+    else if (extensions.test(uri)) prefixes.set(prefix, prefix);
   }
 }
 
@@ -147,9 +152,24 @@ function withUsual(prefixes: Map<string, string>, attributes: Record<string, str
   for (const [name, value] of Object.entries(attributes)) {
     // An attribute without a prefix has no namespace.
     const full = name.includes(':') ? usual(prefixes, name) : name;
-    renamed[full.replace(/^(?:w|m|w14):/, '')] = value;
+    const isNeed = name === 'Requires';
+    renamed[full.replace(/^(?:w|m|w14):/, '')] = isNeed ? unknownOf(prefixes, value) : value;
   }
   return renamed;
+}
+
+/** Returns the prefixes that stand for no known namespace. */
+function unknownOf(prefixes: Map<string, string>, names: string): string {
+  return names
+    .split(/\s+/)
+    .filter((name) => name !== '' && !prefixes.has(name))
+    .join(' ');
+}
+
+/** Returns the alternatives of the same content in order; those that need an unknown namespace are left out (ECMA-376 part 3). */
+export function alternativesOf(element: XmlElement | undefined): XmlElement[] {
+  const choices = childrenOf(element, 'mc:Choice').filter(({ attributes }) => (attributes.Requires ?? '') === '');
+  return [...choices, ...childrenOf(element, 'mc:Fallback')];
 }
 
 function encodingOf(bytes: Uint8Array): string {

@@ -4,7 +4,7 @@ import { chartRows, chartTitle } from '../docx/chart.ts';
 import { toLatex } from '../docx/math.ts';
 import { findMain, type Relationship, readRelationships } from '../docx/package-parts.ts';
 import { tableBlock } from '../docx/reader.ts';
-import { childOf, childrenOf, findAll, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
+import { alternativesOf, childOf, childrenOf, findAll, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
 import { listed } from '../numerals.ts';
 import { openPackage } from '../open-package.ts';
 import { pictureText } from '../picture-text.ts';
@@ -161,8 +161,7 @@ function readTree(reading: Reading, tree: XmlElement | undefined): void {
       case 'mc:AlternateContent': {
         // Both say the same; the second is for older programs.
         const before = reading.blocks.length;
-        readTree(reading, childOf(shape, 'mc:Choice'));
-        if (reading.blocks.length === before) readTree(reading, childOf(shape, 'mc:Fallback'));
+        for (const each of alternativesOf(shape)) if (reading.blocks.length === before) readTree(reading, each);
         break;
       }
       default:
@@ -218,7 +217,7 @@ function runText(run: XmlElement): string {
       .flatMap(({ children }) => children.filter((child) => typeof child === 'string'))
       .join('');
   if (run.name === 'a:br') return '\n';
-  if (run.name === 'mc:AlternateContent') return childrenOf(childOf(run, 'mc:Choice')).map(runText).join('');
+  if (run.name === 'mc:AlternateContent') return childrenOf(alternativesOf(run)[0]).map(runText).join('');
   const formula = findAll({ name: '', attributes: {}, children: [run] }, 'm:oMath').next().value;
   return formula === undefined ? '' : ` ${toLatex(formula)} `;
 }
