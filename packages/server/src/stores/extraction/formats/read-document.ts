@@ -46,7 +46,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
   },
   pdf: {
     ...measured,
-    version: 2,
+    version: 3,
     read: async ({ bytes, onProgress, ocr, password = null }) =>
       (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
   },

@@ -36,7 +36,8 @@ export function createLineJoiner(texts: Iterable<string>): LineJoiner {
       const end = /^[\p{L}\p{N}]+/u.exec(after)?.[0];
       if (hyphen) {
         const open = lastWord.exec(near)?.[1] ?? '';
-        return has(`${open}-${end}`) && !has(`${open}${end}`) ? '-' : '';
+        const [isApart, isWhole] = [has(`${open}-${end}`), has(`${open}${end}`)];
+        return (isBroken(open, end ?? '') ? isApart && !isWhole : isApart || !isWhole) ? '-' : '';
       }
       const start = broken.exec(near)?.[1];
       if (start !== undefined && end !== undefined) return has(start + end) && !has(`${start}-${end}`) ? null : '';
@@ -60,6 +61,15 @@ export function createLineJoiner(texts: Iterable<string>): LineJoiner {
       return text;
     },
   };
+}
+
+/**
+ * Whether a hyphen between the two may only break a word. No language breaks a word behind its first letter or beside a digit, and a capital
+ * begins another word, unless all letters are capitals.
+ */
+function isBroken(open: string, end: string): boolean {
+  if (open.length === 1 || /\p{N}$/u.test(open) || /^\p{N}/u.test(end)) return false;
+  return !/^\p{Lu}/u.test(end) || (open === open.toUpperCase() && /^\P{Ll}+$/u.test(end));
 }
 
 function wordsOf(texts: Iterable<string>): Set<string> {

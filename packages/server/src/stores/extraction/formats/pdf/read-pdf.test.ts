@@ -106,6 +106,31 @@ test('a hyphen at a line break is removed, and one that belongs to the word stay
   );
 });
 
+test('a hyphen at a line break before a capital or a digit, behind a digit or a single letter stays', async () => {
+  const cases = [
+    ['Order model ABC-', '1234 today.', 'Order model ABC-1234 today.'],
+    ['a non-', 'NATO state', 'a non-NATO state'],
+    ['by Anne-', 'Marie Smith', 'by Anne-Marie Smith'],
+    ['an X-', 'ray and a 3-', 'phase motor', 'an X-ray and a 3-phase motor'],
+    ['an INTER-', 'NATIONAL rule', 'an INTERNATIONAL rule'],
+    ['JavaScript is a name of Java-', 'Script', 'JavaScript is a name of JavaScript'],
+    ['an inter-', 'national rule', 'an international rule'],
+  ];
+  for (const each of cases) {
+    const expected = each.at(-1);
+    assert.equal(await textOf(pdfOf([lines(50, 700, each.slice(0, -1))])), expected);
+  }
+});
+
+test('a number that stands above the line behind a number is a power', async () => {
+  const shown = async (content: string) => textOf(drawnPdf(`BT /F1 12 Tf 72 700 Td ${content} ET`));
+  const raised = (text: string, size = 7) => `/F1 ${size} Tf 5 Ts (${text}) Tj 0 Ts /F1 12 Tf`;
+  assert.equal(await shown(`(Dose 10) Tj ${raised('6')} ( units) Tj`), 'Dose 10^6 units');
+  assert.equal(await shown(`(Dose 10) Tj ${raised('-12', 12)} ( g) Tj`), 'Dose 10^-12 g');
+  assert.equal(await shown(`(of \\(a+b\\)) Tj ${raised('2')}`), 'of (a+b)^2');
+  assert.equal(await shown(`(H) Tj /F1 7 Tf -3 Ts (2) Tj 0 Ts /F1 12 Tf (O and 10) Tj /F1 7 Tf (6) Tj`), 'H2O and 106');
+});
+
 test('larger and bold lines are headings, and monospaced text is code', async () => {
   const { blocks } = await readPdf(
     pdfOf([

@@ -67,6 +67,7 @@ function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned' | 
     if (draft.isOpen() && (blank || changed)) {
       if (draft.isApart(at, size)) end(false);
       else if (blank || draft.isMark(code, size)) draft.addBlank();
+      else if (draft.isPower(code, at, size)) draft.addPower();
     }
     if (!draft.isOpen()) draft.begin(at);
     draft.add(code, at, styles.current());

@@ -31,6 +31,9 @@ export interface SegmentDraft {
   isApart(at: number, size: number): boolean;
   /** Whether the mark of a note meets a word of which it is not a part: it follows the word or precedes the note. */
   isMark(code: number, size: number): boolean;
+  /** Whether a character stands above the line behind a number, as the 6 of 10⁶ does. */
+  isPower(code: number, at: number, size: number): boolean;
+  addPower(): void;
   /** Undefined when it holds blanks only. */
   finish(hyphen: boolean): Segment | undefined;
 }
@@ -38,6 +41,12 @@ export interface SegmentDraft {
 /** A gap wider than this multiple of the letter size separates cells or columns, not words. */
 export const wideGap = 1.15;
 const blank = 32;
+
+const power = 94; // ^
+const closingBracket = 41;
+/** The minus and plus of an exponent. */
+const signs = new Set([43, 45, 0x2212, 0x2013]);
+const leastRise = 0.2;
 
 interface StyledRun {
   readonly style: Style;
@@ -92,6 +101,13 @@ export function createSegmentDraft(probe: TextProbe): SegmentDraft {
       if (isDigit(code)) return size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
       return usual < 0.8 * size && isLetter(code) && codes.length <= 3 && codes.every(isDigit);
     },
+    isPower: (code, at, size) => {
+      if (!isDigit(code) && !signs.has(code)) return false;
+      if (!isDigit(codes.at(-1) ?? 0) && codes.at(-1) !== closingBracket) return false;
+      const usual = current?.style.size ?? 0;
+      return size <= usual && probe.baseline(at) - probe.baseline(last) > leastRise * usual;
+    },
+    addPower: () => void codes.push(power),
     finish: (hyphen) => {
       measure();
       isOpen = false;
