@@ -2,6 +2,28 @@ import { readFile } from 'node:fs/promises';
 import { type PDFiumDocument, PDFiumLibrary } from '@hyzyla/pdfium';
 import { fileDamaged, fileEmpty, fileTypeMismatch, passwordMissing, passwordWrong } from '../../extraction-error.ts';
 
+/** What the bytes of a file tell about its layers (optional content). */
+export interface Layers {
+  /** The list of layers may be compressed, so this is not certain. */
+  readonly mayBeOff: boolean;
+  /** Whether a drawing that is used several times may belong to a layer. */
+  readonly hasForms: boolean;
+}
+
+function findLayers(bytes: Uint8Array): Layers {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isListed = file.includes('/OCProperties');
+  const mayBeOff = !isListed || hasKey(file, '/OFF', (next) => !/^\s*\[\s*\]/.test(next));
+  return { mayBeOff, hasForms: mayBeOff && hasKey(file, '/OC', (next) => !/^[A-Za-z]/.test(next)) };
+}
+
+function hasKey(file: Buffer, key: string, isWanted: (next: string) => boolean): boolean {
+  for (let at = file.indexOf(key); at !== -1; at = file.indexOf(key, at + key.length)) {
+    if (isWanted(file.toString('latin1', at + key.length, at + key.length + 8))) return true;
+  }
+  return false;
+}
+
 /** The C interface of PDFium, as WebAssembly exports it. Handles are numbers; 0 is none. */
 export interface Pdfium {
   malloc(bytes: number): number;
@@ -20,6 +42,16 @@ export interface Pdfium {
   FPDFText_GetMatrix(text: number, index: number, matrix: number): number;
   FPDFText_GetLooseCharBox(text: number, index: number, rectangle: number): number;
   FPDFText_GetCharOrigin(text: number, index: number, x: number, y: number): number;
+  /** Receives the addresses of the four sides. */
+  FPDFPage_GetMediaBox(page: number, ...sides: readonly number[]): number;
+  FPDF_GetPageBoundingBox(page: number, rectangle: number): number;
+  FPDFPageObj_CountMarks(object: number): number;
+  FPDFPageObj_GetMark(object: number, index: number): number;
+  FPDFPageObjMark_GetName(mark: number, buffer: number, bytes: number, length: number): number;
+  /** Receives the addresses of the name, of the buffer, its length, and the address of the length of the value. */
+  FPDFPageObjMark_GetParamStringValue(mark: number, ...places: readonly number[]): number;
+  FPDFPageObj_SetFillColor(object: number, ...color: readonly number[]): number;
+  FPDFTextObj_GetTextRenderMode(object: number): number;
   FPDFPage_CountObjects(page: number): number;
   FPDFPage_GetObject(page: number, index: number): number;
   FPDFPageObj_GetType(object: number): number;
@@ -79,6 +111,7 @@ export interface OpenPdf {
   /** The memory of PDFium. Call this again after each PDFium call, because the memory moves when it grows. */
   memory(): DataView;
   readonly document: number;
+  readonly layers: Layers;
   readonly numPages: number;
   close(): void;
 }
@@ -102,6 +135,7 @@ export async function openPdf(bytes: Uint8Array, password: string | null = null)
       return view;
     },
     document: documentIdx,
+    layers: findLayers(bytes),
     numPages: document.getPageCount(),
     close: () => {
       document.destroy();

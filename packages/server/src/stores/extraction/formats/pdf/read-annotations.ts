@@ -15,7 +15,7 @@ export interface AnnotationCounts {
   /** Form fields with a value. */
   filled: number;
   notes: number;
-  /** Characters of annotations that are hidden. */
+  /** Characters that are not shown: of hidden annotations, outside of the page, and of layers that are off. */
   hidden: number;
 }
 

@@ -1,3 +1,4 @@
+import { createLayerReader } from './hidden-layers.ts';
 import type { OpenPdf } from './open-pdf.ts';
 import { type AnnotationReader, withAnnotations } from './read-annotations.ts';
 import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-left-line.ts';
@@ -22,6 +23,8 @@ export interface SegmentReader {
 export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader): SegmentReader {
   const { pdfium } = pdf;
   const buffer = pdfium.malloc(512);
+  const layers = createLayerReader(pdf);
+  const { counts } = annotations;
 
   return {
     read: (index) => {
@@ -35,8 +38,11 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
         try {
           // Fonts are identified by address. The next page may have another font at the same address.
           const fonts = new Map<number, Font>();
-          const read = readText(createTextProbe(pdf, { text, buffer, fonts }));
-          return { width, height, ...read, segments: withAnnotations(read.segments, annotations.read(page)) };
+          const probe = createTextProbe(pdf, { text, buffer, fonts });
+          const { hidden, ...read } = readText(probe, layers.hiddenObjects(page));
+          const segments = onPage(read.segments, readBox(pdf, page, buffer));
+          counts.hidden += hidden + lengthOf(read.segments) - lengthOf(segments);
+          return { width, height, ...read, segments: withAnnotations(segments, annotations.read(page)) };
         } finally {
           pdfium.FPDFText_ClosePage(text);
         }
@@ -47,7 +53,38 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
   };
 }
 
-function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft'> {
+const lengthOf = (segments: readonly Segment[]) => segments.reduce((sum, { text }) => sum + text.length, 0);
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly top: number;
+}
+
+/** Returns the sides of the page; undefined when they enclose nothing. */
+function readBox({ pdfium, memory }: OpenPdf, page: number, buffer: number): Box | undefined {
+  // The box of a parent counts only for the second call.
+  const isOwn = pdfium.FPDFPage_GetMediaBox(page, buffer, buffer + 4, buffer + 8, buffer + 12) !== 0;
+  if (!isOwn && pdfium.FPDF_GetPageBoundingBox(page, buffer) === 0) return undefined;
+  const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = [0, 4, 8, 12].map((at) => memory().getFloat32(buffer + at, true));
+  const box = { left: Math.min(x1, x2), right: Math.max(x1, x2), bottom: Math.min(y1, y2), top: Math.max(y1, y2) };
+  return box.left < box.right && box.bottom < box.top ? box : undefined;
+}
+
+/** Leaves out text that is completely outside of the page. */
+function onPage(segments: readonly Segment[], box: Box | undefined): readonly Segment[] {
+  if (box === undefined) return segments;
+  const isOutside = ({ left, right, y, size }: Segment) =>
+    right < box.left || left > box.right || y > box.top || y + size < box.bottom;
+  return segments.some(isOutside) ? segments.filter((segment) => !isOutside(segment)) : segments;
+}
+
+/** @param hiddenObjects objects whose text is not shown */
+function readText(
+  probe: TextProbe,
+  hiddenObjects: ReadonlySet<number>,
+): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft'> & { readonly hidden: number } {
   const segments: Segment[] = [];
   const draft = createSegmentDraft(probe);
   const styles = createStyleReader(probe);
@@ -76,6 +113,7 @@ function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned' | 
 
   const codes = new Int32Array(probe.count);
   for (let at = 0; at < codes.length; at += 1) codes[at] = probe.code(at);
+  const hidden = hiddenObjects.size === 0 ? 0 : blankOut(codes, (at) => hiddenObjects.has(probe.object(at)));
   const letters = countLetters(codes, 0, codes.length);
   const rightToLeft = letters.rightToLeft > letters.leftToRight;
 
@@ -104,7 +142,18 @@ function readText(probe: TextProbe): Pick<PageSegments, 'segments' | 'turned' | 
     }
   }
   end(false);
-  return { segments, turned: styles.isTurned() || isVertical(segments), rightToLeft };
+  return { segments, hidden, turned: styles.isTurned() || isVertical(segments), rightToLeft };
+}
+
+/** Replaces characters by blanks. @returns how many */
+function blankOut(codes: Int32Array, isHidden: (at: number) => boolean): number {
+  let count = 0;
+  for (const [at, code] of codes.entries()) {
+    if (code <= 32 || !isHidden(at)) continue;
+    codes[at] = 32;
+    count += 1;
+  }
+  return count;
 }
 
 function isLineEnd(code: number): boolean {
