@@ -43,7 +43,7 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
 };
 /** The slice omits these parts, because `npm run test:all` runs a part of them. */
 const onlyInFull: ReadonlySet<Part> = new Set([repeatedKills]);
-/** This part takes half an hour, so it runs only with `--only`. */
+/** The full run of this part takes half an hour, so it needs `--only`. */
 const byHand: ReadonlySet<Part> = new Set([nodeChaos]);
 /** This part compares times, so nothing else of the proof runs beside it. */
 const alone: ReadonlySet<Part> = new Set([starvation]);
@@ -55,7 +55,10 @@ const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.se
 if (!Number.isSafeInteger(seed)) refuse('--seed must be a whole number.');
 const wanted = Object.entries(parts)
   .flatMap(([name, list]) => (name === (values.only ?? name) ? list : []))
-  .filter((part) => (!values.slice || !onlyInFull.has(part)) && (values.only !== undefined || !byHand.has(part)));
+  .filter(
+    (part) =>
+      (!values.slice || !onlyInFull.has(part)) && (values.slice || values.only !== undefined || !byHand.has(part)),
+  );
 if (wanted.length === 0) refuse(`--only must be one of ${Object.keys(parts).join(', ')}; the slice has no kills.`);
 
 console.error(`proof: seed ${seed}`);

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Direction } from '../../test/support/tcp-proxy.ts';
@@ -81,8 +81,10 @@ export async function createSite(index: number, endings: Endings): Promise<Site>
   };
 }
 
+/** Whether this process may create network namespaces. Root of a container may not, unless that is privileged. */
 export function mayCreateNamespaces(): boolean {
-  return process.getuid?.() === 0 && existsSync('/sbin/ip');
+  if (process.getuid?.() !== 0 || !existsSync('/sbin/ip')) return false;
+  return spawnSync('unshare', ['--net', '--mount', 'true']).status === 0;
 }
 
 /** Deletes the namespaces of rigs whose process was killed. */
