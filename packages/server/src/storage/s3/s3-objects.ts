@@ -1,3 +1,4 @@
+import { mapWithConcurrency } from '../../platform/concurrency/map-with-concurrency.ts';
 import { bodyOfText } from './s3-bodies.ts';
 import { elementOf, elementsOf, encodePath, type S3Answer, type S3Body, type S3Client } from './s3-client.ts';
 import { objectStorageFailure } from './s3-problems.ts';
@@ -32,6 +33,8 @@ export interface S3Objects {
 /** A larger body is sent in parts, so that a repeated request sends few bytes again. */
 export const mostBytesOfPut = 16 * 2 ** 20;
 const partBytes = 8 * 2 ** 20;
+/** While one part is sent, the next one is hashed. */
+const partsInFlight = 2;
 const absent = [404];
 
 export function createS3Objects(client: S3Client): S3Objects {
@@ -64,13 +67,14 @@ export function createS3Objects(client: S3Client): S3Objects {
       const begun = await send({ method: 'POST', key, query: { uploads: '' }, mayFailLate: true });
       const uploadId = elementOf(begun.text, 'UploadId') ?? '';
       try {
-        const etags: string[] = [];
-        for (let start = 0; start < bytes; start += partBytes) {
-          const query = { partNumber: String(etags.length + 1), uploadId };
+        const parts = Array.from({ length: Math.ceil(bytes / partBytes) }, (_, index) => index);
+        const etags = await mapWithConcurrency(parts, partsInFlight, async (index) => {
+          const start = index * partBytes;
+          const query = { partNumber: String(index + 1), uploadId };
           const body = await bodyOf(start, Math.min(partBytes, bytes - start));
           const { headers } = await send({ method: 'PUT', key, query, body, mayFailLate: true });
-          etags.push(String(headers.etag));
-        }
+          return String(headers.etag);
+        });
         await complete(key, uploadId, etags);
         if ((await size(key)) !== bytes) throw objectStorageFailure(new Error('The uploaded object is not complete.'));
       } catch (error) {
