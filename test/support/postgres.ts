@@ -25,9 +25,9 @@ export interface TestServer {
 
 /**
  * Starts a separate PostgreSQL server with its data in a temporary folder. The server and its folder are removed by
- * `stop()` or when this process ends, even if it is killed.
+ * `stop()` or when this process ends, even if it is killed. `library` is loaded at its start.
  */
-export async function startPostgres(): Promise<TestServer> {
+export async function startPostgres(library = ''): Promise<TestServer> {
   const programs = await postgresPrograms();
   const user = await findServerUser();
   const folder = await mkdtemp(path.join(tmpdir(), 'quartermaster-postgres-'));
@@ -35,7 +35,7 @@ export async function startPostgres(): Promise<TestServer> {
     if (user !== undefined) await chown(folder, user.uid, user.gid);
     const data = path.join(folder, 'data');
     await run(path.join(programs, 'initdb'), [...clusterOptions, data], { cwd: folder, ...user });
-    return await startServer({ programs, folder, user });
+    return await startServer({ programs, folder, user, library });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -75,6 +75,7 @@ interface Start {
   readonly programs: string;
   readonly folder: string;
   readonly user: ServerUser | undefined;
+  readonly library?: string;
 }
 
 /**
@@ -82,16 +83,16 @@ interface Start {
  * server and removes the folder.
  */
 const supervisor = `
-"$1/postgres" -D "$2/data" -p "$3" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$2" >"$2/log" 2>&1 </dev/null &
+"$1/postgres" -D "$2/data" -p "$3" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$2" -c shared_preload_libraries="$4" >"$2/log" 2>&1 </dev/null &
 server=$!
 read -r end
 kill -INT $server
 wait $server
 rm -rf "$2"`;
 
-async function startServer({ programs, folder, user }: Start): Promise<TestServer> {
+async function startServer({ programs, folder, user, library = '' }: Start): Promise<TestServer> {
   const port = await findFreePort();
-  const child = spawn('/bin/sh', ['-c', supervisor, 'sh', programs, folder, String(port)], {
+  const child = spawn('/bin/sh', ['-c', supervisor, 'sh', programs, folder, String(port), library], {
     cwd: folder,
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

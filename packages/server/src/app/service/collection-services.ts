@@ -54,10 +54,10 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     concurrency: deps.extractionProcesses,
     alone: deps.alone ?? false,
     onChanged: events.changed,
-    onEnded() {
-      sweeper.wake();
+    onLeftovers: sweeper.wake,
+    onEnded({ isRechunked }) {
       searching?.wake();
-      rechunker.trigger();
+      if (isRechunked) rechunker.trigger();
     },
   });
   const rechunker = openRechunker(deps, { worker, events });
@@ -74,6 +74,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     records: repositories.records,
     embedding: searching?.ofRecords ?? null,
     maxWaitMs: timing.maxWaitMs,
+    onAdded: worker.wake,
     onChanged(recordId) {
       worker.recheck(recordId);
       worker.wake();

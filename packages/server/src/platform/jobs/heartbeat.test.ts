@@ -31,7 +31,7 @@ test('a lease is renewed three times while it holds, although nothing asks for i
   assert.deepEqual(events, ['renewed', 'renewed', 'renewed']);
 });
 
-test('requested renewals run immediately, then at most twice a second', async (t) => {
+test('requested renewals run at most twice a second, also after the claim', async (t) => {
   const { heartbeat, events, pass } = openHeartbeat(t);
   const counts: number[] = [];
   for (let requests = 0; requests < 100; requests += 1) {
@@ -40,7 +40,7 @@ test('requested renewals run immediately, then at most twice a second', async (t
     if (requests % 25 === 0) counts.push(events.length);
   }
   await heartbeat.close();
-  assert.deepEqual([...counts, events.length], [1, 2, 3, 4, 5]);
+  assert.deepEqual([...counts, events.length], [0, 1, 2, 3, 4]);
 });
 
 test('a lost lease and a failed renewal are reported, and only the first ends the work', async (t) => {

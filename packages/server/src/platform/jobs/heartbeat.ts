@@ -1,7 +1,7 @@
 export interface Heartbeat {
   /** Renews the lease now. */
   renewNow(): void;
-  /** Renews the lease now, or half a second after the last renewal; calls until then share one renewal. */
+  /** Renews the lease half a second after the claim or the last renewal, or now; calls until then share one renewal. */
   renewSoon(): void;
   /** Waits for the renewal in progress. No further renewal starts. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ const leastMsBetween = 500;
 /** Renews a lease three times as often as needed, one renewal at a time. The lease survives two failed renewals. */
 export function startHeartbeat({ leaseMs, renew, onLost, onError }: HeartbeatOptions): Heartbeat {
   let renewing = Promise.resolve();
-  let cooldown: NodeJS.Timeout | undefined;
+  let cooldown: NodeJS.Timeout | undefined = setTimeout(endCooldown, leastMsBetween);
   let isWanted = false;
   let closed = false;
 

@@ -26,6 +26,8 @@ export interface Claim {
 export interface Job extends Claim {
   /** The number of this attempt, from 1. */
   readonly attempt: number;
+  /** No other job waited at the time of the claim. Default: another one may. */
+  readonly isLast?: boolean;
 }
 
 /** Thrown when another worker has claimed the job, or the job was replaced or deleted. The holder must stop. */

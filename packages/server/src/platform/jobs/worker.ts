@@ -75,10 +75,13 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
   const running = new Map<string, Running<Claimed>>();
   const closing = new AbortController();
   let unsettled = 0;
+  /** No job waited after the last claim, so the end of a job makes room for none. */
+  let isDrained = false;
 
   async function claimAll(): Promise<void> {
+    isDrained = false;
     // The lease of an unsettled job may have expired, although this worker still holds the job.
-    while (unsettled === 0 && running.size < options.concurrency && !closing.signal.aborted) {
+    while (!isDrained && unsettled === 0 && running.size < options.concurrency && !closing.signal.aborted) {
       if ((await options.mayClaim?.()) === false) return;
       const now = clock.now();
       const lease = { token: options.newId('run'), now, leaseUntil: now + leaseMs };
@@ -89,6 +92,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
       if (job === undefined) return;
       options.onClaimed?.(job);
       running.set(job.token, start(job));
+      isDrained = job.isLast === true;
     }
   }
 
@@ -127,7 +131,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
       .finally(() => {
         running.delete(job.token);
         options.onEnded?.(job);
-        search.trigger();
+        if (!isDrained) search.trigger();
       });
     if (closing.signal.aborted) stop(new WorkerStopping());
     return { job, renewNow: () => heartbeat?.renewNow(), stop, done };

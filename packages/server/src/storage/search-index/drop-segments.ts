@@ -42,14 +42,3 @@ export async function clearRetired(db: Kysely<Tables>, collectionId: string, now
   else await db.updateTable('index_segment').set({ pages: remaining }).where('id', '=', segment.id).execute();
   return false;
 }
-
-/** Returns the number of chunks in the segments of a collection. It includes removed chunks that no merge has dropped. */
-export async function sumSegments(db: Kysely<Tables>, collectionId: string): Promise<number> {
-  const { chunks } = await db
-    .selectFrom('index_segment')
-    .select((all) => all.fn.sum<number | string | null>('chunks').as('chunks'))
-    .where('collection_id', '=', collectionId)
-    .where('state', '=', 'live')
-    .executeTakeFirstOrThrow();
-  return Number(chunks ?? 0);
-}

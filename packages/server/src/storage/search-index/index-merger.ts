@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { type RunningTask, startPeriodicTask } from '../../platform/concurrency/periodic-task.ts';
 import type { Logger } from '../../platform/log/logger.ts';
+import { leastParts } from '../../stores/search/segments/choose-merge.ts';
 import type { MergedSegment } from '../../stores/search/segments/merge-segments.ts';
 import type { Tables } from '../database/tables.ts';
 import { clearRetired } from './drop-segments.ts';
@@ -44,7 +45,7 @@ export interface IndexMergerDeps {
 
 /** Merges the segments of collections in the background. */
 export interface IndexMerger {
-  /** Reports that segments were added to a collection, or will be when the current transaction commits. */
+  /** Reports a segment that was added, or will be when the transaction commits. Few wait for the next periodic run. */
   changed(collectionId: string): void;
   /**
    * Begins with the collections that an earlier process left unmerged.
@@ -141,8 +142,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
     changed(collectionId) {
       changed.add(collectionId);
       uncommitted.set(collectionId, deps.times.clock.now());
-      backlog.added(collectionId);
-      task?.trigger();
+      if (backlog.added(collectionId) >= leastParts) task?.trigger();
     },
     start(hasFreeSpace) {
       const runWithSpace = (signal: AbortSignal) => run(signal, hasFreeSpace).finally(backlog.release);

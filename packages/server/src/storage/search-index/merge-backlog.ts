@@ -1,7 +1,7 @@
 /** Delays writers of a collection whose segments are added faster than they are merged. */
 export interface MergeBacklog {
-  /** Counts a segment that a writer adds. */
-  added(collectionId: string): void;
+  /** Counts a segment that a writer adds. @returns the number of segments since the last merge began */
+  added(collectionId: string): number;
   /** Called before a collection is merged. Segments that are added from now on count again. */
   begins(collectionId: string): void;
   /** Called after an attempt to merge a collection, also after a failed one. Its writers continue. */
@@ -20,7 +20,9 @@ export function createMergeBacklog(onWait: () => void): MergeBacklog {
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   return {
     added(collectionId) {
-      added.set(collectionId, (added.get(collectionId) ?? 0) + 1);
+      const count = (added.get(collectionId) ?? 0) + 1;
+      added.set(collectionId, count);
+      return count;
     },
     begins(collectionId) {
       added.delete(collectionId);

@@ -4,6 +4,7 @@ import {
   type Dialect,
   type Driver,
   type QueryResult,
+  type SelectModifierNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -123,11 +124,19 @@ class ThreadedSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/** Leaves out the locks of rows, which SQLite does not have: it runs one write transaction at a time. */
+class LocklessQueryCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    const isLock = node.modifier !== undefined && /^(?:For|SkipLocked)/.test(node.modifier);
+    if (!isLock) super.visitSelectModifier(node);
+  }
+}
+
 /** Sends statements to the given threads. With one thread, transactions run strictly one after another. */
 export function createSqliteDialect(threads: readonly SqliteThread[], more?: MoreThreads): Dialect {
   return {
     createDriver: () => createDriver(threads, more),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new LocklessQueryCompiler(),
     createAdapter: () => new ThreadedSqliteAdapter(threads.length + (more?.most ?? 0) > 1),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };

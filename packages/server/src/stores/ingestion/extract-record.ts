@@ -2,6 +2,7 @@ import { type Chunking, purposes, type RecordStage } from '@quartermaster/contra
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import { LeaseLost } from '../../platform/jobs/job.ts';
 import type { Secret } from '../../platform/secret.ts';
+import type { NewChunk } from '../collections/chunks/chunk-repository.ts';
 import { readFileName } from '../collections/records/record-file-name.ts';
 import type { RecordPasswords } from '../collections/records/record-passwords.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
@@ -15,7 +16,7 @@ import type {
 } from '../extraction/extraction.ts';
 import type { FileAccess } from '../files/file-access.ts';
 import type { PageFetcher } from './page-fetcher.ts';
-import type { RecordJob, RecordJobRepository } from './record-job-repository.ts';
+import { type RecordJob, type RecordJobRepository, smallRecordBytes } from './record-job-repository.ts';
 import type { RecordMetrics } from './record-metrics.ts';
 import { countStoredBytes, type StoredBytes } from './stored-bytes.ts';
 
@@ -50,8 +51,10 @@ export interface Extraction {
 
 export interface Extracted {
   readonly outcome: ExtractionOutcome;
-  /** The number of chunks stored. */
+  /** The number of chunks, including `unwritten`. */
   readonly numChunks: number;
+  /** The chunks of a small record, which are stored when it is published. */
+  readonly unwritten: readonly NewChunk[];
   /** Pairs left out because the collection already has them. */
   readonly skipped: number;
 }
@@ -89,7 +92,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
     });
     return written;
   }
-  const store = createStore(deps, { job, stored: countStoredBytes(source) }, work);
+  const store = createStore(deps, { job, stored: countStoredBytes(source), isSmall: isSmall(job, source) }, work);
   const task: ExtractionTask = {
     ...taskOf(job, job.chunking),
     projectId: job.projectId,
@@ -106,7 +109,7 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
     const outcome = await deps.extractor.extract(task, AbortSignal.any([work.signal, stop.signal]));
     await writing;
     if (failure !== undefined) throw failure;
-    return { outcome, ...store.counts };
+    return { outcome, ...store.counts, unwritten: store.unwritten() };
   } catch (error) {
     throw failure ?? error;
   } finally {
@@ -118,14 +121,30 @@ export async function extractRecord(deps: ProcessDeps, extraction: Extraction, w
 /** The maximum number of rows written in one transaction. */
 const rowsAtOnce = 200;
 
+/**
+ * The first batch of a small source is kept until another follows, if it has at most this many chunks. Without another, one
+ * transaction writes and publishes it. The bound keeps that transaction short, because it locks the collection.
+ */
+const mostUnwritten = 64;
+
+/** When its publication fails, a small source is read again. A web page is not fetched again. */
+function isSmall({ type }: RecordJob, source: ExtractionSource): boolean {
+  return type !== 'web' && (source.kind === 'text' ? source.text.length : source.bytes) <= smallRecordBytes;
+}
+
 function createStore(
   deps: ProcessDeps,
-  { job, stored }: { job: RecordJob; stored: StoredBytes },
+  { job, stored, isSmall }: { job: RecordJob; stored: StoredBytes; isSmall: boolean },
   { signal, untilFreeSpace }: Work,
 ) {
   const { jobs, clock, newId, metrics } = deps;
   const counts = { numChunks: 0, skipped: 0 };
   const leaseUntil = () => clock.now() + deps.leaseMs;
+  let unwritten: readonly NewChunk[] = [];
+
+  async function writeChunks(chunks: readonly NewChunk[]): Promise<void> {
+    if (!(await jobs.addChunks(job, chunks, leaseUntil()))) throw new LeaseLost();
+  }
 
   async function writeBatch(batch: readonly ExtractedChunk[]): Promise<void> {
     signal.throwIfAborted();
@@ -139,7 +158,10 @@ function createStore(
     stored.add(chunks, []);
     await untilFreeSpace?.();
     signal.throwIfAborted();
-    if (!(await jobs.addChunks(job, chunks, leaseUntil()))) throw new LeaseLost();
+    const isFirst = counts.numChunks === 0;
+    if (unwritten.length > 0) await writeChunks(unwritten);
+    unwritten = isSmall && isFirst && chunks.length <= mostUnwritten ? chunks : [];
+    if (unwritten !== chunks) await writeChunks(chunks);
     metrics?.chunksWritten(chunks.length);
     counts.numChunks += chunks.length;
     counts.skipped += skipped.length;
@@ -156,7 +178,7 @@ function createStore(
     }
   }
 
-  return { writeBatch, writeRows, counts };
+  return { writeBatch, writeRows, counts, unwritten: () => unwritten };
 }
 
 function rowKeyOf(chunk: ExtractedChunk): string {

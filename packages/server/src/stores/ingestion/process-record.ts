@@ -1,5 +1,6 @@
 import type { RecordFailure } from '@quartermaster/contract';
 import { LeaseLost } from '../../platform/jobs/job.ts';
+import type { NewChunk } from '../collections/chunks/chunk-repository.ts';
 import { recordFailureCodes } from '../collections/records/record-failures.ts';
 import type { RecordSource } from '../collections/records/record-repository.ts';
 import { type ExtractionReport, type ExtractionSource, isPartial } from '../extraction/extraction.ts';
@@ -25,20 +26,28 @@ const chunksPerSweep = 500;
  * Creates the chunks of one record and switches to them. The record ends in `ready`, `partial` or, when its document
  * cannot be read or exceeds a limit, in `error`. Throws LeaseLost, the reason of the signal, or an error after which an
  * attempt may succeed.
+ * @returns whether it may have left rows to sweep
  */
-export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<void> {
+export async function processRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<boolean> {
   try {
     // A checkpoint means that an earlier attempt has read the whole source.
-    const ingested = job.checkpoint ?? (await readRecord(deps, job, work));
-    if (ingested !== undefined) await publishRecord(deps, { job, ingested }, work);
+    const read = job.checkpoint === null ? await readRecord(deps, job, work) : { ingested: job.checkpoint };
+    return read === undefined || (await publishRecord(deps, { job, ...read }, work));
   } catch (error) {
     if (!(error instanceof StoredTooMuch)) throw error;
     await fail(deps, job, error.failure);
+    return true;
   }
 }
 
+interface ReadRecord {
+  readonly ingested: IngestedRecord;
+  /** The chunks of a small record. */
+  readonly unwritten?: readonly NewChunk[];
+}
+
 /** Reads the source and writes the next generation. @returns undefined when the record has ended in `error`. */
-async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<IngestedRecord | undefined> {
+async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promise<ReadRecord | undefined> {
   const { jobs, clock } = deps;
   await removeLeftovers(deps, job, work);
   const capacity = await jobs.remainingCapacity(job);
@@ -52,7 +61,7 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
 
   const since = clock.now();
   const extraction = { job, source, password, capacity };
-  const { outcome, numChunks, skipped } = await extractRecord(deps, extraction, work);
+  const { outcome, numChunks, skipped, unwritten } = await extractRecord(deps, extraction, work);
   work.signal.throwIfAborted();
   if (outcome.kind === 'cancelled') throw new Error('the extraction was cancelled without a request');
   if (outcome.kind === 'failed' && outcome.killed === true) throw new ReaderKilled(outcome);
@@ -68,25 +77,28 @@ async function readRecord(deps: ProcessDeps, job: RecordJob, work: Work): Promis
     since,
     chunkingVersion,
   } as const;
-  if (!(await jobs.saveCheckpoint(job, ingested))) throw new LeaseLost();
-  return ingested;
+  // Reading a small record again is cheaper than a checkpoint.
+  if (unwritten.length === 0 && !(await jobs.saveCheckpoint(job, ingested))) throw new LeaseLost();
+  return { ingested, unwritten };
 }
 
 async function publishRecord(
   deps: ProcessDeps,
-  { job, ingested }: { job: RecordJob; ingested: IngestedRecord },
+  { job, ingested, unwritten }: ReadRecord & { job: RecordJob },
   work: Work,
-): Promise<void> {
+): Promise<boolean> {
   work.signal.throwIfAborted();
   work.onProgress('indexing', 100);
   await deps.adoptModel?.(job.collectionId);
-  const publication = await deps.jobs.publish(job, { ...ingested, now: deps.clock.now() });
+  const publication = await deps.jobs.publish(job, { ...ingested, now: deps.clock.now() }, unwritten);
   if (publication.kind === 'lost') throw new LeaseLost();
   if (publication.kind === 'overtaken')
     throw new Error('Another record stored some of the same pairs in the meantime.');
-  if (publication.kind === 'full') return fail(deps, job, capacityExceeded, ingested.report);
-  if (publication.kind === 'kept') deps.metrics?.rechunked(publication.reason === 'unchanged' ? 'unchanged' : 'kept');
+  if (publication.kind === 'full') await fail(deps, job, capacityExceeded, ingested.report);
+  else if (publication.kind === 'kept')
+    deps.metrics?.rechunked(publication.reason === 'unchanged' ? 'unchanged' : 'kept');
   else if (job.isRechunked) deps.metrics?.rechunked('replaced');
+  return publication.kind !== 'published' || publication.sweep;
 }
 
 /** Adds the skipped pairs to the report. The extractor cannot count them, because it does not know the collection. */
@@ -124,6 +136,7 @@ async function fail(
 
 /** Removes what an interrupted attempt wrote. Otherwise the chunks would be stored twice. */
 async function removeLeftovers({ jobs, clock, leaseMs }: ProcessDeps, job: RecordJob, { signal }: Work): Promise<void> {
+  if (!job.hasLeftovers) return;
   for (;;) {
     signal.throwIfAborted();
     const swept = await jobs.sweep(job, { limit: chunksPerSweep, leaseUntil: clock.now() + leaseMs });

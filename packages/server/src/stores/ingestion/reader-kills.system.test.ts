@@ -77,9 +77,9 @@ const needed = [
   ...reading({ source: 'sheet', tries: 2 }),
 ];
 const idle = [
-  ...around('text', ['sweep', 'remainingCapacity', 'saveCheckpoint', 'publish']),
+  ...around('text', ['remainingCapacity', 'saveCheckpoint', 'publish']),
   ...around('sheet', ['findFile', 'saveCheckpoint', 'publish']),
-  ...around('page', ['fetch', 'publish']),
+  ...around('page', ['fetch', 'saveCheckpoint', 'publish']),
 ];
 
 /** One kill at each call, a record that is created again, and a second kill in the next attempt. */
@@ -93,7 +93,6 @@ const oneOfEachStage: { readonly needed: readonly KillPoint[]; readonly idle: re
     { source: 'sheet', call: 'addChunks', nth: 2, when: 'after', tries: 2 },
   ],
   idle: [
-    { source: 'text', call: 'sweep', nth: 1, when: 'after' },
     { source: 'text', call: 'remainingCapacity', nth: 1, when: 'before' },
     { source: 'sheet', call: 'findFile', nth: 1, when: 'after' },
     { source: 'sheet', call: 'saveCheckpoint', nth: 1, when: 'before' },

@@ -36,6 +36,10 @@ export interface RecordJob extends Job, RecordSource {
   /** The settings of its collection at the time of the claim. */
   readonly chunking: Chunking;
   readonly chunkingVersion: number;
+  /** The maximum number of visible chunks of its collection. */
+  readonly capacity: number;
+  /** Whether chunks or rows of a generation that is not visible were there at the time of the claim. */
+  readonly hasLeftovers: boolean;
   /** Whether its chunks are replaced for new settings of its collection. */
   readonly isRechunked: boolean;
   /**
@@ -117,8 +121,9 @@ export interface RecordJobRepository {
   /**
    * Makes the new chunks visible and completes the record. If the record replaces duplicates, this also removes the
    * pairs of other records with the same keys. If the collection has a model, the chunks then wait for their vectors.
+   * @param unwritten the chunks of a small record, which are written in the same transaction
    */
-  publish(job: RecordJob, ingested: IngestedRecord): Promise<Publication>;
+  publish(job: RecordJob, ingested: IngestedRecord, unwritten?: readonly NewChunk[]): Promise<Publication>;
   /**
    * Ends the record in `error` and keeps its previous chunks. A record whose chunks were being replaced for new settings
    * returns to its status instead. @returns false when the lease is lost.

@@ -44,7 +44,6 @@ const at = (call: string, nth: number, when: KillPoint['when']): KillPoint => ({
 /** Kill points in every stage of the work: claiming, clearing, reading, writing, switching, sweeping. */
 const everywhere = [
   at('claim', 1, 'after'),
-  at('sweep', 1, 'after'),
   at('remainingCapacity', 1, 'after'),
   at('parsing', 1, 'before'),
   at('chunking', 2, 'before'),
@@ -74,11 +73,13 @@ const everyKill: readonly Kill[] = [
     (point) => ({ source: 'web', again: false, point }),
   ),
   ...everywhere.map((point) => ({ source: 'text', again: true, point })),
-  ...[at('sweep', 2, 'during'), at('sweep', 3, 'during'), at('addRows', 1, 'after')].map((point) => ({
-    source: 'sheet',
-    again: true,
-    point,
-  })),
+  ...[at('sweep', 1, 'after'), at('sweep', 2, 'during'), at('sweep', 3, 'during'), at('addRows', 1, 'after')].map(
+    (point) => ({
+      source: 'sheet',
+      again: true,
+      point,
+    }),
+  ),
 ];
 /** One kill at each call, and two while a record is created again. */
 const oneOfEachStage: readonly Kill[] = [

@@ -40,8 +40,10 @@ export interface RecordWorkerDeps extends ProcessDeps {
   readonly space?: DiskSpace | undefined;
   /** Called when the status, stage or percentage of a record has changed. */
   readonly onChanged: (recordId: string) => void;
-  /** Called when a record has ended and may have left rows to sweep. */
-  readonly onEnded: () => void;
+  /** Called when a record has ended. */
+  readonly onEnded: (ended: Pick<RecordJob, 'isRechunked'>) => void;
+  /** Called when a record that has ended may have left rows to sweep. */
+  readonly onLeftovers: () => void;
 }
 
 export const workerDefaults = {
@@ -75,9 +77,9 @@ export function openRecordWorker(deps: RecordWorkerDeps): Worker {
     handle: (job, control) => ingest(deps, job, control),
     onClaimed: ({ id }) => onChanged(id),
     onRenewed: ({ id }) => onChanged(id),
-    onEnded: ({ id }) => {
-      onChanged(id);
-      onEnded();
+    onEnded: (job) => {
+      onChanged(job.id);
+      onEnded(job);
     },
     leaseMs,
     pollMs,
@@ -125,6 +127,7 @@ function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, rene
   const deadline = startDeadline({ milliseconds: timeLeft, space: deps.space, signal, onPassed });
   const workedMs = () => Math.round(job.workedMs + deadline.workedMs());
   const watch = deps.metrics?.follow();
+  let isClean = false;
   let progress: { stage: RecordStage; percent: number } = { stage: 'queued', percent: 0 };
 
   function onProgress(stage: RecordStage, exact: number): void {
@@ -139,13 +142,14 @@ function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, rene
     async perform() {
       if (timeLeft === 0) throw new DeadlinePassed();
       if (job.attempt > deps.maxAttempts) throw new Error('The record failed: no attempts are left.');
-      await processRecord(deps, job, { signal, onProgress, untilFreeSpace: deadline.untilFreeSpace });
+      isClean = !(await processRecord(deps, job, { signal, onProgress, untilFreeSpace: deadline.untilFreeSpace }));
     },
     settle: (reason) => settle(deps, job, { reason, workedMs: workedMs() }),
     renew: (leaseUntil) => deps.jobs.renew(job, { ...progress, leaseUntil, workedMs: workedMs() }),
     close() {
       deadline.stop();
       watch?.end();
+      if (!isClean) deps.onLeftovers();
     },
   };
 }

@@ -29,7 +29,7 @@ import { withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
-import { fitsCapacity, lockCollection } from './lock-collection.ts';
+import { fitsCapacity, lockCollection, readLocked } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import { wantVectors } from './vector-repository.ts';
 import { dropVectors } from './vector-sets.ts';
@@ -180,11 +180,12 @@ function addDirect(
   return database.write.transaction().execute(async (transaction) => {
     const collection = await lockCollection(transaction, collectionId);
     if (collection === undefined) return 'gone';
-    const target = { collectionId, capacity: collection.capacity };
+    const { indexed, hasVectors } = await readLocked(transaction, collectionId);
+    const target = { collectionId, capacity: collection.capacity, indexed };
     if (!(await fitsCapacity(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
     const place = { projectId, collectionId, recordId: null, generation: 0 };
     const bytes = await insertChunks(transaction, database, { place, chunks: [chunk] });
-    await wantVectors(transaction, collectionId, chunk.id);
+    if (hasVectors) await wantVectors(transaction, collectionId, chunk.id);
     await growWithin(transaction, { ...place, quota }, bytes);
     return 'added';
   });

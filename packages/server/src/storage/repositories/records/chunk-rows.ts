@@ -26,6 +26,8 @@ const rowsAtOnce = 200;
 
 interface Added {
   readonly place: ChunkPlace;
+  /** Default: it is read. */
+  readonly owner?: ReturnType<typeof toOwner>;
   readonly chunks: readonly NewChunk[];
 }
 
@@ -36,13 +38,13 @@ interface Added {
 export async function insertChunks(
   transaction: Transaction<Tables>,
   { dialect, searchIndex }: Pick<Database, 'dialect' | 'searchIndex'>,
-  { place, chunks }: Added,
+  { place, chunks, ...known }: Added,
 ): Promise<number> {
   if (chunks.length === 0) return 0;
   const rows = chunks.map((chunk) => toRow(place, chunk));
   const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
   const seqs = await insert(transaction, rows);
-  const owner = await readOwner(transaction, place.recordId);
+  const owner = known.owner ?? (await readOwner(transaction, place.recordId));
   const indexed = chunks.map(({ words, metadata, question }, at) => ({
     seq: seqs[at] as number, // as many as rows
     words,
@@ -54,10 +56,22 @@ export async function insertChunks(
 
 type NewChunkRow = ReturnType<typeof toRow>;
 
+export const ownerColumns = ['record.metadata', 'record.title', fileOfRecord] as const;
+
 /** Reads what the filter terms of chunks need of their record. */
 export async function readOwner(transaction: Transaction<Tables>, recordId: string | null) {
-  const rows = transaction.selectFrom('record').select(['metadata', 'title', fileOfRecord]);
-  const record = recordId === null ? undefined : await rows.where('id', '=', recordId).executeTakeFirst();
+  const rows = transaction.selectFrom('record').select(ownerColumns);
+  return toOwner(recordId, recordId === null ? undefined : await rows.where('id', '=', recordId).executeTakeFirst());
+}
+
+/** The values of `ownerColumns`. */
+interface OwnerRow {
+  readonly metadata: string;
+  readonly title: string;
+  readonly file: string | null;
+}
+
+export function toOwner(recordId: string | null, record: OwnerRow | undefined) {
   const recordMetadata = (record === undefined ? {} : parseJson(record.metadata)) as Record<string, unknown>; // an object
   return {
     recordId,

@@ -1,20 +1,15 @@
-import type { RecordFailure } from '@quartermaster/contract';
-import { type Kysely, type RawBuilder, sql, type Transaction, type UpdateObject } from 'kysely';
-import type { Claim } from '../../../platform/jobs/job.ts';
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import {
   type IngestedRecord,
   type RecordClaim,
   type RecordJob,
   smallRecordBytes,
 } from '../../../stores/ingestion/record-job-repository.ts';
-import { StoredTooMuch } from '../../../stores/ingestion/stored-bytes.ts';
-import { bytesOfRecord, bytesOfRow } from '../../database/counted-bytes.ts';
+import type { RecordTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
-import { claimedBy, isClaimable, isFree, isHeldBy, noLease, skipLocked } from '../../database/lease.ts';
+import { claimedBy, isClaimable, isFree, skipLocked } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
-import { changeUsage, totalOf } from '../project-usage.ts';
 import { readChunking } from './collection-repository.ts';
-import { failedColumns } from './rechunking.ts';
 import { toSource } from './source-columns.ts';
 
 /**
@@ -25,12 +20,11 @@ export function claimRecord({ dialect, write }: Database, claim: RecordClaim): P
   if (claim.kind === 'sweep') return take(write, claim, nextToSweep(dialect, claim));
   return write.transaction().execute(async (transaction) => {
     const turn = transaction.selectFrom('record_turn').select('project_id').where('id', '=', 1);
-    // PostgreSQL locks the row, so that two concurrent claims do not serve the same project. SQLite needs no lock.
-    const locked = dialect === 'postgres' ? turn.forUpdate() : turn;
-    const { project_id: last } = await locked.executeTakeFirstOrThrow();
-    const id =
-      (await findWaiting(transaction, { dialect, claim, after: last })) ??
-      (last === '' ? undefined : await findWaiting(transaction, { dialect, claim, after: '' }));
+    // The lock prevents that two concurrent claims serve the same project.
+    const { project_id: last } = await turn.forUpdate().executeTakeFirstOrThrow();
+    const next = nextWaiting({ dialect, claim, after: last });
+    if (dialect === 'postgres') return takeInTurn(transaction, claim, next);
+    const id = (await next.execute(transaction)).rows[0]?.id;
     if (id === undefined) return undefined;
     const job = await take(transaction, claim, sql<string>`${id}`);
     if (job === undefined) return undefined;
@@ -45,15 +39,15 @@ export function claimRecord({ dialect, write }: Database, claim: RecordClaim): P
 interface Wanted {
   readonly dialect: Database['dialect'];
   readonly claim: RecordClaim;
-  /** Only projects with a greater id are searched. */
+  /** Projects with a greater id come first. */
   readonly after: string;
 }
 
 /**
- * Finds the first waiting record of the next key of the first project that has one. The index leads from project to project,
- * so the cost does not depend on the number of waiting records.
+ * Selects the first waiting record of the next key of the first project that has one. The index leads from project to project,
+ * so the cost does not depend on the number of waiting records. The second lap begins again with the first project.
  */
-async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: Wanted): Promise<string | undefined> {
+function nextWaiting({ dialect, claim, after }: Wanted): RawBuilder<{ id: string }> {
   const isSmall = claim.reserved === undefined ? sql`` : sql`and source_bytes <= ${smallRecordBytes}`;
   const isIdle = claim.reserved === 'project' ? sql`and project_id not in (${inProgress('project_id', claim)})` : sql``;
   const isOfIdleKey =
@@ -66,17 +60,17 @@ async function findWaiting(db: Transaction<Tables>, { dialect, claim, after }: W
     order by key_id, claim_order, id limit 1 ${skipLocked(dialect)}
   )`;
   const lastKey = sql`(select key_id from record_key_turn where record_key_turn.project_id = waiting.project_id)`;
-  const { rows } = await sql<{ id: string }>`
-    with recursive waiting (project_id) as (
-      select min(project_id) from record where status = 'creating' and project_id > ${after}
+  return sql<{ id: string }>`
+    with recursive waiting (project_id, lap) as (
+      select min(project_id), 1 from record where status = 'creating' and project_id > ${after}
       union all
-      select (select min(project_id) from record where status = 'creating' and project_id > waiting.project_id)
-      from waiting where waiting.project_id is not null
+      select (select min(project_id) from record where status = 'creating' and project_id > coalesce(waiting.project_id, '')),
+        case when waiting.project_id is null then 2 else lap end
+      from waiting where lap = 1 or waiting.project_id <= ${after}
     ), first (id) as (
       select coalesce(${firstOf(sql`key_id > ${lastKey}`)}, ${firstOf(sql`true`)}) from waiting where project_id is not null ${isIdle}
     )
-    select id from first where id is not null limit 1`.execute(db);
-  return rows[0]?.id;
+    select id from first where id is not null limit 1`;
 }
 
 /** Selects the projects or keys that have a record in progress. */
@@ -90,8 +84,30 @@ function nextToSweep(dialect: Database['dialect'], claim: RecordClaim): RawBuild
     order by run_after, id limit 1 ${skipLocked(dialect)})`;
 }
 
-async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
-  const row = await db
+/**
+ * Takes the record and remembers the turns with one statement of PostgreSQL. It begins after the lock of the turn, so it sees
+ * the claims before it.
+ */
+async function takeInTurn(
+  transaction: Transaction<Tables>,
+  claim: RecordClaim,
+  next: RawBuilder<{ id: string }>,
+): Promise<RecordJob | undefined> {
+  const { rows } = await sql<Selectable<RecordTable> & Settings>`
+    with next as materialized (${next}),
+    taken as (${taking(transaction, claim, sql`(select id from next)`)}),
+    turn as (update record_turn set project_id = taken.project_id from taken),
+    key_turn as (
+      insert into record_key_turn (project_id, key_id) select project_id, key_id from taken
+      on conflict (project_id) do update set key_id = excluded.key_id
+    )
+    select taken.*, ${settingsFor({ id: sql.ref('taken.id'), generation: sql.ref('taken.generation') })}
+    from taken join collection on collection.id = taken.collection_id`.execute(transaction);
+  return rows[0] && toJob(claim, rows[0], rows[0]);
+}
+
+function taking(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>) {
+  return db
     .updateTable('record')
     .set(() => ({
       ...claimedBy(claim),
@@ -100,14 +116,33 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
       next_bytes: sql<number>`case when made is null then 0 else next_bytes end`,
     }))
     .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
+    .returningAll();
+}
+
+async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
+  const row = await taking(db, claim, id).executeTakeFirst();
   if (row === undefined) return undefined;
-  const settings = await db
-    .selectFrom('collection')
-    .select(['chunking', 'chunking_version'])
-    .where('id', '=', row.collection_id)
-    .executeTakeFirst();
+  const { rows } = await sql<Settings>`
+    select ${settingsFor(row)} from collection where collection.id = ${row.collection_id}`.execute(db);
+  return toJob(claim, row, rows[0]);
+}
+
+/** The settings of the collection of a record, and the facts that a job needs. */
+interface Settings {
+  readonly settings: string | null;
+  readonly settings_version: number;
+  readonly capacity: number;
+  readonly has_leftovers: unknown;
+  readonly has_more: unknown;
+}
+
+/** Selects the settings. A record has more to do when another one waits; those in progress are few. */
+const settingsFor = (record: Parameters<typeof leftoversOf>[0]) => sql`
+  collection.chunking as settings, collection.chunking_version as settings_version, collection.capacity,
+  ${leftoversOf(record)} as has_leftovers,
+  exists (select 1 from record where status = 'creating' and lease_owner is null and id <> ${record.id}) as has_more`;
+
+function toJob(claim: RecordClaim, row: Selectable<RecordTable>, settings: Settings | undefined): RecordJob {
   return {
     id: row.id,
     projectId: row.project_id,
@@ -120,140 +155,23 @@ async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<strin
     deadlineAt: row.deadline_at,
     workedMs: Number(row.worked_ms),
     generation: row.generation,
-    chunking: readChunking(settings?.chunking ?? null),
-    chunkingVersion: settings?.chunking_version ?? 0,
+    chunking: readChunking(settings?.settings ?? null),
+    chunkingVersion: settings?.settings_version ?? 0,
+    capacity: settings?.capacity ?? 0,
+    hasLeftovers: Boolean(settings?.has_leftovers ?? true),
+    isLast: claim.kind === 'ingest' && settings !== undefined && !settings.has_more,
     isRechunked: row.rechunked_from !== null,
     checkpoint: row.made === null ? null : (JSON.parse(row.made) as IngestedRecord), // written by saveCheckpoint
   };
 }
 
-/** Clears the lease and the attempt count. */
-export const idle = (now: number) => ({
-  ...noLease,
-  encrypted_password: null,
-  made: null,
-  attempt: 0,
-  worked_ms: 0,
-  run_after: now,
-});
-
-/**
- * Checks the lease and locks the row until the transaction ends. A new holder waits and then starts from the stored
- * state.
- */
-export function hold(db: Kysely<Tables>, held: Claim, leaseUntil?: number) {
-  return updateHeld(db, held, holding(held, leaseUntil));
-}
-
-/** The columns that a holder sets to lock its row. */
-export function holding(held: Claim, leaseUntil: number | undefined) {
-  return { lease_owner: held.token, ...(leaseUntil === undefined ? {} : { lease_until: leaseUntil }) };
-}
-
-export function updateHeld(db: Kysely<Tables>, held: Claim, set: UpdateObject<Tables, 'record'>) {
-  return db
-    .updateTable('record')
-    .set(set)
-    .where('id', '=', held.id)
-    .where(isHeldBy(held))
-    .returning(['status', 'generation', 'collection_id', 'keyed_to', 'rechunked_from', 'chunks_changed'])
-    .returning(['project_id', 'stored_bytes', 'next_bytes', 'row_bytes', bytesOfRecord.as('own_bytes')])
-    .executeTakeFirst();
-}
-
-export type HeldRecord = NonNullable<Awaited<ReturnType<typeof hold>>>;
-
-interface HeldRow {
-  readonly job: RecordJob;
-  /** The locked row before the change. */
-  readonly row: HeldRecord;
-  /** The bytes by which the visible chunks grow. Default: 0. */
-  readonly chunks?: number;
-}
-
-/**
- * Changes a record whose row is locked, and the sums of its project. A transaction calls it after its last other lock.
- * @returns the bytes that the project then uses
- */
-export async function changeHeld(
-  transaction: Transaction<Tables>,
-  { job, row, chunks = 0 }: HeldRow,
-  set: UpdateObject<Tables, 'record'>,
-): Promise<number> {
-  const after = await updateHeld(transaction, job, set);
-  const texts = Number(after?.own_bytes ?? row.own_bytes) - Number(row.own_bytes);
-  return totalOf(await changeUsage(transaction, job.projectId, { recordBytes: chunks + texts }));
-}
-
-/** Ends a record in `error`. Its report is left out when it would exceed the quota of the project. */
-export async function failHeld(
-  transaction: Transaction<Tables>,
-  job: RecordJob,
-  { failure, report, now, quota }: Failed,
-): Promise<boolean> {
-  const row = await hold(transaction, job);
-  if (row === undefined) return false;
-  const columns = {
-    code: failure.code,
-    message: failure.message,
-    details: failure.details === undefined ? null : JSON.stringify(failure.details),
-    version: job.chunkingVersion,
-  };
-  const reported = report === null ? null : JSON.stringify(report);
-  const room =
-    quota === null ? Number.POSITIVE_INFINITY : quota - totalOf(await changeUsage(transaction, job.projectId, {}));
-  const isKept = reported !== null && Buffer.byteLength(reported) <= room;
-  const failed = failedColumns({ ...columns, report: isKept ? reported : null });
-  await changeHeld(transaction, { job, row }, { ...idle(now), ...failed, updated_at: now });
-  return true;
-}
-
-interface Failed {
-  readonly failure: RecordFailure;
-  readonly report: object | null;
-  readonly now: number;
-  readonly quota: number | null;
-}
-
-/** The sums of a record that is being processed. */
-export interface HeldSums {
-  readonly generation: number;
-  readonly stored_bytes: number;
-  readonly next_bytes: number;
-  readonly row_bytes: number;
-}
-
-interface Growth {
-  /** The bytes that the project uses. */
-  readonly used: number;
-  /** The bytes by which the visible chunks grow; negative when they shrink. Not yet in `used` unless `isCounted`. */
-  readonly chunks: number;
-  readonly isCounted?: boolean;
-}
-
-/**
- * Ends the processing of a record that would exceed the quota of its project. The rows of the visible generation do not
- * count, because they are deleted when the record ends. A record that does not grow is never refused.
- * @throws StoredTooMuch
- */
-export async function checkQuota(
-  transaction: Transaction<Tables>,
-  { job, held, limit }: { readonly job: Claim; readonly held: HeldSums; readonly limit: number | null },
-  { used, chunks, isCounted = false }: Growth,
-): Promise<void> {
-  const then = used + (isCounted ? 0 : chunks);
-  if (limit === null || then <= limit) return;
-  const replaced = await countRowBytesUpTo(transaction, job.id, held.generation);
-  const grows = chunks + Number(held.row_bytes) - 2 * replaced > 0;
-  if (grows && then - replaced > limit) throw new StoredTooMuch('quota_exceeded');
-}
-
-async function countRowBytesUpTo(db: Kysely<Tables>, recordId: string, generation: number): Promise<number> {
-  const { bytes } = await db
-    .selectFrom('record_row')
-    .select(sql<number>`coalesce(sum(${bytesOfRow}), 0)`.as('bytes'))
-    .where('record_id', '=', recordId)
-    .where('generation', '<=', generation)
-    .executeTakeFirstOrThrow();
-  return Number(bytes);
+/** True when chunks or rows of the record belong to a generation that is not visible. */
+function leftoversOf({ id, generation }: Readonly<Record<'id' | 'generation', unknown>>): RawBuilder<unknown> {
+  const others = (table: 'chunk' | 'record_row', than: RawBuilder<unknown>) =>
+    sql`exists (select 1 from ${sql.table(table)} where record_id = ${id} and generation ${than} ${generation})`;
+  const tables = ['chunk', 'record_row'] as const;
+  return sql`(${sql.join(
+    tables.flatMap((table) => [others(table, sql`<`), others(table, sql`>`)]),
+    sql` or `,
+  )})`;
 }

@@ -1,9 +1,8 @@
-import { sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { bytesOfChunk, bytesOfCollection, bytesOfRecord } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
 import { countDeleted } from '../../database/deleted-projects.ts';
 import type { Tables } from '../../database/tables.ts';
-import { sumSegments } from '../../search-index/drop-segments.ts';
 import { changeChunkBytes, changeUsage } from '../project-usage.ts';
 import { removeKeys } from './pair-keys.ts';
 
@@ -13,8 +12,7 @@ export interface LockedCollection {
 }
 
 /**
- * Locks the collection until the transaction ends, so that no other transaction deletes or fills it. An update that
- * changes nothing does this in both dialects.
+ * Locks the collection until the transaction ends, so that no other transaction deletes or fills it.
  * @returns undefined when the collection is deleted or being deleted
  */
 export async function lockCollection(
@@ -22,11 +20,11 @@ export async function lockCollection(
   collectionId: string,
 ): Promise<LockedCollection | undefined> {
   return transaction
-    .updateTable('collection')
-    .set((column) => ({ capacity: column.ref('capacity') }))
+    .selectFrom('collection')
+    .select(['capacity', 'chunking_version'])
     .where('id', '=', collectionId)
     .where('status', '=', 'ready')
-    .returning(['capacity', 'chunking_version'])
+    .forNoKeyUpdate()
     .executeTakeFirst();
 }
 
@@ -42,16 +40,35 @@ interface Addition {
   readonly gone?: number;
 }
 
+interface Capacity {
+  readonly collectionId: string;
+  readonly capacity: number;
+  /** The number of chunks in the index, as `readLocked` returns it. */
+  readonly indexed: number;
+}
+
+/**
+ * Reads what other transactions may have changed before this one locked the collection: the number of chunks in its index,
+ * and whether its chunks get vectors.
+ */
+export async function readLocked(transaction: Transaction<Tables>, collectionId: string) {
+  const { rows } = await sql<{ indexed: number | null; has_vectors: unknown }>`
+    select (select sum(chunks) from index_segment where collection_id = ${collectionId} and state = 'live') as indexed,
+      exists (select 1 from collection_vector where collection_id = ${collectionId}) as has_vectors`.execute(
+    transaction,
+  );
+  return { indexed: Number(rows[0]?.indexed ?? 0), hasVectors: Boolean(rows[0]?.has_vectors) };
+}
+
 /**
  * Returns whether the visible chunks stay within the capacity. The index counts at least all chunks, including those that
  * are not visible. While that number is within the capacity, no chunks need to be counted.
  */
 export async function fitsCapacity(
   transaction: Transaction<Tables>,
-  { collectionId, capacity }: { readonly collectionId: string; readonly capacity: number },
+  { collectionId, capacity, indexed }: Capacity,
   { unwritten, added, without, gone = 0 }: Addition,
 ): Promise<boolean> {
-  const indexed = await sumSegments(transaction, collectionId);
   if (indexed + unwritten <= capacity) return true;
   return (await countChunks(transaction, collectionId, without)) - gone + added <= capacity;
 }
@@ -60,18 +77,14 @@ export async function fitsCapacity(
  * Counts the visible chunks of the collection's records and those created directly. `without` excludes the chunks of
  * one record that are about to be replaced.
  */
-export async function countChunks(
-  transaction: Transaction<Tables>,
-  collectionId: string,
-  without: string | null,
-): Promise<number> {
-  let ofRecords = transaction
+export async function countChunks(db: Kysely<Tables>, collectionId: string, without: string | null): Promise<number> {
+  let ofRecords = db
     .selectFrom('record')
     .select(sql<number | null>`sum(num_chunks)`.as('chunks'))
     .where('collection_id', '=', collectionId)
     .where('status', '<>', 'deleting');
   if (without !== null) ofRecords = ofRecords.where('id', '<>', without);
-  const direct = transaction
+  const direct = db
     .selectFrom('chunk')
     .select(sql<number>`count(*)`.as('chunks'))
     .where('collection_id', '=', collectionId)

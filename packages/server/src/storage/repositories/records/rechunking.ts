@@ -5,7 +5,7 @@ import type { Tables } from '../../database/tables.ts';
 import { lockCollection } from './lock-collection.ts';
 
 /** Finds the records to split again in either database. ADR 0156. */
-export function createRechunkRepository({ read, write, dialect }: Database): RechunkRepository {
+export function createRechunkRepository({ read, write }: Database): RechunkRepository {
   return {
     async step(afterCollection, bounds) {
       const next = await read
@@ -19,16 +19,12 @@ export function createRechunkRepository({ read, write, dialect }: Database): Rec
         .limit(1)
         .executeTakeFirst();
       if (next === undefined) return undefined;
-      return write.transaction().execute((transaction) => examine(transaction, { id: next.id, dialect }, bounds));
+      return write.transaction().execute((transaction) => examine(transaction, next.id, bounds));
     },
   };
 }
 
-async function examine(
-  transaction: Transaction<Tables>,
-  { id, dialect }: { readonly id: string; readonly dialect: Database['dialect'] },
-  bounds: RechunkBounds,
-): Promise<RechunkStep> {
+async function examine(transaction: Transaction<Tables>, id: string, bounds: RechunkBounds): Promise<RechunkStep> {
   const collection = await lockCollection(transaction, id);
   const nothing = { collectionId: id, queued: [], numExamined: 0, isDone: false };
   if (collection === undefined) return nothing;
@@ -42,7 +38,8 @@ async function examine(
     .orderBy('id')
     .limit(bounds.examined)
     // A change of a chunk locks its record before the collection, so a wait for the record could be a deadlock.
-    .$if(dialect === 'postgres', (rows) => rows.forUpdate().skipLocked())
+    .forUpdate()
+    .skipLocked()
     .execute();
   const reasons = rows.map((row) => ({ id: row.id, keeps: reasonToKeep(row) }));
   const queued = reasons.filter(({ keeps }) => keeps === undefined).slice(0, free);

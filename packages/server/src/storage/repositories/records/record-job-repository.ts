@@ -12,20 +12,20 @@ import type { Database } from '../../database/database.ts';
 import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeUsage, findUsage, totalOf } from '../project-usage.ts';
-import { areChunksEqual, copyVectors, insertChunks } from './chunk-rows.ts';
+import { areChunksEqual, copyVectors, insertChunks, toOwner } from './chunk-rows.ts';
+import { claimRecord } from './claim-record.ts';
 import {
   changeHeld,
   checkQuota,
-  claimRecord,
   failHeld,
   type HeldRecord,
   type HeldSums,
   hold,
-  holding,
+  holdWithCollection,
   idle,
   updateHeld,
-} from './claim-record.ts';
-import { countChunks, fitsCapacity, lockCollection } from './lock-collection.ts';
+} from './held-record.ts';
+import { countChunks, fitsCapacity, readLocked } from './lock-collection.ts';
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
 import { keptColumns } from './rechunking.ts';
@@ -56,9 +56,10 @@ export function createRecordJobRepository(database: Database, quota: number | nu
     addChunks: (job, chunks, leaseUntil) => addChunks(database, job, { chunks, leaseUntil, quota }),
     addRows: (job, rows, leaseUntil) =>
       write.transaction().execute(async (transaction) => {
-        if ((await hold(transaction, job, leaseUntil)) === undefined) return false;
+        if ((await hold(transaction, job)) === undefined) return false;
         const bytes = await insertRows(transaction, job, rows);
-        const held = await updateHeld(transaction, job, { row_bytes: sql<number>`row_bytes + ${bytes}` });
+        const set = { row_bytes: sql<number>`row_bytes + ${bytes}`, ...extended(leaseUntil) };
+        const held = await updateHeld(transaction, job, set);
         if (held === undefined) return false;
         const used = totalOf(await changeUsage(transaction, job.projectId, { recordBytes: bytes }));
         await checkQuota(transaction, { job, held, limit: quota }, { used, chunks: 0 });
@@ -71,17 +72,17 @@ export function createRecordJobRepository(database: Database, quota: number | nu
         return row !== undefined;
       }),
     findExistingKeys: (of, rowKeys) => findExistingKeys(database.read, of, rowKeys),
-    remainingCapacity: (job) =>
-      write.transaction().execute(async (transaction) => {
-        const collection = await lockCollection(transaction, job.collectionId);
-        if (collection === undefined) return 0;
-        if (collection.capacity >= maxCapacity) return maxCapacity;
-        // The number of replaced pairs of other records is known only at the end.
-        if (job.onDuplicate === 'replace') return collection.capacity;
-        return collection.capacity - (await countChunks(transaction, job.collectionId, job.id));
-      }),
-    publish: (job, ingested) =>
-      write.transaction().execute((transaction) => publish(transaction, job, { ...ingested, quota })),
+    remainingCapacity: async (job) => {
+      // The number of replaced pairs of other records is known only at the end.
+      if (job.capacity >= maxCapacity || job.onDuplicate === 'replace') return job.capacity;
+      return job.capacity - (await countChunks(write, job.collectionId, job.id));
+    },
+    publish: async (job, ingested, unwritten = []) => {
+      if (unwritten.length > 0) await database.untilMerged?.(job.collectionId);
+      return write
+        .transaction()
+        .execute((transaction) => publish(database, transaction, { job, ingested, quota, unwritten }));
+    },
     fail: (job, failure, more) =>
       write.transaction().execute((transaction) => failHeld(transaction, job, { failure, quota, ...more })),
     requeue: async (held, { runAfter, attempt, workedMs }) => {
@@ -122,32 +123,65 @@ async function addChunks(database: Database, job: RecordJob, batch: ChunkBatch):
 }
 
 /** @returns undefined when the lease is lost */
-async function writeChunks({ dialect, write, searchIndex }: Database, job: RecordJob, batch: ChunkBatch) {
+async function writeChunks(database: Database, job: RecordJob, batch: ChunkBatch) {
   const { chunks, leaseUntil, quota } = batch;
-  const { projectId, collectionId, id: recordId } = job;
-  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
-  const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
-  const keyedTo = sql<number | null>`coalesce(keyed_to, ${haveKeys ? noKeys : null})`;
-  return write.transaction().execute(async (transaction) => {
-    if ((await updateHeld(transaction, job, { ...holding(job, leaseUntil), keyed_to: keyedTo })) === undefined) return;
-    const bytes = await insertChunks(transaction, { dialect, searchIndex }, { place, chunks });
-    const held = await updateHeld(transaction, job, { next_bytes: sql<number>`next_bytes + ${bytes}` });
+  return database.write.transaction().execute(async (transaction) => {
+    const row = await hold(transaction, job);
+    if (row === undefined) return;
+    const written = await insertNext(database, transaction, { job, row, chunks });
+    const held = await updateHeld(transaction, job, { ...written, ...extended(leaseUntil) });
     if (held === undefined || quota === null) return held;
     // Stops a large record early. The publication checks again, because other records may use the same room.
-    const used = await findUsage(transaction, projectId);
+    const used = await findUsage(transaction, job.projectId);
     await checkQuota(transaction, { job, held, limit: quota }, { used, chunks: growthOf(held) });
     return held;
   });
 }
 
-async function publish(
+interface NextChunks {
+  readonly job: RecordJob;
+  readonly row: HeldRecord & Parameters<typeof toOwner>[1];
+  readonly chunks: readonly NewChunk[];
+}
+
+/** Writes chunks of the next generation. @returns the columns of the record that change */
+async function insertNext(
+  { dialect, searchIndex }: Database,
   transaction: Transaction<Tables>,
-  job: RecordJob,
-  ingested: IngestedRecord & { readonly quota: number | null },
+  { job, row, chunks }: NextChunks,
+) {
+  const { projectId, collectionId, id: recordId } = job;
+  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
+  const bytes = await insertChunks(
+    transaction,
+    { dialect, searchIndex },
+    { place, owner: toOwner(recordId, row), chunks },
+  );
+  const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
+  return { next_bytes: Number(row.next_bytes) + bytes, keyed_to: row.keyed_to ?? (haveKeys ? noKeys : null) };
+}
+
+const extended = (leaseUntil: number | undefined) => (leaseUntil === undefined ? {} : { lease_until: leaseUntil });
+
+interface Publishing {
+  readonly job: RecordJob;
+  readonly ingested: IngestedRecord;
+  readonly unwritten: readonly NewChunk[];
+  readonly quota: number | null;
+}
+
+async function publish(
+  database: Database,
+  transaction: Transaction<Tables>,
+  { job, ingested, unwritten, quota }: Publishing,
 ): Promise<Publication> {
-  const row = await hold(transaction, job);
-  const collection = row && (await lockCollection(transaction, row.collection_id));
-  if (row === undefined || collection === undefined) return { kind: 'lost' };
+  const held = await holdWithCollection(transaction, job);
+  if (held === undefined) return { kind: 'lost' };
+  const { capacity } = held;
+  const row =
+    unwritten.length === 0
+      ? held
+      : { ...held, ...(await insertNext(database, transaction, { job, row: held, chunks: unwritten })) };
   const kept = await keepChunks(transaction, { job, ingested, row });
   if (kept !== undefined) return { kind: 'kept', reason: kept };
   await insertKeys(transaction, { job, keyedTo: row.keyed_to });
@@ -157,13 +191,17 @@ async function publish(
     return { kind: 'overtaken' };
   }
   const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
-  const target = { collectionId: row.collection_id, capacity: collection.capacity };
+  const { indexed, hasVectors } = await readLocked(transaction, row.collection_id);
+  const target = { collectionId: row.collection_id, capacity, indexed };
   const gone = counts.values().reduce((sum, count) => sum + count, 0);
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
   const removed = await replaceRivals(transaction, job, { counts, now: ingested.now });
-  if (row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
-  await wantVectorsOf(transaction, job, row);
+  if (hasVectors && row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
+  if (hasVectors) {
+    const first = unwritten[0]?.id ?? (await findFirst(transaction, job));
+    if (first !== undefined) await wantVectors(transaction, row.collection_id, first);
+  }
   const replaced = row.generation > 0;
   const chunks = growthOf(row) - removed;
   const set = {
@@ -183,7 +221,7 @@ async function publish(
     updated_at: ingested.now,
   };
   const used = await changeHeld(transaction, { job, row, chunks }, set);
-  await checkQuota(transaction, { job, held: row, limit: ingested.quota }, { used, chunks, isCounted: true });
+  await checkQuota(transaction, { job, held: row, limit: quota }, { used, chunks, isCounted: true });
   return { kind: 'published', sweep: replaced || counts.size > 0 };
 }
 
@@ -211,20 +249,16 @@ async function keepChunks(
 }
 
 /** The new generation has no vectors yet. Its chunks were written in the order of their ids. */
-async function wantVectorsOf(
-  transaction: Transaction<Tables>,
-  job: RecordJob,
-  row: { collection_id: string; generation: number },
-): Promise<void> {
+async function findFirst(transaction: Transaction<Tables>, job: RecordJob): Promise<string | undefined> {
   const first = await transaction
     .selectFrom('chunk')
     .select('id')
     .where('record_id', '=', job.id)
-    .where('generation', '=', row.generation + 1)
+    .where('generation', '=', job.generation + 1)
     .orderBy('ordinal')
     .limit(1)
     .executeTakeFirst();
-  if (first !== undefined) await wantVectors(transaction, row.collection_id, first.id);
+  return first?.id;
 }
 
 async function sweep(

@@ -71,12 +71,8 @@ export function createRecordRepository(
       return new Map(rows.map((row) => [row.id, toNamedRecord(row)]));
     },
     list: (projectId, collectionId, query) => listRecords({ read, dialect }, { projectId, collectionId }, query),
-    areWaiting: (projectId, most) => {
-      const rows = read.selectFrom('record').select('id').where('project_id', '=', projectId);
-      // The literal must match the index, because a partial index is not used for a parameter.
-      const waiting = rows.where('status', '=', sql.lit('creating')).orderBy('key_id');
-      return areAtLeast(waiting.orderBy('claim_order').orderBy('id'), most);
-    },
+    areWaiting: (projectId, most) => areAtLeast(waitingOf(read, projectId), most),
+    findReachedLimit: (of, most) => findReachedLimit(read, of, most),
     countByStatus: async () => {
       const counted = read.selectFrom('record').select((row) => ['status', row.fn.countAll().as('records')]);
       const rows = await counted.groupBy('status').execute();
@@ -131,6 +127,32 @@ export function createRecordRepository(
       return 1n;
     });
   }
+}
+
+async function findReachedLimit(
+  read: Kysely<Tables>,
+  { projectId, collectionId }: Pick<RecordKey, 'projectId' | 'collectionId'>,
+  { records, waitingRecords }: Parameters<RecordRepository['findReachedLimit']>[1],
+) {
+  const ofCollection = read.selectFrom('record').select('id').where('collection_id', '=', collectionId);
+  const present = ofCollection.where('status', '<>', 'deleting').orderBy('status').orderBy('id');
+  const waiting = waitingOf(read, projectId).offset(waitingRecords - 1);
+  const reached = await read
+    .selectNoFrom([
+      present
+        .offset(records - 1)
+        .limit(1)
+        .as('records'),
+      waiting.limit(1).as('waitingRecords'),
+    ])
+    .executeTakeFirstOrThrow();
+  return (['records', 'waitingRecords'] as const).find((limit) => reached[limit] !== null);
+}
+
+function waitingOf(read: Kysely<Tables>, projectId: string) {
+  const rows = read.selectFrom('record').select('id').where('project_id', '=', projectId);
+  // The literal must match the index, because a partial index is not used for a parameter.
+  return rows.where('status', '=', sql.lit('creating')).orderBy('key_id').orderBy('claim_order').orderBy('id');
 }
 
 /** Locks a record that is not deleted, by an update that changes nothing. @returns undefined when there is none */

@@ -98,6 +98,11 @@ export interface RecordRepository {
   change(key: RecordKey, change: RecordChange): Promise<boolean>;
   /** Whether at least `most` records of the project are waiting or being processed. Reads at most `most` index entries. */
   areWaiting(projectId: string, most: number): Promise<boolean>;
+  /** Returns which of two limits forbids a further record in the collection. Reads each index up to its limit. */
+  findReachedLimit(
+    of: { readonly projectId: string; readonly collectionId: string },
+    most: { readonly records: number; readonly waitingRecords: number },
+  ): Promise<'records' | 'waitingRecords' | undefined>;
   /** Counts the records of all projects by status. */
   countByStatus(): Promise<ReadonlyMap<RecordStatus, number>>;
   /** Makes a record that waits for another attempt claimable immediately. */

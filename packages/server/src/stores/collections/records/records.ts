@@ -18,7 +18,7 @@ import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredReco
 import { fieldsOf, readPassword, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps extends RecordLimitsDeps, Pick<CommonDeps, 'clock' | 'newId'> {
-  readonly collections: Pick<Collections, 'find' | 'findCounted'>;
+  readonly collections: Pick<Collections, 'find'>;
   readonly records: RecordRepository;
   /** Null without an embedder. */
   readonly embedding: EmbeddingOfRecords | null;
@@ -28,7 +28,9 @@ export interface RecordsDeps extends RecordLimitsDeps, Pick<CommonDeps, 'clock' 
   readonly space?: DiskSpace | undefined;
   /** The maximum wait of a record before it is processed, in milliseconds. */
   readonly maxWaitMs: number;
-  /** Called when a record waits for work, or when the current work on it must stop. */
+  /** Called when a new record waits for work. */
+  readonly onAdded: () => void;
+  /** Called when an existing record waits for work, or when the current work on it must stop. */
   readonly onChanged: (recordId: string) => void;
 }
 
@@ -60,7 +62,7 @@ const mostAttempts = 20;
 /** Manages the records of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createRecords(deps: RecordsDeps): Records {
   const { collections, records, files, passwords, clock, newId } = deps;
-  const { checkNumber, checkWaiting } = createRecordLimits(deps);
+  const { checkAdded, checkWaiting } = createRecordLimits(deps);
   const { toItem, toItems } = createRecordItems(deps);
 
   async function find(key: RecordKey): Promise<StoredRecord> {
@@ -92,9 +94,8 @@ export function createRecords(deps: RecordsDeps): Records {
 
   return {
     async create({ projectId, keyId, reach }, collectionId, body) {
-      const { type: collectionType, numRecords } = await collections.findCounted(projectId, collectionId);
-      checkNumber(numRecords);
-      await checkWaiting(projectId);
+      const { type: collectionType } = await collections.find(projectId, collectionId);
+      await checkAdded({ projectId, collectionId });
       const source = await readSource(body, { files, projectId, reach, collectionType });
       const now = clock.now();
       const key = { projectId, collectionId, recordId: newId('record') };
@@ -110,7 +111,7 @@ export function createRecords(deps: RecordsDeps): Records {
         deadlineAt: now + deps.maxWaitMs,
       };
       if (!(await records.add(record))) throw collectionNotFound(collectionId);
-      deps.onChanged(record.id);
+      deps.onAdded();
       return toItem({ ...record, ...waiting, numChunks: 0, updatedAt: now });
     },
     async get(key) {
@@ -190,7 +191,7 @@ function sourceFieldsOf(body: RecordUpdate): SourceFields {
 }
 
 interface RecordLimitsDeps {
-  readonly records: Pick<RecordRepository, 'areWaiting'>;
+  readonly records: Pick<RecordRepository, 'areWaiting' | 'findReachedLimit'>;
   readonly limits: Pick<CollectionLimits, 'records' | 'waitingRecords'>;
   /** Counts refused requests. Absent: they are not counted. */
   readonly countExceeded?: CountExceeded | undefined;
@@ -201,23 +202,30 @@ interface RecordLimitsDeps {
  * each by one record. This is harmless, because the limits protect the service from too much work.
  */
 interface RecordLimits {
-  /** @throws Problem RESOURCE_LIMIT_REACHED when the collection has its maximum of records */
-  checkNumber(numRecords: number): void;
+  /**
+   * @throws Problem RESOURCE_LIMIT_REACHED when the collection has its maximum of records, or no further record of the
+   * project may wait
+   */
+  checkAdded(of: Pick<RecordKey, 'projectId' | 'collectionId'>): Promise<void>;
   /** @throws Problem RESOURCE_LIMIT_REACHED when no further record of the project may wait */
   checkWaiting(projectId: string): Promise<void>;
 }
 
 function createRecordLimits({ records, limits, countExceeded }: RecordLimitsDeps): RecordLimits {
+  function refuseWaiting(): never {
+    countExceeded?.('waiting_records');
+    throw tooManyWaiting(limits.waitingRecords);
+  }
   return {
-    checkNumber(numRecords) {
-      if (numRecords < limits.records) return;
+    async checkAdded(of) {
+      const reached = await records.findReachedLimit(of, limits);
+      if (reached === 'waitingRecords') refuseWaiting();
+      if (reached === undefined) return;
       countExceeded?.('records_of_collection');
       throw tooManyRecords(limits.records);
     },
     async checkWaiting(projectId) {
-      if (!(await records.areWaiting(projectId, limits.waitingRecords))) return;
-      countExceeded?.('waiting_records');
-      throw tooManyWaiting(limits.waitingRecords);
+      if (await records.areWaiting(projectId, limits.waitingRecords)) refuseWaiting();
     },
   };
 }

@@ -11,7 +11,7 @@ export interface MergeRange {
 }
 
 /** The minimum number of neighbouring segments of similar size that a merge takes. */
-const leastParts = 8;
+export const leastParts = 8;
 /**
  * The same minimum for large segments. Each merge of a chunk costs processor time, but a few more segments cost a question less
  * than a tenth of a millisecond. An import of 100,000 chunks merges each of them once instead of three times.
