@@ -70,6 +70,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
     read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('xlsx', bytes),
   },
   pptx: {
+    version: 2,
     becomes:
       'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes; hidden slides, too (a warning names them). `page` of a chunk is the slide',
     omits: 'layouts, dates, slide numbers and footers (`footers` counts them), pictures',

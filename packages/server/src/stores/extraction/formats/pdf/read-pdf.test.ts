@@ -128,7 +128,7 @@ test('a number that stands above the line behind a number is a power', async () 
   assert.equal(await shown(`(Dose 10) Tj ${raised('6')} ( units) Tj`), 'Dose 10^6 units');
   assert.equal(await shown(`(Dose 10) Tj ${raised('-12', 12)} ( g) Tj`), 'Dose 10^-12 g');
   assert.equal(await shown(`(of \\(a+b\\)) Tj ${raised('2')}`), 'of (a+b)^2');
-  assert.equal(await shown(`(H) Tj /F1 7 Tf -3 Ts (2) Tj 0 Ts /F1 12 Tf (O and 10) Tj /F1 7 Tf (6) Tj`), 'H2O and 106');
+  assert.equal(await shown(`(CO) Tj /F1 7 Tf -3 Ts (2) Tj 0 Ts /F1 12 Tf ( and 10) Tj /F1 7 Tf (6) Tj`), 'CO2 and 106');
 });
 
 test('larger and bold lines are headings, and monospaced text is code', async () => {

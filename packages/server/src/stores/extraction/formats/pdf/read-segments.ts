@@ -103,7 +103,7 @@ function readText(
     const { size } = styles.current();
     if (draft.isOpen() && (blank || changed)) {
       if (draft.isApart(at, size)) end(false);
-      else if (blank || draft.isMark(code, size)) draft.addBlank();
+      else if (blank || draft.isMark(code, at, size)) draft.addBlank();
       else if (draft.isPower(code, at, size)) draft.addPower();
     }
     if (!draft.isOpen()) draft.begin(at);

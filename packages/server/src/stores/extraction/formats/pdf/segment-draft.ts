@@ -30,7 +30,7 @@ export interface SegmentDraft {
   /** Whether a character is so far away that it belongs to another piece. */
   isApart(at: number, size: number): boolean;
   /** Whether the mark of a note meets a word of which it is not a part: it follows the word or precedes the note. */
-  isMark(code: number, size: number): boolean;
+  isMark(code: number, at: number, size: number): boolean;
   /** Whether a character stands above the line behind a number, as the 6 of 10⁶ does. */
   isPower(code: number, at: number, size: number): boolean;
   addPower(): void;
@@ -47,6 +47,7 @@ const closingBracket = 41;
 /** The minus and plus of an exponent. */
 const signs = new Set([43, 45, 0x2212, 0x2013]);
 const leastRise = 0.2;
+const leastFall = 0.05;
 
 interface StyledRun {
   readonly style: Style;
@@ -96,9 +97,13 @@ export function createSegmentDraft(probe: TextProbe): SegmentDraft {
       const gap = Math.max(probe.left() - right, left - probe.right());
       return gap > wideGap * Math.max(size, 1) || Math.abs(probe.baseline(at) - y) > 0.9 * size;
     },
-    isMark: (code, size) => {
+    isMark: (code, at, size) => {
       const usual = styles[0]?.style.size ?? 0;
-      if (isDigit(code)) return size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
+      if (isDigit(code)) {
+        const isSmall = size < 0.8 * usual && codes.length > 1 && codes.slice(-2).every(isLetter);
+        // A lowered digit belongs to a formula, such as the 2 of CO₂.
+        return isSmall && probe.baseline(at) > y - leastFall * usual;
+      }
       return usual < 0.8 * size && isLetter(code) && codes.length <= 3 && codes.every(isDigit);
     },
     isPower: (code, at, size) => {

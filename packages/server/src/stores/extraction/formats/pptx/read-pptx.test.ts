@@ -135,3 +135,21 @@ test('groups that are nested too deeply are refused', async () => {
   const nested = `${'<p:grpSp>'.repeat(100_000)}${'</p:grpSp>'.repeat(100_000)}`;
   await assert.rejects(readPptx(pptxOf({ 's.xml': slide(nested) }, ['s.xml'])), { code: 'file_damaged' });
 });
+
+test('raised numbers are powers, and struck text is marked', async () => {
+  const run = (text: string, properties = '') => `<a:r><a:rPr ${properties}/><a:t>${text}</a:t></a:r>`;
+  const up = 'baseline="30000"';
+  const paragraphs = [
+    `${run('Dose 10')}${run('-', up)}${run('6', up)}${run(' g on 5 m')}${run('2', up)}${run(', CO')}${run('2', 'baseline="-25000"')}`,
+    `${run('Price ')}${run('1', 'strike="sngStrike"')}${run('00', 'strike="sngStrike"')}${run(' 80', 'strike="noStrike"')}`,
+  ];
+  const body = paragraphs.map((each) => `<a:p>${each}</a:p>`).join('');
+  const { blocks } = await readPptx(pptxOf({ 'slides/1.xml': slide(box(body)) }, ['slides/1.xml']));
+  assert.equal(
+    blocks
+      .map(({ text }) => text)
+      .join(' ')
+      .replace(/\s+/g, ' '),
+    'Slide 1 Dose 10^-6 g on 5 m², CO2 Price ~~100~~ 80',
+  );
+});

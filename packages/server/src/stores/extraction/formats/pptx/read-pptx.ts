@@ -8,6 +8,7 @@ import { alternativesOf, childOf, childrenOf, findAll, parseXml, textOf, type Xm
 import { listed } from '../numerals.ts';
 import { openPackage } from '../open-package.ts';
 import { pictureText } from '../picture-text.ts';
+import { raisedText, struckText } from '../raised-text.ts';
 
 /**
  * Reads the slides of a presentation in the order of the show, each with its title as a heading, then its notes and
@@ -204,7 +205,32 @@ function isBullet(paragraph: XmlElement, isInList: boolean): boolean {
 
 /** The text of a paragraph, with its breaks of lines. */
 function paragraphText(paragraph: XmlElement): string {
-  return childrenOf(paragraph).map(runText).join('').split('\n').map(onOneLine).join('\n').trim();
+  const pieces: Piece[] = [];
+  for (const run of childrenOf(paragraph)) {
+    const piece = { ...lookOf(run), text: runText(run) };
+    const last = pieces.at(-1);
+    const goesOn = last?.raised === piece.raised && last.struck === piece.struck;
+    if (goesOn) last.text += piece.text;
+    else pieces.push(piece);
+  }
+  const written = pieces.map(({ text, raised, struck }, at) => {
+    const shown = raised ? raisedText(pieces[at - 1]?.text.slice(-charactersBefore) ?? '', text) : text;
+    return struck ? struckText(shown) : shown;
+  });
+  return written.join('').split('\n').map(onOneLine).join('\n').trim();
+}
+/** The characters that decide how a raised text is written. */
+const charactersBefore = 8;
+
+interface Piece {
+  text: string;
+  readonly raised: boolean;
+  readonly struck: boolean;
+}
+
+function lookOf(run: XmlElement): Omit<Piece, 'text'> {
+  const { baseline = '0', strike = 'noStrike' } = childOf(run, 'a:rPr')?.attributes ?? {};
+  return { raised: Number.parseInt(baseline, 10) > 0, struck: strike !== 'noStrike' };
 }
 
 function onOneLine(text: string): string {
