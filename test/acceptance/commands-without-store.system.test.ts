@@ -24,6 +24,7 @@ const commands = [
   'quarantine sweep',
   'quarantine restore x',
   'quarantine purge x',
+  'nodes',
   'verification status',
   'verification pause',
   'verification resume',

@@ -1,11 +1,11 @@
 import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
 import { withAdministration } from './administration.ts';
-import { type JsonOption, jsonOption, printJson } from './output/print.ts';
+import { type JsonOption, jsonOption, printJson, printTable, time } from './output/print.ts';
 import { createProgressPrinter } from './output/print-progress.ts';
 
 export function storeCommands(): readonly Command[] {
-  return [checkCommand(), backupCommand(), restoreCommand()];
+  return [nodesCommand(), checkCommand(), backupCommand(), restoreCommand()];
 }
 
 function checkCommand(): Command {
@@ -72,4 +72,55 @@ function restoreCommand(): Command {
       printJson(restored, json === true ? undefined : 2);
       if (restored.faults.length > 0) process.exitCode = 1;
     });
+}
+
+/** Milliseconds without a heartbeat after which other nodes take over the work of a node. */
+const leaseMs = 15_000;
+
+/** Lists the processes of the store. */
+function nodesCommand(): Command {
+  return new Command('nodes')
+    .description('list the processes that serve the store, and those that ended within a day')
+    .option(...jsonOption)
+    .action(({ json }: JsonOption) =>
+      withAdministration(async ({ nodes }) => {
+        const found = (await nodes.list()).map((node) => {
+          // With SQLite there are no heartbeats after the start.
+          const hasHeartbeats = node.heartbeatAt > node.startedAt;
+          const isSilent = hasHeartbeats && node.silentFor >= leaseMs;
+          return {
+            ...node,
+            hasHeartbeats,
+            state: node.stoppedAt !== null ? 'stopped' : isSilent ? 'silent' : 'running',
+          };
+        });
+        if (json === true) {
+          for (const { id, address, host, serves, state, version, capabilities, ...node } of found)
+            printJson({
+              node_id: id,
+              address,
+              host,
+              serves,
+              state,
+              version,
+              capabilities,
+              heartbeat_age_ms: node.hasHeartbeats ? node.silentFor : null,
+              started_timestamp: node.startedAt,
+              stopped_timestamp: node.stoppedAt,
+            });
+          return;
+        }
+        printTable(
+          ['ADDRESS', 'HOST', 'SERVES', 'STATE', 'HEARTBEAT', 'VERSION', 'STARTED', 'CAPABILITIES'],
+          found.map(({ address, host, serves, state, hasHeartbeats, silentFor, version, startedAt, capabilities }) => [
+            ...[address || '-', host, serves, state],
+            hasHeartbeats ? `${Math.round(silentFor / 1000)} s ago` : '-',
+            ...[version, time(startedAt)],
+            Object.entries(capabilities)
+              .map(([name, value]) => `${name}=${value}`)
+              .join(' '),
+          ]),
+        );
+      }),
+    );
 }

@@ -121,9 +121,10 @@ export interface AccountRepository {
   findAccount(id: string): Promise<Account | undefined>;
   /**
    * Replaces the previous token.
-   * @returns false when there is an account with a password already; nothing changes then
+   * @param keepsValidAt a token that is valid at this time is not replaced
+   * @returns `account` when there is an account with a password already, `valid` when there is a valid token
    */
-  keepSetUpToken(token: SetUpToken): Promise<boolean>;
+  keepSetUpToken(token: SetUpToken, keepsValidAt?: number): Promise<'stored' | 'account' | 'valid'>;
   findSetUpToken(): Promise<SetUpToken | undefined>;
   /**
    * Consumes the token and adds the account. Only one of several concurrent calls succeeds.

@@ -36,7 +36,7 @@ export async function createConfiguredAdministrator(
   });
   // An administrator is created with a token only, so that one of several concurrent calls succeeds.
   const hash = hashToken(randomBytes(32).toString('base64url'));
-  if (!(await repository.keepSetUpToken({ hash, expiresAt: clock.now() + validMs }))) return;
+  if ((await repository.keepSetUpToken({ hash, expiresAt: clock.now() + validMs })) !== 'stored') return;
   if (!(await repository.addPasswordAccount(account, hash, clock.now()))) return;
   await audit.record(serviceSource, { action: 'account.created', id: account.id, details: { name, by: 'settings' } });
 }

@@ -20,21 +20,23 @@ export interface SetUpLinkDeps {
   readonly dataFolder: string;
   /** The URL under which people reach the console, for example `http://127.0.0.1:8080`. */
   readonly consoleUrl: string;
+  /** Whether a valid link of another node stays valid. No link is created then. */
+  readonly keepsValid?: boolean;
 }
 
 /**
  * Creates the setup link of the administrator: 256 random bits, valid once within an hour. The token follows the `#`,
  * so that no proxy logs it. The previous link becomes void.
- * @returns undefined when there is an administrator; a link in the data folder is then removed
+ * @returns undefined when there is an administrator, or a valid link that stays; a link in the data folder is removed in the first case
  */
 export async function createSetUpLink(deps: SetUpLinkDeps): Promise<SetUpLink | undefined> {
   const file = join(deps.dataFolder, 'setup-link');
   const token = randomBytes(32).toString('base64url');
-  const stored = await deps.repository.keepSetUpToken({
-    hash: hashToken(token),
-    expiresAt: deps.clock.now() + validMs,
-  });
-  if (!stored) {
+  const now = deps.clock.now();
+  const created = { hash: hashToken(token), expiresAt: now + validMs };
+  const stored = await deps.repository.keepSetUpToken(created, deps.keepsValid === true ? now : undefined);
+  if (stored === 'valid') return undefined;
+  if (stored === 'account') {
     await rm(file, { force: true });
     return undefined;
   }

@@ -19,6 +19,8 @@ export interface EncryptedText {
 /** Encrypts texts with the first of its keys, and decrypts texts of all its keys. */
 export interface Encrypter {
   readonly currentKeyId: string;
+  /** The ids of all keys, the current one first. */
+  readonly keyIds: readonly string[];
   knows(keyId: string): boolean;
   encrypt(plain: string, place: EncryptionContext): EncryptedText;
   /** @returns null when the text was encrypted with another key, for another context, or was changed */
@@ -62,6 +64,7 @@ export function createEncrypter(current: EncryptionKey, others: readonly Encrypt
 
   return {
     currentKeyId: current.id,
+    keyIds: [current, ...others].map(({ id }) => id),
     knows: (keyId) => keys.has(keyId),
     hashes: (text) => [current, ...others].map(({ bytes }) => keyedHash(Buffer.from(bytes.reveal(), 'base64'), text)),
     encrypt(plain, place) {

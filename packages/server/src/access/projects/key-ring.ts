@@ -27,7 +27,7 @@ export interface KeyRingDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   /** Called by the first load, and by each load after a change of keys or rate limits. */
   readonly onChange?: () => Promise<void>;
   /** The time for which a key that another process revoked may still work. */
-  readonly refreshMs?: number;
+  readonly refreshMs?: number | undefined;
 }
 
 interface Entry {
@@ -117,8 +117,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
     );
   }, deps.refreshMs ?? 1000);
   timer.unref();
-  const forgetting = setInterval(forgetExpired, forgetEveryMs);
-  forgetting.unref();
+  const forgetting = setInterval(forgetExpired, forgetEveryMs).unref();
 
   return {
     authenticate: async (authorization) => {

@@ -16,6 +16,7 @@ import { listReachableUrls } from '../../platform/http/listen.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { createMetrics } from '../../platform/metrics.ts';
+import type { NodeRepository } from '../../platform/nodes/node-repository.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { checkCollection, checkDatabase, correctCounts, repairIndex } from '../../storage/check/check-database.ts';
 import { openDatabase } from '../../storage/open-database.ts';
@@ -24,6 +25,7 @@ import { createAuditRepository } from '../../storage/repositories/audit-reposito
 import { createBlobRepository } from '../../storage/repositories/blob-repository.ts';
 import { createCredentialProfileRepository } from '../../storage/repositories/credential-profile-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
+import { createNodeRepository } from '../../storage/repositories/node-repository.ts';
 import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
@@ -102,9 +104,8 @@ export async function withAdministration(work: (administration: Administration) 
     durability: config.databaseDurability,
   });
   const store = createStoreRepository(database);
-  // With SQLite the database is in the data folder, so the folder is the right one.
   const assertFolder = async () => {
-    if (database.dialect === 'postgres') await assertDataFolder(config.dataFolder, store);
+    if (database.dialect === 'postgres' && config.blobs === null) await assertDataFolder(config.dataFolder, store);
   };
   try {
     const repository = createProjectRepository(database);
@@ -228,6 +229,8 @@ export { planToWire } from '../../tools/installation/routes.ts';
 interface StoreAdministration {
   /** See `checkStore` of `files/maintenance/fsck.ts`. */
   checkStore(options: CheckStoreOptions): Promise<StoreReport>;
+  /** The processes of the store. */
+  readonly nodes: Pick<NodeRepository, 'list'>;
   /** Controls the background verification. */
   readonly verification: Pick<BlobRepository, 'findVerification' | 'pauseVerification'>;
   readonly quarantine: {
@@ -275,12 +278,9 @@ function administerStore(
           if ((await checkCollection(database, collectionId)).length === 0) return true;
           return repairIndex(database, collectionId);
         };
-        const ofDatabase = {
-          checkDatabase: () => checkDatabase(database),
-          repairIndex: repair,
-        };
-        return checkStore({ ...deps, ...ofDatabase }, options);
+        return checkStore({ ...deps, checkDatabase: () => checkDatabase(database), repairIndex: repair }, options);
       }),
+    nodes: createNodeRepository(database),
     verification: damages,
     quarantine: {
       async *list() {

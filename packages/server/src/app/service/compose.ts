@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createConfiguredAdministrator } from '../../access/accounts/configured-administrator.ts';
 import { createSetUpLink, type SetUpLink } from '../../access/accounts/set-up-link.ts';
 import { openStoreEncrypter } from '../../access/credential-profiles/encryption-key.ts';
@@ -30,16 +27,23 @@ import { createAccountRepository } from '../../storage/repositories/account-repo
 import { createAuditRepository } from '../../storage/repositories/audit-repository.ts';
 import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
-import { type Config, processEnvironment } from '../settings/config.ts';
+import type { Config } from '../settings/config.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
+import { openStreamAccess } from './open-access.ts';
 import { openDataFolder, openDiskSpace } from './wire-blobs.ts';
 import { serveBundleClients } from './wire-connections.ts';
 import { encryptionSettingsOf, openPluginSandbox, openSecrets } from './wire-execution.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
-import { openCheckedDatabase, openFilesNode, openStreamAccess } from './wire-node.ts';
+import {
+  describeCapabilities,
+  isOnManyNodes,
+  openCheckedDatabase,
+  openRates,
+  openStoreNode,
+  startBackupCheck,
+} from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
-import { openRates } from './wire-rates.ts';
 
 /** The stored responses of one project for `Idempotency-Key`. */
 const maxKeptAnswerBytes = 64 * 2 ** 20;
@@ -113,11 +117,16 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
           clock: context.clock,
           dataFolder: config.dataFolder,
           consoleUrl: consoleUrl(),
+          keepsValid: isOnManyNodes(config),
         });
   if (files !== null && config.databaseUrl !== null) {
     const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
     resources.defer(() => backupCheck.close());
   }
+  await context.node.publish({
+    address: urls.files[0] ?? urls.plugins[0] ?? '',
+    capabilities: await describeCapabilities(context),
+  });
   logger.info({ files: files?.url, plugins: plugins?.url }, 'service started');
   return {
     filesUrls: files?.urls ?? [],
@@ -181,21 +190,18 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   const registry = createMetrics();
   if (watchdog !== undefined) registerWatchdogMetrics(registry, watchdog);
   await openDataFolder(config.dataFolder, logger);
-  if (config.serve !== 'plugins') {
-    const lock = lockFolder(config.dataFolder);
-    resources.defer(lock.release);
-  }
+  if (config.serve !== 'plugins') resources.defer(lockFolder(config.dataFolder).release);
   const { space, ballast } = await openDiskSpace(config, { logger, registry, resources });
   const limiting = openLimits(registry);
   const { database, check } = await openCheckedDatabase(config, { logger, registry, resources, ...limiting });
   const { clock } = database;
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
-  await openFilesNode({ config, database, logger, registry, resources });
+  const ofNode = await openStoreNode({ config, database, logger, registry, resources });
   const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
   const created = await createFirstKey({ repository, audit, clock, newId }, config.dataFolder, config.firstKey);
-  const rating = openRates({ database, logger, registry, resources });
-  const keyRing = await openKeyRing({ repository, clock, logger, onChange: rating.rates.load });
+  const rating = openRates({ database, logger, registry, resources, ...ofNode });
+  const keyRing = await openKeyRing({ repository, clock, logger, onChange: rating.rates.load, ...ofNode });
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
   const streams = resources.adopt(openStreamAccess({ database, logger }), (access) => access.close());
@@ -215,6 +221,7 @@ async function openContext({ config, logger, resources, drain, options: { watchd
     audit,
     ...limiting,
     ...rating,
+    ...ofNode,
     idempotency: createIdempotency({
       repository: idempotencyRepository,
       clock,
@@ -260,33 +267,4 @@ function openLimits(registry: Registry): Pick<ServiceContext, 'countExceeded' | 
 /** The start message omits a key of the settings, because the operator has it. */
 function describeFirstKey(firstKey: Pick<FirstKey, 'key' | 'file'> | undefined): Service['firstKey'] {
   return firstKey === undefined || firstKey.file === null ? undefined : { key: firstKey.key, file: firstKey.file };
-}
-
-/**
- * Tests once, in the background, whether a backup of the PostgreSQL database would succeed. If not, it logs a warning with the
- * reason. Otherwise the first backup would find missing programs, versions or rights. Source: ADR 0058.
- */
-export function startBackupCheck(url: string, logger: Logger): { close(): Promise<void> } {
-  const abort = new AbortController();
-  const check = async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-check-'));
-    try {
-      // Loads the driver only when PostgreSQL is used.
-      const { tryDump } = await import('../../storage/postgres/postgres-snapshot.ts');
-      await tryDump({ url, environment: processEnvironment() }, folder, abort.signal);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  };
-  const checked = check().catch((error: unknown) => {
-    if (abort.signal.aborted) return;
-    const reason = error instanceof Error ? error.message : String(error);
-    logger.warn({ reason }, 'backup check failed');
-  });
-  return {
-    async close() {
-      abort.abort();
-      await checked;
-    },
-  };
 }

@@ -7,12 +7,14 @@ import type { StreamShares } from '../../platform/admission/stream-shares.ts';
 import type { Caller } from '../../platform/caller.ts';
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { CountExceeded } from '../../platform/concurrency/limit-counter.ts';
+import type { PeriodicTask } from '../../platform/concurrency/periodic-task.ts';
 import type { DiskSpace } from '../../platform/disk/disk-space.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Parts } from '../../platform/http/readiness.ts';
 import type { Idempotency } from '../../platform/idempotency/idempotency.ts';
 import type { IdempotencyRepository } from '../../platform/idempotency/idempotency-repository.ts';
 import type { Registry } from '../../platform/metrics.ts';
+import type { OpenedNode } from '../../platform/nodes/open-node.ts';
 import type { Database } from '../../storage/database/database.ts';
 import type { Ballast } from '../../storage/disk/ballast.ts';
 import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
@@ -28,6 +30,12 @@ export interface ServiceContext extends Pick<CommonDeps, 'audit' | 'clock' | 'lo
   /** The event streams of both addresses. */
   readonly shares: StreamShares;
   readonly database: Database;
+  /** This process among the nodes of the store. */
+  readonly node: OpenedNode;
+  /** Milliseconds after which keys and settings are read again that other nodes may have changed. Undefined: the defaults. */
+  readonly refreshMs: number | undefined;
+  /** Starts tasks that one node of the store performs, until the service closes. */
+  readonly startTasks: (tasks: readonly PeriodicTask[]) => void;
   readonly rates: Rates;
   readonly rateLimits: RateLimitRepository;
   readonly keyRing: KeyRing;

@@ -12,8 +12,8 @@ import { createProjectRepository } from '../../storage/repositories/project-repo
 import { createBroker } from '../../tools/egress/create-broker.ts';
 import { isConsolePath } from '../console/routes.ts';
 import type { ServiceContext } from './context.ts';
+import type { Access } from './open-access.ts';
 import { serveAudit } from './wire-audit.ts';
-import type { Access } from './wire-node.ts';
 import { openTokens, serveOauth } from './wire-oauth.ts';
 
 /** Serves accounts, projects, and the sign-in of people and applications. */

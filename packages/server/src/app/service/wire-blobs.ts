@@ -2,7 +2,7 @@ import { access as checkAccess, constants, readdir, stat } from 'node:fs/promise
 import { join } from 'node:path';
 import { createByteRate } from '../../platform/byte-rate.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { type PeriodicTask, startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
+import type { PeriodicTask } from '../../platform/concurrency/periodic-task.ts';
 import { type DiskSpace, unlimitedSpace } from '../../platform/disk/disk-space.ts';
 import { createFolderPath } from '../../platform/disk/sync-to-disk.ts';
 import type { Logger } from '../../platform/log/logger.ts';
@@ -36,14 +36,23 @@ export interface StoredFiles extends Pick<FileRoutesDeps, 'blobs' | 'downloadOrd
 
 type ContentContext = Pick<
   ServiceContext,
-  'config' | 'clock' | 'logger' | 'resources' | 'registry' | 'database' | 'ballast' | 'space' | 'admission'
+  | 'config'
+  | 'clock'
+  | 'logger'
+  | 'resources'
+  | 'registry'
+  | 'database'
+  | 'ballast'
+  | 'space'
+  | 'admission'
+  | 'startTasks'
 >;
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 
 /** Opens the stored content and starts the tasks that reconcile it with its rows. */
 export async function openStoredFiles(context: ContentContext): Promise<StoredFiles> {
-  const { clock, logger, resources, registry, database } = context;
+  const { clock, logger, registry, database } = context;
   const { blobs, files, damages, reportDamage, uploadSpace, sweepUnfinished } = await openContent(context, true);
   const artifacts = createArtifactRepository(database);
   const health = createBlobHealth(registry, damages);
@@ -69,29 +78,25 @@ export async function openStoredFiles(context: ContentContext): Promise<StoredFi
         signal,
       ),
   };
-  const tasks = startPeriodicTasks(
-    [
-      {
-        name: 'reconcile files',
-        pause: hour,
-        run: async (signal) => {
-          // Uses the system clock, because it compares with times of the disk, and the database's clock may differ.
-          const deps = { files, blobs, damages, reportDamage, clock: systemClock, logger, keepQuarantined };
-          health.reconciled(await reconcileFiles({ ...deps, sweepUnfinished }, signal));
-        },
+  context.startTasks([
+    {
+      name: 'reconcile files',
+      pause: hour,
+      run: async (signal) => {
+        // Uses the system clock, because it compares with times of the disk, and the database's clock may differ.
+        const deps = { files, blobs, damages, reportDamage, clock: systemClock, logger, keepQuarantined };
+        health.reconciled(await reconcileFiles({ ...deps, sweepUnfinished }, signal));
       },
-      // Failed deletes returned 503, and their content is still stored.
-      { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
-      {
-        name: 'delete expired artifacts',
-        pause: minute,
-        run: createArtifactSweep({ artifacts, files, blobs, clock, logger, metrics: registry }),
-      },
-      verify,
-    ],
-    logger,
-  );
-  resources.defer(() => tasks.close());
+    },
+    // Failed deletes returned 503, and their content is still stored.
+    { name: 'finish deletes', pause: minute, run: (signal) => finishDeletes({ files, blobs, logger }, signal) },
+    {
+      name: 'delete expired artifacts',
+      pause: minute,
+      run: createArtifactSweep({ artifacts, files, blobs, clock, logger, metrics: registry }),
+    },
+    verify,
+  ]);
   const conditions = async () => [...(await health.conditions()), ...(await uploadSpace.conditions())];
   return { files, blobs, reportDamage, downloadOrder: createDownloadOrder(context.admission), conditions };
 }

@@ -21,7 +21,6 @@ import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
 import type { ResolveCredentials } from '../../access/credential-profiles/resolve-credentials.ts';
 import { credentialProfileRoutes } from '../../access/credential-profiles/routes.ts';
 import { keyless } from '../../platform/admission/owner.ts';
-import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { Guard, ManagerGuard } from '../../platform/http/guard.ts';
 import { everyPermission } from '../../platform/permissions.ts';
@@ -118,8 +117,7 @@ function openConnections(context: ServiceContext, { catalogue, executor, encrypt
   const sweep = { name: 'forget connections', pause: sweepMs, run: connections.sweep };
   const endAccess = async () => connections.removeOfProjects(await findRunning());
   const ofProjects = { name: 'revoke connections of deleted projects', pause: 2000, run: endAccess };
-  const tasks = startPeriodicTasks([sweep, ofProjects], logger);
-  resources.defer(() => tasks.close());
+  context.startTasks([sweep, ofProjects]);
   const flow = createConnectFlow({
     ...deps,
     findProject: createProjectRepository(database).findProject,

@@ -1,6 +1,5 @@
 import type { Encrypter } from '../../access/credential-profiles/encryption.ts';
 import { onceRetried } from '../../platform/concurrency/once.ts';
-import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import { createErrorWriter, handleNotFound } from '../../platform/http/error-writer.ts';
 import type { Guard, ManagerGuard } from '../../platform/http/guard.ts';
@@ -46,11 +45,11 @@ import type { CollectionContext } from './collection-context.ts';
 import { type CollectionServices, openCollectionServices } from './collection-services.ts';
 import type { ListenAddress, ServiceContext } from './context.ts';
 import { listLimits, recordBounds } from './list-limits.ts';
+import { openAccess } from './open-access.ts';
 import { serveAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
 import { openEmbedding } from './wire-embedding.ts';
 import { serveInstallation } from './wire-installation.ts';
-import { openAccess } from './wire-node.ts';
 
 /** The memory of the process that reads a document, and of OCR. */
 const extractionMemoryMb = 1536;
@@ -72,14 +71,11 @@ export interface FilesAddress extends ListenAddress {
 
 /** Opens the files address: files, collections, records, chunks, administrators, projects and keys. */
 export async function openFilesAddress(context: ServiceContext, encrypter: Encrypter | null): Promise<FilesAddress> {
-  const { config, clock, logger, resources } = context;
+  const { config, clock, logger } = context;
   const stored = await openStoredFiles(context);
   const { blobs } = stored;
-  const tasks = startPeriodicTasks(
-    [{ name: 'forget answers', pause: taskPauseMs, run: () => context.idempotencyRepository.sweep(clock.now()) }],
-    logger,
-  );
-  resources.defer(() => tasks.close());
+  const sweep = () => context.idempotencyRepository.sweep(clock.now());
+  context.startTasks([{ name: 'forget answers', pause: taskPauseMs, run: sweep }]);
   const collections = await openCollections(context, { files: createFileAccess(stored), encrypter });
 
   const access = openAccess(context, blobs.remove);

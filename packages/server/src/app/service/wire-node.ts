@@ -1,43 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createAccounts } from '../../access/accounts/accounts.ts';
-import { createCookies } from '../../access/accounts/cookies.ts';
-import type { AccountRoutesDeps } from '../../access/accounts/routes.ts';
-import { createOriginCheck } from '../../access/accounts/same-origin.ts';
-import { createSessions, timesAt } from '../../access/accounts/sessions.ts';
-import { windowMs } from '../../access/accounts/sign-in-throttle.ts';
-import { createGuard } from '../../access/authentication.ts';
-import { createManagerGuard } from '../../access/manager-guard.ts';
-import { createDeletionTask, type EraseOptions } from '../../access/projects/project-deletions.ts';
-import { createProjects } from '../../access/projects/projects.ts';
-import type { ProjectRoutesDeps } from '../../access/projects/routes.ts';
-import { createSessionCallers, type SessionCallers } from '../../access/session-callers.ts';
-import { startPeriodicTask, startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
-import { basePathOf } from '../../platform/http/base-path.ts';
-import type { Guard } from '../../platform/http/guard.ts';
+import { openEncrypter } from '../../access/credential-profiles/encryption-key.ts';
+import { createRates } from '../../platform/admission/rates.ts';
+import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
+import { exists } from '../../platform/disk/exists.ts';
 import { PartFailure } from '../../platform/http/readiness.ts';
-import { createStreamAccess, type StreamAccess } from '../../platform/http/stream-access.ts';
-import { clientAddress } from '../../platform/log/request-identity.ts';
+import type { Logger } from '../../platform/log/logger.ts';
 import { claimNode } from '../../platform/nodes/claim-node.ts';
-import { leaseMs, openNode } from '../../platform/nodes/open-node.ts';
+import { assertFits, joinNodes } from '../../platform/nodes/join-nodes.ts';
+import type { NewNode, NodeRepository, NodeSettings } from '../../platform/nodes/node-repository.ts';
+import { type OpenedNode, openNode } from '../../platform/nodes/open-node.ts';
 import { version } from '../../platform/version.ts';
+import { migrationsFor } from '../../storage/database/migrations.ts';
 import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { folderInstance } from '../../storage/disk/folder-lock.ts';
 import { openDatabase } from '../../storage/open-database.ts';
-import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
-import { createNodeRepository } from '../../storage/repositories/blob-repository.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
-import { createOauthRepository } from '../../storage/repositories/oauth-repository.ts';
-import { createPeopleRepository } from '../../storage/repositories/people-repository.ts';
-import { createProjectDeletionRepository } from '../../storage/repositories/project-deletions.ts';
-import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
+import { createNodeRepository } from '../../storage/repositories/node-repository.ts';
+import { createRateLimitRepository } from '../../storage/repositories/rate-limit-repository.ts';
 import { createStoreRepository } from '../../storage/repositories/store-repository.ts';
+import { assertContentInFolder, nameOf } from '../../storage/s3/claim-place.ts';
 import { checkSqliteFile } from '../../storage/sqlite/check-sqlite-file.ts';
 import { sqliteFile } from '../../storage/sqlite/sqlite-database.ts';
 import { createTableVerification, type TableVerification } from '../../storage/sqlite/verify-tables.ts';
 import { claimDataFolder, folderIds } from '../../stores/files/store-identity.ts';
+import { processEnvironment } from '../settings/config.ts';
+import { settingsOfNodes } from '../settings/node-settings.ts';
 import type { ServiceContext } from './context.ts';
 
 const day = 24 * 3_600_000;
@@ -49,39 +40,117 @@ const searchCacheBytes = 80 * 2 ** 20;
 type NodeContext = Pick<ServiceContext, 'config' | 'database' | 'logger' | 'registry' | 'resources'>;
 
 /**
- * Makes this process the only one that serves the files of the store, until it stops. A process that serves only plugins
- * is not registered, because many may run at once.
+ * Registers this process as a node of the store until it stops. With content in a data folder, one process serves it. With content in
+ * object storage, and for processes that serve only plugins, there may be any number. Source: ADR 0164.
+ * @throws OperatorError when another process serves the data folder, or this one does not fit the nodes that run
  */
-export async function openFilesNode({ config, database, logger, registry, resources }: NodeContext): Promise<void> {
-  const { serve, dataFolder } = config;
-  if (serve === 'plugins') return;
+export async function openStoreNode(
+  context: NodeContext,
+): Promise<Pick<ServiceContext, 'node' | 'refreshMs' | 'startTasks'>> {
+  const { logger, resources } = context;
+  const node = await registerNode(context);
+  resources.defer(() => node.close());
+  return {
+    node,
+    // A change holds on all nodes within a second.
+    refreshMs: isOnManyNodes(context.config) ? 750 : undefined,
+    startTasks(tasks) {
+      const running = startPeriodicTasks(tasks.map(node.ofLeader), logger);
+      resources.defer(() => running.close());
+    },
+  };
+}
+
+async function registerNode(context: NodeContext): Promise<OpenedNode> {
+  const { config, database, logger, registry: metrics } = context;
+  const { serve } = config;
   const isDatabaseInFolder = database.dialect === 'sqlite';
+  const id = randomUUID();
+  // The rows of other processes would be in the same folder, and nothing reads them.
+  if (isDatabaseInFolder && serve === 'plugins') return unregisteredNode(id);
+  const isShared = isOnManyNodes(config) || (!isDatabaseInFolder && serve === 'plugins');
+  const repository = createNodeRepository(database);
+  const settings = isDatabaseInFolder ? noSettings : describeSettings(config);
+  const node = { id, serves: serve, host: hostname(), version, folderInstance: '', settings };
+  const register = () => joinNodes(node, { repository, logger });
+  if (isShared) await register();
+  else await claimFolder(node, { ...context, repository, isDatabaseInFolder });
+  const kind = isShared ? 'shared' : isDatabaseInFolder ? 'alone' : 'folder';
+  return await openNode({
+    nodeId: id,
+    repository,
+    kind,
+    fence: database.fence,
+    rejoin: register,
+    logger,
+    metrics,
+  });
+}
+
+/** Whether several processes can serve the files of the store. */
+export function isOnManyNodes({ databaseUrl, blobs }: Pick<NodeContext['config'], 'databaseUrl' | 'blobs'>): boolean {
+  return databaseUrl !== null && blobs !== null;
+}
+
+function unregisteredNode(id: string): OpenedNode {
+  return { id, publish: async () => {}, ofLeader: (task) => task, close: async () => {} };
+}
+
+const noSettings: NodeSettings = { encryptionKeys: [], equal: {} };
+
+/** Processes that share no content with others only need the same keys and the same place of the content. */
+function describeSettings(config: NodeContext['config']): NodeSettings {
+  const { serve, blobs } = config;
+  const encryptionKeys = openEncrypter(config)?.keyIds ?? [];
+  const place = serve === 'plugins' ? {} : { QUARTERMASTER_BLOBS: blobs === null ? 'unset' : nameOf(blobs) };
+  return { encryptionKeys, equal: { ...place, ...(blobs !== null && serve !== 'plugins' && settingsOfNodes(config)) } };
+}
+
+/** What the machine and the settings of this process allow, for the operator. */
+export async function describeCapabilities({ config, database, sandbox }: ServiceContext) {
+  const programs = await Promise.all(config.programFolders.map((folder) => exists(join(folder, 'tesseract'))));
+  return {
+    schema: Object.keys(migrationsFor(database.dialect)).at(-1),
+    ...(config.serve !== 'plugins' && {
+      embedding: config.embeddingProvider,
+      ocr: config.ocr !== 'off' && programs.includes(true),
+    }),
+    ...(config.serve !== 'files' && { sandbox: (await sandbox()).capabilities.sandbox.available }),
+  };
+}
+
+interface FolderContext extends Pick<NodeContext, 'config' | 'database' | 'logger'> {
+  readonly repository: NodeRepository;
+  readonly isDatabaseInFolder: boolean;
+}
+
+/** Makes this process the only one that serves the files of the data folder. */
+async function claimFolder(described: NewNode, context: FolderContext): Promise<void> {
+  const { config, database, logger, repository, isDatabaseInFolder } = context;
+  const { dataFolder } = config;
+  const store = createStoreRepository(database);
+  // A store with object storage has no data folder of its own, so none may be claimed.
+  if (config.blobs === null) await assertContentInFolder(store);
+  if (!isDatabaseInFolder) await assertFits(described, { repository, logger });
   const folderId = await claimDataFolder(dataFolder, {
-    store: createStoreRepository(database),
+    store,
     files: createFileRepository(database),
     // Nothing in the folder can contradict the rows when the content is in object storage.
     blobs: config.blobs === null ? openBlobFolder(dataFolder) : null,
     isDatabaseInFolder,
   });
-  const repository = createNodeRepository(database);
-  const nodeId = randomUUID();
-  await claimNode(
-    { id: nodeId, serves: serve, host: hostname(), version, folderInstance: await folderInstance(dataFolder) },
-    {
-      repository,
-      logger,
-      isDatabaseInFolder,
-      leaseMs,
-      folder: {
-        path: dataFolder,
-        id: folderId,
-        prepareId: (newId) => folderIds.prepare(dataFolder, { claimedId: folderId, newId }),
-        finishId: (newId) => folderIds.finish(dataFolder, newId),
-      },
+  const node = { ...described, folderInstance: await folderInstance(dataFolder) };
+  await claimNode(node, {
+    repository,
+    logger,
+    isDatabaseInFolder,
+    folder: {
+      path: dataFolder,
+      id: folderId,
+      prepareId: (newId) => folderIds.prepare(dataFolder, { claimedId: folderId, newId }),
+      finishId: (newId) => folderIds.finish(dataFolder, newId),
     },
-  );
-  const node = await openNode({ nodeId, repository, fence: database.fence, logger, metrics: registry });
-  resources.defer(() => node.close());
+  });
 }
 
 /** The maximum delay of a timer of Node.js. */
@@ -148,90 +217,48 @@ function verifyTables(
   return tables.damaged;
 }
 
-/** Authentication at the files address, and the management of administrators, projects and keys. */
-export interface Access extends AccountRoutesDeps {
-  readonly guard: Guard;
-  readonly callers: SessionCallers;
-  readonly projectRoutes: ProjectRoutesDeps;
-}
-
-/** Ends event streams of both addresses when their key or session ends. */
-export function openStreamAccess({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): StreamAccess {
-  const { clock } = database;
-  const projects = createProjectRepository(database);
-  const repository = createAccountRepository(database);
-  const grants = createOauthRepository(database);
-  return createStreamAccess({
-    findUsable: async (owners) => {
-      const ids = owners.map((owner) => owner.split(' ', 1)[0] ?? '');
-      return new Set([
-        ...(await projects.findUsable(ids, clock.now())),
-        ...(await grants.findUsableGrants(ids, clock.now())),
-        ...(await repository.findUsableSessions(ids, timesAt(clock.now()))),
-      ]);
-    },
-    logger,
+/**
+ * Tests once, in the background, whether a backup of the PostgreSQL database would succeed. If not, it logs a warning with the
+ * reason. Otherwise the first backup would find missing programs, versions or rights. Source: ADR 0058.
+ */
+export function startBackupCheck(url: string, logger: Logger): { close(): Promise<void> } {
+  const abort = new AbortController();
+  const check = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-check-'));
+    try {
+      // Loads the driver only when PostgreSQL is used.
+      const { tryDump } = await import('../../storage/postgres/postgres-snapshot.ts');
+      await tryDump({ url, environment: processEnvironment() }, folder, abort.signal);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  const checked = check().catch((error: unknown) => {
+    if (abort.signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn({ reason }, 'backup check failed');
   });
-}
-
-const sweepPauseMs = 3_600_000;
-
-/** Deletes projects in the background. @returns the deletions, and a function that starts the work on those that have begun */
-function openDeletions(
-  { audit, clock, logger, registry: metrics, resources, database }: ServiceContext,
-  eraseBlob: EraseOptions['eraseBlob'],
-): Pick<ProjectRoutesDeps, 'deletions' | 'onDeleting'> {
-  const deletions = createProjectDeletionRepository(database);
-  const task = createDeletionTask({ repository: deletions, eraseBlob, audit, clock, logger, metrics });
-  const running = startPeriodicTask(task, (error) => logger.error({ err: error }, 'project deletions not found'));
-  resources.defer(() => running.close());
-  return { deletions, onDeleting: running.trigger };
-}
-
-/** Creates the guard of the files address and the dependencies of the routes for administrators and projects. */
-export function openAccess(context: ServiceContext, eraseBlob: EraseOptions['eraseBlob']): Access {
-  const { audit, config, clock, newId, logger, resources, database, keyRing, countExceeded, admission } = context;
-  const repository = createAccountRepository(database);
-  const projectRepository = createProjectRepository(database);
-  const sweep = { name: 'forget sessions', pause: sweepPauseMs, run: () => sweepNow() };
-  const sweepNow = () => repository.sweep(timesAt(clock.now()), clock.now() - windowMs);
-  const tasks = startPeriodicTasks([sweep], logger);
-  resources.defer(() => tasks.close());
-
-  const sessions = createSessions({ repository, clock, newId });
-  const { publicFilesUrl } = config;
-  const basePath = basePathOf(publicFilesUrl);
-  const cookies = createCookies(publicFilesUrl?.startsWith('https:') === true, basePath);
-  const origins = createOriginCheck(publicFilesUrl === null ? null : new URL(publicFilesUrl).origin);
-  const people = createPeopleRepository(database);
-  const callers = createSessionCallers({ sessions, cookies, origins, people });
   return {
-    accounts: createAccounts({
-      repository,
-      sessions,
-      clock,
-      newId,
-      audit,
-      countExceeded,
-      admission,
-    }),
-    sessions,
-    cookies,
-    origins,
-    ownsOrigin: basePath === '',
-    addressOf: clientAddress,
-    guard: createGuard(keyRing, callers),
-    callers,
-    people,
-    projectRoutes: {
-      projects: createProjects({ repository: projectRepository, audit, clock, newId, countExceeded }),
-      ...openDeletions(context, eraseBlob),
-      keyRing,
-      guard: createManagerGuard(keyRing, callers, people),
-      clock,
-      newId,
-      rates: context.rates,
-      rateLimits: context.rateLimits,
+    async close() {
+      abort.abort();
+      await checked;
     },
   };
+}
+
+const ratesPauseMs = 3_600_000;
+/** Longer than the longest window. */
+const keptRatesMs = 2 * 86_400_000;
+
+type RatesContext = Pick<ServiceContext, 'database' | 'logger' | 'registry' | 'resources' | 'startTasks'>;
+
+/** Opens the rate limits of all projects. */
+export function openRates({ database, logger, registry: metrics, resources, startTasks }: RatesContext) {
+  const { clock } = database;
+  const rateLimits = createRateLimitRepository(database);
+  const rates = createRates({ repository: rateLimits, clock, logger, metrics });
+  resources.defer(() => rates.close());
+  const sweep = { name: 'forget rates', pause: ratesPauseMs, run: () => rateLimits.sweep(clock.now() - keptRatesMs) };
+  startTasks([sweep]);
+  return { rates, rateLimits };
 }

@@ -9,13 +9,12 @@ import type { OauthRepository } from '../../access/oauth/oauth-repository.ts';
 import { type AddressName, createResources, type Resources } from '../../access/oauth/resources.ts';
 import { oauthRoutes } from '../../access/oauth/routes.ts';
 import { onceRetried } from '../../platform/concurrency/once.ts';
-import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import type { App } from '../../platform/http/app.ts';
 import { version } from '../../platform/version.ts';
 import { createAccountRepository } from '../../storage/repositories/account-repository.ts';
 import { createOauthRepository } from '../../storage/repositories/oauth-repository.ts';
 import type { ServiceContext } from './context.ts';
-import type { Access } from './wire-node.ts';
+import type { Access } from './open-access.ts';
 
 const sweepPauseMs = 600_000;
 
@@ -37,12 +36,11 @@ export function openTokens({ database, clock, config, urlsOf }: ServiceContext, 
 
 /** Serves the authorization server at the files address. Its library is loaded with the first request to it. */
 export function serveOauth(context: ServiceContext, app: App, access: Access): void {
-  const { clock, newId, logger, resources: closing } = context;
+  const { clock, newId, startTasks } = context;
   const { resources } = openTokens(context, 'files');
   const repository = createOauthRepository(context.database);
   const sweep = { name: 'forget OAuth records', pause: sweepPauseMs, run: () => repository.sweep(clock.now()) };
-  const tasks = startPeriodicTasks([sweep], logger);
-  closing.defer(() => tasks.close());
+  startTasks([sweep]);
   const countEvent = createOauthMetrics(context.registry);
   const open = createOpening(context, { repository, resources, countEvent });
   const deps = { repository, clock, newId, resources, open, countEvent };

@@ -232,15 +232,13 @@ async function openRunServices({
   database,
   resources,
   space,
+  startTasks,
+  refreshMs,
 }: ServiceContext): Promise<RunServices> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
-  const retention = startPeriodicTasks(
-    retentionTasks({ repository, clock, bounds: { ...runBounds, days: config.runDays } }),
-    logger,
-  );
-  resources.defer(() => retention.close());
-  const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger });
+  startTasks(retentionTasks({ repository, clock, bounds: { ...runBounds, days: config.runDays } }));
+  const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger, refreshMs });
   resources.defer(() => keepers.close());
   const keepsInputs = (projectId: string | null) => projectId !== null && keepers.has(projectId);
   const runStore = createRunStore({ repository, keepsInputs, space, logger, metrics: registry });

@@ -11,18 +11,31 @@ const logger = createLogger('silent');
 /** A store whose last node had the folder instance `folder.first start`. */
 function openStore(stoppedAt: number | null) {
   const times = { startedAt: 0, heartbeatAt: 0, silentFor: 60_000 };
-  const identity = { serves: 'files', host: 'h', version: '1' } as const;
-  let stored: StoredNode = { id: 'old', ...identity, folderInstance: 'folder.first start', stoppedAt, ...times };
+  const settings = { encryptionKeys: [], equal: {} };
+  const identity = { serves: 'files', host: 'h', version: '1', settings } as const;
+  const facts = { address: '', capabilities: {} };
+  let stored: StoredNode = {
+    id: 'old',
+    ...identity,
+    ...facts,
+    folderInstance: 'folder.first start',
+    stoppedAt,
+    ...times,
+  };
   const calls = { renewed: 0, stopped: 0 };
   const repository: NodeRepository = {
     find: async () => stored,
+    list: async () => [stored],
+    register: async () => undefined,
+    publish: async () => {},
+    lead: async () => true,
     claim: async (node) => {
-      stored = { ...node, stoppedAt: null, ...times };
+      stored = { ...node, ...facts, stoppedAt: null, ...times };
       return true;
     },
     renew: async () => {
       calls.renewed += 1;
-      return true;
+      return 1;
     },
     stop: async () => {
       calls.stopped += 1;
@@ -36,10 +49,7 @@ function openStore(stoppedAt: number | null) {
     finishId: async () => {},
   };
   const claim = (folderInstance: string) =>
-    claimNode(
-      { id: 'new', ...identity, folderInstance },
-      { repository, folder, isDatabaseInFolder: false, logger, leaseMs: 15_000 },
-    );
+    claimNode({ id: 'new', ...identity, folderInstance }, { repository, folder, isDatabaseInFolder: false, logger });
   return { claim, prepared, repository, calls };
 }
 
@@ -62,7 +72,7 @@ for (const [what, stoppedAt, folderInstance, ids] of [
 
 test('a node that no other process can replace writes no heartbeats, and stores its stop', async () => {
   const { repository, calls } = openStore(null);
-  const node = await openNode({ nodeId: 'new', repository, fence: undefined, logger, metrics: createMetrics() });
+  const node = await openNode({ nodeId: 'new', repository, kind: 'alone', logger, metrics: createMetrics() });
   await node.close();
   assert.deepEqual(calls, { renewed: 0, stopped: 1 });
 });

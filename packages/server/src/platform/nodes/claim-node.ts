@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 import { FatalError } from '../server-process/fatal-error.ts';
 import { OperatorError } from '../server-process/operator-error.ts';
-import type { NewNode, NodeRepository, StoredNode } from './node-repository.ts';
+import { leaseMs, type NewNode, type NodeRepository, type StoredNode } from './node-repository.ts';
 
 /** The data folder of the process, which `store.json` identifies. */
 export interface ClaimedFolder {
@@ -24,8 +24,6 @@ export interface ClaimOptions {
    */
   readonly isDatabaseInFolder: boolean;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Milliseconds without a heartbeat after which a node counts as ended. */
-  readonly leaseMs: number;
 }
 
 const lookEveryMs = 250;
@@ -38,7 +36,7 @@ const lookEveryMs = 250;
  * @throws OperatorError when a process with another folder is alive
  */
 export async function claimNode(node: NewNode, options: ClaimOptions): Promise<void> {
-  const { repository, folder, isDatabaseInFolder, logger, leaseMs } = options;
+  const { repository, folder, isDatabaseInFolder, logger } = options;
   let first: { readonly node: StoredNode; readonly at: number } | undefined;
   for (;;) {
     const found = await repository.find();
@@ -47,7 +45,7 @@ export async function claimNode(node: NewNode, options: ClaimOptions): Promise<v
       const isFirst = first === undefined;
       first ??= { node: found, at: performance.now() };
       if (found.id !== first.node.id || found.heartbeatAt !== first.node.heartbeatAt) {
-        throw servedByAnotherNode(folder.path, found, leaseMs);
+        throw servedByAnotherNode(folder.path, found);
       }
       const isSilent = found.silentFor >= leaseMs || performance.now() - first.at >= leaseMs;
       if (!isSilent) {
@@ -74,8 +72,7 @@ function placeOf(node: Pick<NewNode, 'folderInstance'> | undefined): string | un
   return node?.folderInstance.split('.')[0];
 }
 
-/** @param leaseMs the milliseconds after which a node without a heartbeat counts as ended */
-function servedByAnotherNode(folder: string, node: StoredNode, leaseMs: number): OperatorError {
+function servedByAnotherNode(folder: string, node: StoredNode): OperatorError {
   const { id, host, version, startedAt, silentFor } = node;
   const seen = Math.max(0, Math.round(silentFor / 1000));
   return new OperatorError(

@@ -1,8 +1,8 @@
-import { type RunningTask, startPeriodicTask } from '../concurrency/periodic-task.ts';
+import { type PeriodicTask, startPeriodicTask } from '../concurrency/periodic-task.ts';
 import type { Logger } from '../log/logger.ts';
 import { Gauge, type Registry } from '../metrics.ts';
 import { nodeLost } from './claim-node.ts';
-import type { NodeRepository } from './node-repository.ts';
+import type { NodeFacts, NodeRepository } from './node-repository.ts';
 
 /** Refuses changes of a process that may have been replaced. */
 export interface ChangeFence {
@@ -12,8 +12,6 @@ export interface ChangeFence {
   onRefused(refused: () => void): void;
 }
 
-/** Milliseconds without a heartbeat after which another process may replace the node. */
-export const leaseMs = 15_000;
 /** Milliseconds between two heartbeats. */
 const heartbeatMs = 5_000;
 /**
@@ -25,26 +23,63 @@ const changesMs = 10_000;
 export interface NodeOptions {
   readonly nodeId: string;
   readonly repository: NodeRepository;
-  /** Undefined when no other process can replace this one. It then writes no heartbeats. */
-  readonly fence: ChangeFence | undefined;
   readonly logger: Logger;
   readonly metrics: Registry;
+  /**
+   * `shared`: any number of nodes serve the store, and one whose row is gone registers again. `folder`: only one process may serve
+   * its data folder, so it ends when another one has replaced it. `alone`: no other process uses the database, so the node writes
+   * no heartbeats.
+   */
+  readonly kind: 'shared' | 'folder' | 'alone';
+  /** Refuses changes of a node of the kind `folder` that is late. */
+  readonly fence?: ChangeFence | undefined;
+  /** Adds the row of a shared node again. */
+  readonly rejoin?: () => Promise<void>;
 }
 
-/** Writes the heartbeats of a registered node until it is closed. The process ends when another node has replaced it. */
-export async function openNode(options: NodeOptions): Promise<Pick<RunningTask, 'close'>> {
-  const { nodeId, repository, fence, logger, metrics } = options;
+/** A process of the store. */
+export interface OpenedNode {
+  readonly id: string;
+  /** Tells the other nodes and the operator what this one is. */
+  publish(facts: NodeFacts): Promise<void>;
+  /** Limits a task to the node that leads it. Another node takes over when the leader has ended. Source: ADR 0164. */
+  ofLeader(task: PeriodicTask): PeriodicTask;
+  close(): Promise<void>;
+}
+
+/** Writes the heartbeats of a registered node until it is closed. */
+export async function openNode(options: NodeOptions): Promise<OpenedNode> {
+  const { nodeId, repository, kind, logger, metrics } = options;
+  const fence = kind === 'folder' ? options.fence : undefined;
   let renewedAt = performance.now();
+  let running = 1;
   let isOverdue = false;
+  let facts: NodeFacts | undefined;
+  let isPublished = false;
+  /** The tasks that this node leads, as the database confirmed since the last heartbeat. */
+  const led = new Set<string>();
 
   async function renew(signal: AbortSignal): Promise<void> {
     const sentAt = performance.now();
-    const isHeld = await repository.renew(nodeId);
-    if (!isHeld && !signal.aborted) return end(await repository.find());
+    led.clear();
+    const found = await repository.renew(nodeId);
+    if (found === undefined && !signal.aborted) {
+      if (kind === 'folder') return end(await repository.find());
+      await options.rejoin?.();
+      isPublished = false;
+    }
+    await publishFacts();
+    running = found ?? running;
     renewedAt = sentAt;
     fence?.allowUntil(sentAt + changesMs);
     if (isOverdue) logger.info({ node: nodeId }, 'node heartbeat written again');
     isOverdue = false;
+  }
+
+  async function publishFacts(): Promise<void> {
+    if (facts === undefined || isPublished) return;
+    await repository.publish(nodeId, facts);
+    isPublished = true;
   }
 
   /** No code catches this error: `run.ts` logs it and ends the process with its code. */
@@ -60,20 +95,49 @@ export async function openNode(options: NodeOptions): Promise<Pick<RunningTask, 
       if (!isOverdue) logger.warn({ err: error, node: nodeId }, 'node heartbeat not written');
       isOverdue = true;
     });
-  const heartbeats = fence === undefined ? undefined : startHeartbeats();
+  const heartbeats = kind === 'alone' ? undefined : startHeartbeats();
   if (heartbeats !== undefined) fence?.onRefused(heartbeats.trigger);
-  new Gauge({
-    name: 'quartermaster_node_heartbeat_age_seconds',
-    help: 'Seconds since the last heartbeat of this process as the one that serves the files of the store.',
-    registers: [metrics],
-    collect() {
-      if (heartbeats !== undefined) this.set((performance.now() - renewedAt) / 1000);
-    },
-  });
+  openNodeMetrics(metrics, () => ({ running, ageMs: heartbeats === undefined ? 0 : performance.now() - renewedAt }));
   return {
+    id: nodeId,
+    async publish(published) {
+      facts = published;
+      // A start does not fail for it. The next heartbeat repeats it.
+      await publishFacts().catch((error) => logger.warn({ err: error, node: nodeId }, 'node facts not stored'));
+    },
+    ofLeader(task) {
+      if (kind === 'alone') return task;
+      const run = async (signal: AbortSignal) => {
+        if (!led.has(task.name)) {
+          if (!(await repository.lead(task.name, nodeId))) return;
+          led.add(task.name);
+        }
+        await task.run(signal);
+      };
+      return { ...task, run };
+    },
     async close() {
       await heartbeats?.close();
       await repository.stop(nodeId).catch((error) => logger.warn({ err: error, node: nodeId }, 'node stop not stored'));
     },
   };
+}
+
+function openNodeMetrics(metrics: Registry, state: () => { readonly running: number; readonly ageMs: number }): void {
+  new Gauge({
+    name: 'quartermaster_node_heartbeat_age_seconds',
+    help: 'Seconds since the last heartbeat of this process as a node of the store.',
+    registers: [metrics],
+    collect() {
+      this.set(state().ageMs / 1000);
+    },
+  });
+  new Gauge({
+    name: 'quartermaster_nodes',
+    help: 'Running nodes of the store, as this one saw them with its last heartbeat.',
+    registers: [metrics],
+    collect() {
+      this.set(state().running);
+    },
+  });
 }

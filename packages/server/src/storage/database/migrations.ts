@@ -14,6 +14,7 @@ import { addAdministratorSource } from './migrations/0010-administrator-source.t
 import { createBundleArchives } from './migrations/0011-bundle-archives.ts';
 import { createConnections } from './migrations/0012-connections.ts';
 import { createObjectStorage } from './migrations/0013-object-storage.ts';
+import { createNodes } from './migrations/0014-nodes.ts';
 import { earlierStore, newerStore } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -37,6 +38,7 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0011-bundle-archives': createBundleArchives(dialect),
     '0012-connections': createConnections(dialect),
     '0013-object-storage': createObjectStorage(dialect),
+    '0014-nodes': createNodes(dialect),
   };
 }
 

@@ -45,6 +45,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   process: true,
   commit_check: true,
   node: true,
+  task_leader: true,
   oauth_client: true,
   oauth_grant: true,
   oauth_record: true,

@@ -63,6 +63,7 @@ export interface Tables extends AccountTables, AuditTables, OauthTables, RateTab
   process: ProcessTable;
   commit_check: CommitCheckTable;
   node: NodeTable;
+  task_leader: TaskLeaderTable;
 }
 
 /** The table has one row, in which `one` is 1. */
@@ -79,18 +80,31 @@ export interface StoreTable {
   blobs_place: string | null;
 }
 
-/** The process that serves files, or served them last. */
+/** A process of the store, or the one that served its data folder last. */
 export interface NodeTable {
   id: string;
   serves: string;
   host: string;
   version: string;
-  /** Identifies the data folder on its machine. A copy of the folder has another id. */
+  /** Identifies the data folder on its machine. A copy of the folder has another id. Empty when others may run beside it. */
   folder_instance: string;
+  /** The URL on which the process listens; empty while it starts. */
+  address: string;
+  /** JSON. */
+  capabilities: string;
+  /** JSON: what must agree with other nodes. */
+  settings: string;
   /** Milliseconds since 1970, by the clock of the database. */
   started_at: number;
   heartbeat_at: number;
   stopped_at: number | null;
+}
+
+/** The node that performs a periodic task. Another one takes over when that node has ended. */
+export interface TaskLeaderTable {
+  /** The name of the task. */
+  task: string;
+  node_id: string;
 }
 
 export interface ProjectTable {

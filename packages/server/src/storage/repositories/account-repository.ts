@@ -18,18 +18,24 @@ export function createAccountRepository(database: Database): AccountRepository {
       const row = await read.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst();
       return row === undefined ? undefined : toAccount(row);
     },
-    keepSetUpToken: ({ hash, expiresAt }) =>
+    keepSetUpToken: ({ hash, expiresAt }, keepsValidAt = Number.MAX_SAFE_INTEGER) =>
       write.transaction().execute(async (transaction) => {
         // The token is written before the check for an account, so that a concurrent addPasswordAccount waits or is
         // visible.
-        await transaction
+        const stored = await transaction
           .insertInto('set_up_token')
           .values({ id: 1, hash, expires_at: expiresAt })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet({ hash, expires_at: expiresAt }))
-          .execute();
-        if (!(await hasPasswordAccount(transaction))) return true;
+          .onConflict((conflict) =>
+            conflict
+              .column('id')
+              .doUpdateSet({ hash, expires_at: expiresAt })
+              .where('set_up_token.expires_at', '<=', keepsValidAt),
+          )
+          .returning('id')
+          .executeTakeFirst();
+        if (!(await hasPasswordAccount(transaction))) return stored === undefined ? 'valid' : 'stored';
         await transaction.deleteFrom('set_up_token').execute();
-        return false;
+        return 'account';
       }),
     findSetUpToken: async () => {
       const row = await read.selectFrom('set_up_token').selectAll().executeTakeFirst();

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { operatorErrorsOf } from '../../platform/server-process/operator-error.ts';
 import type { StoreIdentityRepository } from '../../stores/files/store-identity.ts';
 import { markKey, readMark, writeMark } from './s3-blob-store.ts';
@@ -32,7 +32,8 @@ export async function claimPlace({ objects, store, place, claims, hasFiles }: Cl
   if (blobsId !== null && (blobsPlace === place || !claims)) return blobsId;
   if (!claims) throw placeNotClaimed(place);
   if (blobsId === null && (await hasFiles())) throw contentInFolder(place);
-  const claimed = mark?.blobs_id ?? randomUUID();
+  // Nodes that start at the same time write the same mark.
+  const claimed = mark?.blobs_id ?? createHash('sha256').update(`${storeId} ${place}`).digest('hex').slice(0, 32);
   // The object is written first, so that the next start finishes an interrupted claim.
   if (mark === undefined) await writeMark(objects, { store_id: storeId, blobs_id: claimed });
   // Another store may have claimed the place at the same time. Its mark has replaced this one, or will be refused.

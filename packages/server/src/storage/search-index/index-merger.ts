@@ -14,7 +14,10 @@ import {
   findUnmerged,
   insertTarget,
   keptUntil,
+  mergedUntil,
+  NoFreeSpace,
   type PartState,
+  PartsGone,
   type PlannedMerge,
   planMerge,
   retireUnfinished,
@@ -38,6 +41,8 @@ export interface IndexMergerDeps {
   readonly holdOffRebuild?: (transaction: Kysely<Tables>, collectionId: string) => Promise<void>;
   readonly times: SegmentTimes;
   readonly metrics: MergeMetrics;
+  /** No other process uses the database, so unfinished merges at the start were left by a crash. */
+  readonly isAlone?: boolean;
   /** Rebuilds between merges, so that both never change a collection at the same time. */
   readonly rebuildSome: RebuildSome;
   readonly logger: Logger;
@@ -67,8 +72,8 @@ const commitPause = 30_000;
 
 /**
  * Merges one collection after another, in write transactions of a bounded number of pages. Questions see the parts until one
- * short transaction replaces them by the merged segment. A removal made meanwhile comes after it and applies to it. If another
- * process takes the place of this one, the first to replace the parts wins.
+ * short transaction replaces them by the merged segment. A removal made meanwhile comes after it and applies to it. A process
+ * leaves a collection alone while another one merges it. If both began at the same time, the first to replace the parts wins.
  */
 export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   const changed = new Set<string>();
@@ -93,7 +98,7 @@ export function createIndexMerger(deps: IndexMergerDeps): IndexMerger {
   /** The first run also finds the collections that earlier processes left unmerged. */
   async function findDue(): Promise<string[]> {
     const now = deps.times.clock.now();
-    if (isFirstRun) await retireUnfinished(deps.write);
+    if (isFirstRun) await retireUnfinished(deps.write, deps.isAlone === true ? {} : { now });
     if (now < searchAt) return [];
     const due = isFirstRun ? await findUnmerged(deps.write) : await findExpired(deps.write, now);
     isFirstRun = false;
@@ -172,7 +177,7 @@ export interface MergeContext extends Omit<IndexMergerDeps, 'logger' | 'rebuildS
  */
 export async function mergeSegmentsOf(collectionId: string, merging: MergeContext): Promise<'done' | 'postponed'> {
   const { write, signal, times } = merging;
-  await retireUnfinished(write, collectionId);
+  await retireUnfinished(write, { collectionId, now: times.clock.now() });
   let isPostponed = false;
   for (const state of ['rebuilt', 'live'] as const) {
     let outcome = await mergeOnce(collectionId, state, merging);
@@ -192,7 +197,7 @@ async function mergeOnce(
   if (!(await hasFreeSpace())) return 'postponed';
   const planned = await planMerge(write, { collectionId, state });
   if (planned === undefined) return 'none';
-  const target = await insertTarget(write, planned);
+  const target = await insertTarget(write, planned, merging.times);
   try {
     const thread = await merging.openThread();
     await thread.start({ segments: planned.segments, areFirst: planned.areFirst });
@@ -200,7 +205,7 @@ async function mergeOnce(
     return 'merged';
   } catch (error) {
     // If the cleanup fails, the next run repeats it. The first error is reported.
-    if (!signal.aborted) await retireUnfinished(write, collectionId).catch(() => {});
+    if (!signal.aborted) await retireUnfinished(write, { target }).catch(() => {});
     if (error instanceof PartsGone) return 'none';
     if (error instanceof NoFreeSpace) return 'postponed';
     throw error;
@@ -235,12 +240,12 @@ interface StoredPages {
 }
 
 function storePages(merging: MergeContext, { target, number, pages }: StoredPages): Promise<void> {
-  const { write, insertPages } = merging;
+  const { write, insertPages, times } = merging;
   const first = target * pagesPerSegment + number;
   return write.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('index_segment')
-      .set({ pages: number + pages.length })
+      .set({ pages: number + pages.length, expires_at: mergedUntil(times) })
       .where('id', '=', target)
       .where('state', '=', 'building')
       .executeTakeFirst();
@@ -275,26 +280,10 @@ function replaceParts({ write, times, holdOffRebuild }: MergeContext, replacemen
     if (hidden.numUpdatedRows !== BigInt(segments.length)) throw new PartsGone();
     const shown = await transaction
       .updateTable('index_segment')
-      .set({ state: shownAs, position, chunks, removals, header })
+      .set({ state: shownAs, position, chunks, removals, header, expires_at: null })
       .where('id', '=', target)
       .where('state', '=', 'building')
       .executeTakeFirst();
     if (shown.numUpdatedRows === 0n) throw new PartsGone();
   });
-}
-
-/** The collection was deleted or rebuilt while its segments were merged, or another process serves the store now. */
-class PartsGone extends Error {
-  override readonly name = 'PartsGone';
-  constructor() {
-    super('a merged segment is no longer live');
-  }
-}
-
-/** The disk has become nearly full during a merge. */
-class NoFreeSpace extends Error {
-  override readonly name = 'NoFreeSpace';
-  constructor() {
-    super('the disk is nearly full');
-  }
 }

@@ -32,15 +32,20 @@ export interface PlannedMerge extends MergeParts, MergePlace {
   readonly analysis: number;
 }
 
-/** Chooses segments to merge. @returns undefined when no merge is due */
+/**
+ * Chooses segments to merge.
+ * @returns undefined when no merge is due, or when another process merges the collection. It looks again after each merge
+ */
 export async function planMerge(db: Kysely<Tables>, place: MergePlace): Promise<PlannedMerge | undefined> {
-  const segments = await db
+  const found = await db
     .selectFrom('index_segment')
-    .select(['id', 'position', 'chunks', 'removals', 'analysis'])
+    .select(['id', 'state', 'position', 'chunks', 'removals', 'analysis'])
     .where('collection_id', '=', place.collectionId)
-    .where('state', '=', place.state)
+    .where('state', 'in', [place.state, 'building'])
     .orderBy('position')
     .execute();
+  if (found.some(({ state }) => state === 'building')) return undefined;
+  const segments = found.map(({ state, ...segment }) => segment);
   const range = chooseMerge(segments);
   if (range === undefined) return undefined;
   const parts = segments.slice(range.from, range.to);
@@ -51,21 +56,48 @@ export async function planMerge(db: Kysely<Tables>, place: MergePlace): Promise<
   return { ...place, segments: ids, areFirst: range.from === 0, position: first.position, analysis };
 }
 
+/** Milliseconds after the last stored pages of a merge after which its process counts as ended. */
+const mergeLeaseMs = 60_000;
+
+/** The time until which other processes leave a merge alone. Each transaction with pages extends it. */
+export const mergedUntil = ({ clock }: SegmentTimes) => clock.now() + mergeLeaseMs;
+
 /** Inserts the row of the new segment. @returns its id */
-export async function insertTarget(db: Kysely<Tables>, { collectionId, analysis }: PlannedMerge): Promise<number> {
+export async function insertTarget(
+  db: Kysely<Tables>,
+  { collectionId, analysis }: PlannedMerge,
+  times: SegmentTimes,
+): Promise<number> {
   const empty = { position: 0, chunks: 0, removals: 0, pages: 0, header: new Uint8Array(0) };
   const { id } = await db
     .insertInto('index_segment')
-    .values({ collection_id: collectionId, state: 'building', analysis, ...empty })
+    .values({ collection_id: collectionId, state: 'building', analysis, expires_at: mergedUntil(times), ...empty })
     .returning('id')
     .executeTakeFirstOrThrow();
   return id;
 }
 
-/** Gives up the segments of interrupted merges, of one collection or of all. Only one process merges. */
-export async function retireUnfinished(write: Kysely<Tables>, collectionId?: string): Promise<void> {
-  const unfinished = write.updateTable('index_segment').set({ state: 'retired' }).where('state', '=', 'building');
-  await (collectionId === undefined ? unfinished : unfinished.where('collection_id', '=', collectionId)).execute();
+/** Chooses unfinished segments. */
+export interface Unfinished {
+  readonly collectionId?: string;
+  /** The segment of this process. */
+  readonly target?: number;
+  /** Only segments of processes that have stored nothing for long at this time. Without it, also those of processes that may run. */
+  readonly now?: number;
+}
+
+/** Gives up the segments of interrupted merges. */
+export async function retireUnfinished(
+  write: Kysely<Tables>,
+  { collectionId, target, now }: Unfinished = {},
+): Promise<void> {
+  const all = write.updateTable('index_segment').set({ state: 'retired', expires_at: null });
+  let unfinished = all.where('state', '=', 'building');
+  if (collectionId !== undefined) unfinished = unfinished.where('collection_id', '=', collectionId);
+  if (target !== undefined) unfinished = unfinished.where('id', '=', target);
+  if (now !== undefined)
+    unfinished = unfinished.where((is) => is.or([is('expires_at', 'is', null), is('expires_at', '<=', now)]));
+  await unfinished.execute();
 }
 
 /** A collection with fewer segments needs no merge. */
@@ -88,14 +120,30 @@ export async function findUnmerged(write: Kysely<Tables>): Promise<string[]> {
   return rows.map((row) => row.collection_id);
 }
 
-/** Returns the collections with segments that may be deleted now. */
+/** Returns the collections with segments that may be deleted now, or that an ended process has not finished. */
 export async function findExpired(write: Kysely<Tables>, now: number): Promise<string[]> {
   const rows = await write
     .selectFrom('index_segment')
     .select('collection_id')
     .distinct()
-    .where('state', '=', 'retired')
+    .where('state', 'in', ['retired', 'building'])
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '<=', now)]))
     .execute();
   return rows.map((row) => row.collection_id);
+}
+
+/** The collection was deleted or rebuilt while its segments were merged, or another process serves the store now. */
+export class PartsGone extends Error {
+  override readonly name = 'PartsGone';
+  constructor() {
+    super('a merged segment is no longer live');
+  }
+}
+
+/** The disk has become nearly full during a merge. */
+export class NoFreeSpace extends Error {
+  override readonly name = 'NoFreeSpace';
+  constructor() {
+    super('the disk is nearly full');
+  }
 }

@@ -72,6 +72,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
       logger,
       // A question is one transaction, so that it needs no replaced segment.
       times: { clock, keptMs: 0 },
+      isAlone: true,
     });
     let reclaiming: RunningTask | undefined;
     return {

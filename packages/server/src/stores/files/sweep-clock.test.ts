@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { openStoredFiles } from '../../app/service/wire-blobs.ts';
 import { parseConfig } from '../../app/settings/config.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
+import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { unlimitedSpace } from '../../platform/disk/disk-space.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
@@ -46,6 +47,7 @@ test('a blob whose upload has not yet committed its row stays when the clock of 
     ballast: { adjust: async () => undefined, isReleased: () => false, missingBytes: () => 0 },
     config: parseConfig({ QUARTERMASTER_DATA: folder }),
     clock: { now: () => Date.now() + 3 * hour },
+    startTasks: (tasks) => resources.adopt(startPeriodicTasks(tasks, logger), (running) => running.close()),
   });
   const held = async () => (await Array.fromAsync(store.quarantine.list())).map(({ blobId }) => blobId);
   await until(async () => (await held()).includes(old));

@@ -54,7 +54,7 @@ export interface InputKeepersDeps {
   readonly find: () => Promise<readonly string[]>;
   readonly logger: Logger;
   /** Milliseconds until this process applies a change. */
-  readonly refreshMs?: number;
+  readonly refreshMs?: number | undefined;
 }
 
 export async function openInputKeepers({ find, logger, refreshMs = 2000 }: InputKeepersDeps): Promise<InputKeepers> {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { consoleTokenHeader, csrfHeader } from '@quartermaster/contract';
 import type { FastifyReply } from 'fastify';
-import { openStreamAccess } from '../../../app/service/wire-node.ts';
+import { openStreamAccess } from '../../../app/service/open-access.ts';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createAudit } from '../../../platform/audit/audit.ts';
 import { createTestApp } from '../../../platform/http/testing/test-app.ts';

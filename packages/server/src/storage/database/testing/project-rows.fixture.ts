@@ -5,7 +5,17 @@ import { tableNames } from '../table-names.ts';
 
 /** The tables whose rows belong to no project. */
 export const tablesOfStore: ReadonlySet<string> = new Set([
-  ...['store', 'node', 'process', 'commit_check', 'verification', 'answer_key', 'key_change', 'project_deletion'],
+  ...[
+    'store',
+    'node',
+    'task_leader',
+    'process',
+    'commit_check',
+    'verification',
+    'answer_key',
+    'key_change',
+    'project_deletion',
+  ],
   ...['account', 'session', 'set_up_token', 'attempt_counter', 'schema_migration', 'schema_migration_lock'],
   // The events of a deleted project stay. They name objects by their ids only.
   ...['oauth_client', 'audit_event', 'bundle_archive', 'bundle_client', 'blob_intent'],

@@ -48,13 +48,18 @@ function partsOf(database: Database, { keptMs = 0, ahead = 0 }: { keptMs?: numbe
 const harnessOf = (database: Database, options = {}) =>
   createSegmentHarness({ database, folder: '', close: async () => {} }, partsOf(database, options));
 
-test('a node that begins to merge a collection takes the merge of another one over', async () => {
-  const [one, other] = [harnessOf(nodes[0]), harnessOf(nodes[1])];
+test('a node leaves a collection alone while another one merges it, and takes over a minute after its last pages', async () => {
+  const one = harnessOf(nodes[0]);
   const collection = await one.createFilledCollection(32);
   for (let n = 0; n < 9; n++) await collection.add(20);
-  let steps = 0;
-  await one.merge(collection.id, { onStep: async () => (steps = await other.merge(collection.id)) });
-  assert.ok(steps > 0);
+  const steps: number[] = [];
+  const onStep = async () => {
+    for (const ahead of [0, minute / 2, 2 * minute])
+      steps.push(await harnessOf(nodes[1], { ahead }).merge(collection.id));
+  };
+  await one.merge(collection.id, { onStep });
+  assert.deepEqual(steps.slice(0, 2), [0, 0]);
+  assert.ok(steps[2] !== undefined && steps[2] > 0);
   await one.merge(collection.id);
   assert.deepEqual((await one.countRows(collection.id)).states, ['live']);
   await collection.compare();
