@@ -21,7 +21,7 @@ import { openRig, type Rig, type RigNode, type Serves } from './rig.ts';
 import { startStorage } from './storage.ts';
 
 /** What each of the nodes serves. */
-const serves: readonly Serves[] = ['both', 'plugins', 'plugins', 'plugins'];
+const serves: readonly Serves[] = ['both', 'both', 'both', 'both'];
 const clientsOfProject = 3;
 const largestUpload = 300_000;
 

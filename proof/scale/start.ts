@@ -12,7 +12,7 @@ import { startStorage } from './storage.ts';
 
 const { values } = parseArgs({
   options: {
-    serve: { type: 'string', default: 'both,plugins,plugins,plugins' },
+    serve: { type: 'string', default: 'both,both,both,both' },
     loopback: { type: 'boolean', default: false },
     'files-port': { type: 'string', default: '8080' },
     'plugins-port': { type: 'string', default: '8081' },
