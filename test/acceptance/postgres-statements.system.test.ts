@@ -6,7 +6,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';
 
 /** What a small record may cost: from the request that creates it until its chunks are visible and nothing is left to do. */
-const most = { statements: 30, transactions: 8.5 };
+const most = { statements: 25, transactions: 8 };
 const records = 30;
 /** Milliseconds for which an idle service is counted, and after which all transactions of a session are. */
 const idleMs = 5_000;

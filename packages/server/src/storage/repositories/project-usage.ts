@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { projectText, readProject } from '../../platform/project-text.ts';
 import { noRoomInQuota } from '../../stores/collections/problems.ts';
 import type { WrongUsage } from '../../stores/files/file-repository.ts';
@@ -60,6 +60,21 @@ export async function changeUsage(
     .returning(columns)
     .executeTakeFirstOrThrow();
   return toSums(usage);
+}
+
+/**
+ * PostgreSQL only: changes records and the sums of their project with one statement. Without a quota, nothing needs the sums.
+ * @param change a statement that returns `project_id` and `record_bytes`
+ * @returns false when it has changed no record
+ */
+export async function changeWithUsage(db: Kysely<Tables>, change: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql`
+    with changed as (${change})
+    insert into project_usage (project_id, ${sql.join(columns.map((name) => sql.ref(name)))})
+    select project_id, 0, 0, 0, record_bytes, 0 from changed
+    on conflict (project_id) do update set record_bytes = project_usage.record_bytes + excluded.record_bytes
+    returning project_id`.execute(db);
+  return rows.length > 0;
 }
 
 function toSums(row: Readonly<Record<(typeof columns)[number], number>> | undefined): UsageSums {

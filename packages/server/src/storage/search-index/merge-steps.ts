@@ -21,7 +21,7 @@ export interface MergeSteps {
   next(pages: number): MergeStep;
 }
 
-export function createMergeSteps(source: Pick<SegmentSource, 'readHeader' | 'readPage'>): MergeSteps {
+export function createMergeSteps(source: Pick<SegmentSource, 'readAhead' | 'readHeader' | 'readPage'>): MergeSteps {
   let merging: Generator<Uint8Array, MergedSegment, undefined> | undefined;
   const found = (bytes: Uint8Array | undefined): Uint8Array => {
     if (bytes === undefined) throw new MergeGone();
@@ -29,6 +29,7 @@ export function createMergeSteps(source: Pick<SegmentSource, 'readHeader' | 'rea
   };
   return {
     start({ segments, areFirst }) {
+      source.readAhead?.(segments);
       const parts = segments.map((id) => ({
         header: decodeHeader(found(source.readHeader(id))),
         readPage: (number: number) => found(source.readPage(id, number)),

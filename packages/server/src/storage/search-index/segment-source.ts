@@ -18,6 +18,8 @@ export interface ListedChunk {
 /** Reads segments and chunks of one snapshot, one after another. The methods return undefined for what is missing. */
 export interface SegmentSource {
   readHeader(segment: number): Uint8Array | undefined;
+  /** Reads the headers and the first pages of several segments together, which takes less time than one by one. */
+  readAhead?(segments: readonly number[]): void;
   readPage(segment: number, page: number): Uint8Array | undefined;
   /** Returns the live segments of a collection in their order. */
   listSegments(collectionId: string): readonly ListedSegment[];

@@ -6,7 +6,7 @@ import { StoredTooMuch } from '../../../stores/ingestion/stored-bytes.ts';
 import { bytesOfRecord, bytesOfRow } from '../../database/counted-bytes.ts';
 import { isHeldBy, noLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
-import { changeUsage, totalOf } from '../project-usage.ts';
+import { changeUsage, changeWithUsage, totalOf } from '../project-usage.ts';
 import { ownerColumns } from './chunk-rows.ts';
 import { failedColumns } from './rechunking.ts';
 
@@ -71,17 +71,25 @@ interface HeldRow {
   readonly row: HeldRecord;
   /** The bytes by which the visible chunks grow. Default: 0. */
   readonly chunks?: number;
+  /** Whether one statement of PostgreSQL does both, which returns no sums. Default: false. */
+  readonly atOnce?: boolean;
 }
 
 /**
  * Changes a record whose row is locked, and the sums of its project. A transaction calls it after its last other lock.
- * @returns the bytes that the project then uses
+ * @returns the bytes that the project then uses; 0 if `atOnce`
  */
 export async function changeHeld(
   transaction: Transaction<Tables>,
-  { job, row, chunks = 0 }: HeldRow,
+  { job, row, chunks = 0, atOnce = false }: HeldRow,
   set: UpdateObject<Tables, 'record'>,
 ): Promise<number> {
+  if (atOnce) {
+    const bytes = sql<number>`${chunks - Number(row.own_bytes)}::bigint + ${bytesOfRecord}`.as('record_bytes');
+    const changed = transaction.updateTable('record').set(set).where('id', '=', job.id).where(isHeldBy(job));
+    await changeWithUsage(transaction, sql`${changed.returning(['project_id', bytes])}`);
+    return 0;
+  }
   const after = await updateHeld(transaction, job, set);
   const texts = Number(after?.own_bytes ?? row.own_bytes) - Number(row.own_bytes);
   return totalOf(await changeUsage(transaction, job.projectId, { recordBytes: chunks + texts }));

@@ -220,7 +220,8 @@ async function publish(
     report: JSON.stringify(ingested.report),
     updated_at: ingested.now,
   };
-  const used = await changeHeld(transaction, { job, row, chunks }, set);
+  const atOnce = database.dialect === 'postgres' && quota === null;
+  const used = await changeHeld(transaction, { job, row, chunks, atOnce }, set);
   await checkQuota(transaction, { job, held: row, limit: quota }, { used, chunks, isCounted: true });
   return { kind: 'published', sweep: replaced || counts.size > 0 };
 }

@@ -33,7 +33,7 @@ import {
 } from '../../database/keyset-page.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
-import { growWithin } from '../project-usage.ts';
+import { changeWithUsage, growWithin } from '../project-usage.ts';
 import { lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
 import { countRecords, fileOfRecord, free, recordFilters, sourceColumns, toSource, waiting } from './source-columns.ts';
@@ -49,7 +49,10 @@ export function createRecordRepository(
   const live = () => liveRecords(read);
 
   return {
-    add: (record) => write.transaction().execute((transaction) => addRecord(transaction, record, quota)),
+    add: (record) =>
+      dialect === 'postgres' && quota === null
+        ? changeWithUsage(write, insertion(record))
+        : write.transaction().execute((transaction) => addRecord(transaction, record, quota)),
     async find(key) {
       const row = await live()
         .where('id', '=', key.recordId)
@@ -178,6 +181,15 @@ async function addRecord(transaction: Transaction<Tables>, record: NewRecord, qu
   const bytes = countBytes('record', [row]);
   await growWithin(transaction, { projectId: record.projectId, quota }, { what: 'record', bytes });
   return true;
+}
+
+/** Inserts the record and locks its collection with one statement of PostgreSQL. Inserts nothing without the collection. */
+function insertion(record: NewRecord) {
+  const row = toRow(record);
+  return sql`insert into record (${sql.join(Object.keys(row).map((name) => sql.ref(name)))}, chunking_version)
+    select ${sql.join(Object.values(row))}, chunking_version from collection
+    where id = ${record.collectionId} and status = 'ready' for no key update
+    returning project_id, ${countBytes('record', [row])}::bigint as record_bytes`;
 }
 
 type NameColumns = Pick<Selectable<RecordTable>, 'title' | 'file_id' | 'url'> & { readonly file: string | null };

@@ -1,5 +1,5 @@
 import type { ListedChunk, ListedSegment, SegmentSource } from '../segment-source.ts';
-import type { ReadRequest } from './postgres-index-protocol.ts';
+import type { ReadPart, ReadRequest } from './postgres-index-protocol.ts';
 
 /** Number of pages that are read together, because a merge reads the pages of a segment in nearly their order. */
 const pagesPerRead = 32;
@@ -17,6 +17,7 @@ interface PageWindow {
  */
 export function createBlockingSource(read: (request: ReadRequest) => unknown): SegmentSource {
   const windows = new Map<number, PageWindow[]>();
+  const headers = new Map<number, Uint8Array>();
 
   function readWindow(segment: number, page: number): PageWindow {
     const pages = read({ kind: 'pages', segment, first: page, count: pagesPerRead }) as Uint8Array[];
@@ -25,8 +26,14 @@ export function createBlockingSource(read: (request: ReadRequest) => unknown): S
     return window;
   }
   return {
+    readAhead(segments) {
+      for (const { id, header, pages } of read({ kind: 'parts', segments }) as readonly ReadPart[]) {
+        headers.set(id, header);
+        windows.set(id, [{ first: 0, pages }]);
+      }
+    },
     readHeader(segment) {
-      return (read({ kind: 'header', segment }) as Uint8Array | null) ?? undefined;
+      return headers.get(segment) ?? (read({ kind: 'header', segment }) as Uint8Array | null) ?? undefined;
     },
     readPage(segment, page) {
       const known = windows.get(segment)?.find(({ first, pages }) => page >= first && page < first + pages.length);

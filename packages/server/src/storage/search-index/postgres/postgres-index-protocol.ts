@@ -77,8 +77,16 @@ export interface IndexRequest {
   readonly argument: unknown;
 }
 
+/** The header of a segment and its first pages. */
+export interface ReadPart {
+  readonly id: number;
+  readonly header: Uint8Array;
+  readonly pages: readonly Uint8Array[];
+}
+
 /** What a merge or a check reads while it runs. The thread waits for the answer. */
 export type ReadRequest =
+  | { readonly kind: 'parts'; readonly segments: readonly number[] }
   | { readonly kind: 'header'; readonly segment: number }
   /** Answered with the pages from the first on up to a missing one. */
   | { readonly kind: 'pages'; readonly segment: number; readonly first: number; readonly count: number }

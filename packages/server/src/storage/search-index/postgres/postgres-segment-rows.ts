@@ -4,7 +4,7 @@ import { mostAllowedRecords, mostRecordsOfFiles, type RecordOfFile } from '../..
 import type { IndexedChunk } from '../../../stores/search/search-index.ts';
 import type { Tables } from '../../database/tables.ts';
 import { pagesPerSegment } from '../segment-pages.ts';
-import type { FetchedEntry, FetchedPages, PackedSegment, ReadRequest } from './postgres-index-protocol.ts';
+import type { FetchedEntry, FetchedPages, PackedSegment, ReadPart, ReadRequest } from './postgres-index-protocol.ts';
 import type { MissingPages } from './prefetched-store.ts';
 
 /** The segments of a collection at one moment. */
@@ -171,6 +171,8 @@ export async function readForThread(db: Kysely<Tables>, request: ReadRequest): P
       const rows = await db.selectFrom('index_segment').select('header').where('id', '=', request.segment).execute();
       return rows[0] === undefined ? null : Uint8Array.from(rows[0].header);
     }
+    case 'parts':
+      return readParts(db, request.segments);
     case 'pages':
       return readPages(db, request);
     case 'segments':
@@ -193,6 +195,23 @@ export async function readForThread(db: Kysely<Tables>, request: ReadRequest): P
         .execute();
     }
   }
+}
+
+/** Most segments that are merged have few pages. */
+const pagesAhead = 2;
+
+async function readParts(db: Kysely<Tables>, segments: readonly number[]): Promise<ReadPart[]> {
+  const { rows } = await sql<ReadPart>`
+    select id, header, array(select data from index_page
+      where index_page.id >= index_segment.id * ${sql.lit(pagesPerSegment)}
+        and index_page.id < index_segment.id * ${sql.lit(pagesPerSegment)} + ${sql.lit(pagesAhead)}
+      order by index_page.id) as pages
+    from index_segment where id = any(${literal(segments)}::bigint[])`.execute(db);
+  return rows.map(({ id, header, pages }) => ({
+    id,
+    header: Uint8Array.from(header),
+    pages: pages.map((page) => Uint8Array.from(page)),
+  }));
 }
 
 async function readPages(
