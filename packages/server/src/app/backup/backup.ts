@@ -24,6 +24,8 @@ import {
 export interface CopyDeps {
   readonly source: { open(blobId: string): Promise<AsyncIterable<Uint8Array>> };
   readonly copy: Pick<BlobFolder, 'size' | 'remove' | 'write'>;
+  /** The number of blobs that are copied at the same time. */
+  readonly concurrency?: number;
   /** The path of the list of blobs. */
   readonly listFile: string;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
@@ -106,7 +108,7 @@ export async function copyBlobs(
     deps.onProgress?.({ ...totals, blobsDone, bytesDone });
   };
   for await (const blobs of readBlobList(deps.listFile)) {
-    await mapWithConcurrency(blobs, copiesAtOnce, async (blob) => {
+    await mapWithConcurrency(blobs, deps.concurrency ?? copiesAtOnce, async (blob) => {
       named.add(blob.blobId);
       let copied = 0;
       const kind = await copyBlob(deps, blob, damaged, (bytes) => {

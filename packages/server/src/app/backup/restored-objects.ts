@@ -17,7 +17,7 @@ import type { BackupFacts, CopyDeps } from './backup.ts';
 import { contentElsewhere, contentInBackup, objectsOfAnotherStore } from './problems.ts';
 
 /** The content of a backup that stayed in object storage. */
-export interface RestoredObjects extends Pick<CopyDeps, 'source' | 'copy'> {
+export interface RestoredObjects extends Required<Pick<CopyDeps, 'source' | 'copy' | 'concurrency'>> {
   /** For messages. */
   readonly place: string;
   /** Makes the restored store the one that the place belongs to. Its earlier nodes are not ready and erase nothing from then on. */
@@ -50,6 +50,8 @@ export async function openRestoredObjects(
     return {
       place,
       source: blobs,
+      // Most of the time of a request is spent on its way.
+      concurrency: hash ? 8 : 64,
       // The objects themselves are the copy. Those that have the right size are not read without `hash`.
       copy: { size: hash ? async () => undefined : blobs.size, remove: async () => undefined, write: digestOf },
       async claim(dataFolder) {

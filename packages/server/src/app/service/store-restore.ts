@@ -60,9 +60,9 @@ export async function restoreStore(
   resources.defer(() => objects?.close());
   const faults = await createFolder(target, lockFolder, async (unfinished) => {
     if (objects === undefined) await mkdir(join(unfinished, 'blobs'), { mode: 0o700 });
-    const { source, copy } = objects ?? { source: openBlobFolder(backup), copy: openBlobFolder(unfinished) };
+    const content = objects ?? { source: openBlobFolder(backup), copy: openBlobFolder(unfinished) };
     const listFile = join(backup, blobListFile);
-    const copied = await copyBlobs({ source, copy, listFile, onProgress }, { blobs, bytes });
+    const copied = await copyBlobs({ ...content, listFile, onProgress }, { blobs, bytes });
     if (copied.faults.length > 0 && !damaged) {
       throw contentDamaged(copied.faults, { createdAt: facts.made, objects: facts.objects });
     }
