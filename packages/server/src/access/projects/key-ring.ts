@@ -41,7 +41,7 @@ interface Entry {
  */
 const missLoadMs = 200;
 const forgetEveryMs = 60_000;
-/** The last use of a key is stored at most once in this time. */
+/** The last use of a key is stored at most once in this time, and at the end if the database can be reached. */
 const noteEveryMs = 60_000;
 
 export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
@@ -139,7 +139,6 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
       clearInterval(forgetting);
       await nextLoad?.catch(() => undefined);
       await running.catch(() => undefined);
-      // A process also stops while the database cannot be reached.
       await noteUses(1).catch((error: unknown) => logger.warn({ err: error }, 'last uses of keys not stored'));
     },
   };
