@@ -252,7 +252,7 @@ interface AsyncRunsOptions extends RunServices, Pick<AsyncRunsDeps, 'encrypter' 
 
 /** Open it after the components that run plugins, so that it is closed before them. */
 function openAsyncRuns(
-  { audit, clock, logger, resources, admission, shares }: ServiceContext,
+  { audit, clock, logger, resources, admission, shares, database }: ServiceContext,
   { runStore, repository, ...options }: AsyncRunsOptions,
 ): { readonly runs: Runs; readonly events: RunEvents; readonly asyncRuns: AsyncRuns } {
   const asyncRuns = createAsyncRuns({
@@ -263,6 +263,8 @@ function openAsyncRuns(
     clock,
     logger,
     owner: randomUUID(),
+    // With SQLite, usually no other process receives cancellations.
+    options: database.dialect === 'postgres' ? { cancelMs: 1_000 } : {},
     changed: (runId) => runStore.changed(runId),
   });
   const recovery = startPeriodicTasks([asyncRuns.leaseTask], logger);

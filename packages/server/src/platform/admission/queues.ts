@@ -174,8 +174,8 @@ export const exceptions: Readonly<Record<string, { readonly limited: string; rea
     limited: 'collections whose chunks wait for vectors',
     reason: 'They wait in the database. Claims alternate by project. A collection belongs to no key.',
   },
-  'storage/repositories/asynchronous-runs.ts': {
-    limited: 'asynchronous runs of an ended process',
+  'storage/repositories/claim-runs.ts': {
+    limited: 'asynchronous runs of an ended or busy process',
     reason:
       'They wait in the database until a process claims them, which takes their places in `async_runs`. Claims alternate by project, then by key.',
   },

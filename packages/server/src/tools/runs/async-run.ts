@@ -25,6 +25,8 @@ export interface AsyncRun {
   prepared: PreparedRun;
   /** Its request is stored: another process can execute it. */
   isStored: boolean;
+  /** Its row names this process as the owner, unless another process has taken it since. */
+  isHeld: boolean;
   /** The plugin may have been executed. */
   hasBegun: boolean;
   /** Why its controller was aborted; the first reason counts. */
@@ -70,6 +72,7 @@ export function prepareAsyncRun(
     prepare: () => prepare({ runId: stored.id, createdAt: stored.createdAt }),
     prepared,
     isStored: false,
+    isHeld: false,
     hasBegun: false,
     stopReason: null,
   };

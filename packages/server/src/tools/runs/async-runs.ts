@@ -14,6 +14,7 @@ import {
   type StopReason,
   toStoredRequest,
 } from './async-run.ts';
+import { createLeaseTask } from './lease-task.ts';
 import type { RunPerformerDeps } from './perform-run.ts';
 import { createRunPerformer } from './perform-run.ts';
 import { claimLost, serviceStopping } from './problems.ts';
@@ -27,7 +28,10 @@ export interface AsyncRunsDeps
     Pick<RunPerformerDeps, 'audit' | 'changed' | 'keepsInputs' | 'owner'>,
     Pick<RecoveryDeps, 'encrypter' | 'hasBundle' | 'resolveCredentials'> {
   readonly executor: Pick<Executor, 'prepare' | 'readFiles'>;
-  readonly repository: Pick<RunRepository, 'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'claimOrphaned'>;
+  readonly repository: Pick<
+    RunRepository,
+    'accept' | 'begin' | 'end' | 'requeue' | 'renew' | 'listHeld' | 'claimOrphaned'
+  >;
   readonly options?: Partial<AsyncRunsOptions>;
 }
 
@@ -38,8 +42,10 @@ export interface AsyncRunsOptions extends QueueBounds {
   readonly leaseMs: number;
   /** Milliseconds after its acceptance at which an orphaned run is ended when no process has its bundle. */
   readonly maxOrphanedMs: number;
-  /** Milliseconds between heartbeats of this process, and between searches for orphaned runs. */
+  /** Milliseconds between heartbeats of this process, and between searches for runs of other processes. */
   readonly lookMs: number;
+  /** Milliseconds between reads of the runs that other processes have cancelled or taken. It divides `lookMs`. */
+  readonly cancelMs: number;
 }
 
 export const asyncRunDefaults: AsyncRunsOptions = {
@@ -47,9 +53,10 @@ export const asyncRunDefaults: AsyncRunsOptions = {
   maxAccepted: queues.async_runs.atOnce,
   maxSize: 64 * 1024 * 1024,
   keepResultMs: 24 * 3_600_000,
-  leaseMs: 15_000,
+  leaseMs: 12_000,
   maxOrphanedMs: 24 * 3_600_000,
   lookMs: 2_000,
+  cancelMs: 2_000,
 };
 
 /**
@@ -88,6 +95,8 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
   const prepare = (run: Omit<AsyncRunOptions, 'lease'>) =>
     prepareAsyncRun(executor, { ...run, lease: lease() }, cancel);
   const recover = createRecovery({ ...deps, queue, lease, maxOrphanedMs, prepare });
+  const recoverUntilStop = async () => void (stopping.signal.aborted || (await recover()));
+  const leaseTask = createLeaseTask({ ...deps, queue, heartbeat, stopRun, options, recover: recoverUntilStop });
 
   function stopRun(run: AsyncRun, reason: StopReason): void {
     run.stopReason ??= reason;
@@ -128,21 +137,6 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
     return stored;
   }
 
-  async function renewAndRecover(): Promise<void> {
-    const begun = [...queue.all.values()].filter((run) => run.hasBegun);
-    const held = await repository.renew(heartbeat());
-    const ids = new Set(held.map((run) => run.id));
-    for (const run of begun) if (!ids.has(run.stored.id)) stopRun(run, 'lost');
-    for (const { id, isCancelAsked } of held) {
-      const run = isCancelAsked ? queue.all.get(id) : undefined;
-      if (run !== undefined) cancel(run);
-    }
-    // These runs were stored although their clients got an error: the commit succeeded, but its confirmation was lost.
-    const orphans = held.filter(({ id }) => !queue.all.has(id));
-    if (orphans.length > 0) await repository.requeue(orphans, owner);
-    if (!stopping.signal.aborted) await recover();
-  }
-
   function stop(graceMs: number): void {
     stopping.abort();
     for (const run of [...queue.all.values()]) if (run.isStored && !run.hasBegun) stopRun(run, 'stopping');
@@ -159,7 +153,7 @@ export function createAsyncRuns(deps: AsyncRunsDeps): AsyncRuns {
       if (run?.stored.projectId !== projectId) return undefined;
       return { cancel: () => cancel(run), done: run.done.promise };
     },
-    leaseTask: { name: 'leases of asynchronous runs', pause: options.lookMs, run: renewAndRecover },
+    leaseTask,
     stop,
     close: async () => {
       stop(0);

@@ -113,6 +113,7 @@ export function createRunPerformer(deps: RunPerformerDeps): (run: AsyncRun) => P
   }
 
   return async (run) => {
+    if (run.stopReason === 'lost' && !run.hasBegun) return;
     if (run.stopReason === 'stopping' && isRequeueable(run)) await requeue(run);
     else await conclude(run, await execute(run));
   };

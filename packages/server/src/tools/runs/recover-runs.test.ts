@@ -13,6 +13,7 @@ const orphan: OrphanedRun = {
   request: { text: '{"bundle_id":"b","credentials":{}}', isEncrypted: false, isRepeatable: true },
   attempts: 0,
   isCancelAsked: false,
+  isOrphaned: true,
 };
 // members that the queue reads
 const runOf = (id: string) => ({ stored: { id, projectId: 'a' }, keyId: 'busy', size: 1 }) as AsyncRun;

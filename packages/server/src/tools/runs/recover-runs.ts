@@ -32,7 +32,10 @@ const batch = 100;
 /** The maximum number of processes that exit while they execute a run. After these the run is ended. */
 const maxAttempts = 3;
 
-/** Claims orphaned runs, executes those whose repetition is harmless, and ends the others. */
+/**
+ * Claims orphaned runs, executes those whose repetition is harmless, and ends the others. An idle process also takes runs that wait
+ * at a busy one.
+ */
 export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
   const { repository, queue, lease, owner, clock, logger, encrypter } = deps;
 
@@ -48,7 +51,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     return stored ?? (request.text === null ? 'credentials_not_kept' : 'seal_not_opened');
   }
 
-  async function enqueue({ run: stored, keyId }: OrphanedRun, request: PluginCall): Promise<void> {
+  async function enqueue({ run: stored, keyId, isOrphaned }: OrphanedRun, request: PluginCall): Promise<void> {
     const { projectId, id: runId, createdAt } = stored;
     const resolved = await resolveRequest(deps.resolveCredentials, { projectId }, request);
     const resumes = { runId, createdAt };
@@ -61,7 +64,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
       queue.reserve(run);
       queue.enqueue(run);
     });
-    logger.info({ run_id: runId }, 'orphaned run recovered');
+    logger.info({ run_id: runId }, isOrphaned ? 'orphaned run recovered' : 'waiting run taken');
   }
 
   async function recover(orphan: OrphanedRun): Promise<void> {
@@ -88,6 +91,7 @@ export function createRecovery(deps: RecoveryDeps): () => Promise<void> {
     const orphans = await repository.claimOrphaned(lease(), {
       now: clock.now(),
       limit,
+      startable: Math.min(limit, queue.startable()),
       hasBundle: deps.hasBundle,
       except: queue.ownersWithoutPlace(),
       acceptedBefore: acceptedBefore(),

@@ -20,6 +20,8 @@ export interface RunQueue {
   readonly all: ReadonlyMap<string, AsyncRun>;
   /** The number of further runs that the queue can accept. */
   remaining(): number;
+  /** The number of further runs that would start at once. */
+  startable(): number;
   /** Whether `reserve` would succeed. */
   mayReserve(run: AsyncRun): boolean;
   /** The owners of accepted runs that may reserve no further place at present. */
@@ -60,6 +62,7 @@ export function createRunQueue(
   return {
     all,
     remaining: () => Math.max(0, maxAccepted - all.size),
+    startable: () => Math.max(0, maxRunning - all.size),
     mayReserve: (run) => places.mayEnter(ownerOf(run), run.size),
     ownersWithoutPlace: () => {
       const owners = new Map<string, Owner>();
@@ -70,7 +73,10 @@ export function createRunQueue(
       leave.set(run.stored.id, places.enter(ownerOf(run), run.size));
       all.set(run.stored.id, run);
     },
-    enqueue: (run) => void start(run),
+    enqueue: (run) => {
+      run.isHeld = true;
+      void start(run);
+    },
     promote: ({ stored: { id } }) => {
       const wait = waiting.get(id);
       wait?.abort();

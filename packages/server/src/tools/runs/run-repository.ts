@@ -97,7 +97,7 @@ export interface AcceptedRun {
   readonly claim: CompletedClaim | null;
 }
 
-/** A run whose process has ended and that this process has claimed. */
+/** A run that this process has claimed: its process has ended, or has not begun it yet. */
 export interface OrphanedRun {
   /** The run as its process left it, with the lease of this process. */
   readonly run: StoredRun;
@@ -106,12 +106,16 @@ export interface OrphanedRun {
   /** The processes that began the run and did not end it. */
   readonly attempts: number;
   readonly isCancelAsked: boolean;
+  /** False when it waited at a process that is alive. */
+  readonly isOrphaned: boolean;
 }
 
-/** Which orphaned runs a process can recover. */
+/** Which runs of other processes a process can take. */
 export interface OrphanClaim {
   readonly now: number;
   readonly limit: number;
+  /** The number of runs that wait at other processes and that this one would start at once. 0: it takes none of them. */
+  readonly startable: number;
   /** Whether this process can run plugins of the bundle. */
   readonly hasBundle: (bundleId: string) => boolean;
   /** Whose runs are not claimed, because this process has no room for them. */
@@ -171,8 +175,11 @@ export interface RunRepository {
   askToCancel(projectId: string | null, runId: string): Promise<boolean>;
   /** Writes the heartbeat of a process. @returns its runs */
   renew(heartbeat: Heartbeat): Promise<HeldRun[]>;
+  /** Returns the runs in progress of a process, without a heartbeat. */
+  listHeld(owner: string): Promise<HeldRun[]>;
   /**
-   * Claims orphaned runs: those of processes without a heartbeat for the length of a lease. The claimed runs wait again.
+   * Claims orphaned runs: those of processes without a heartbeat for the length of a lease. If there are none, it claims runs that
+   * have waited for a second at a process that is alive; that process then cannot begin them. The claimed runs wait again.
    * Projects alternate, and the keys of a project. The runs of a key are claimed in the order of their ids.
    */
   claimOrphaned(lease: RunLease, claim: OrphanClaim): Promise<OrphanedRun[]>;

@@ -30,6 +30,8 @@ export interface RunsDeps {
 
 /** Milliseconds that a cancellation request waits for the end of the run, which usually comes immediately. */
 const cancelWaitMs = 5_000;
+/** Milliseconds between reads of a run that another process ends. */
+const cancelPollMs = 250;
 
 export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): Runs {
   async function find({ projectId, permissions }: RunReader, runId: string): Promise<StoredRun> {
@@ -48,22 +50,20 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     return toRun(run, progress, result);
   }
 
-  /** @returns false when this process does not have the run */
-  async function cancelHere(projectId: string | null, runId: string): Promise<boolean> {
+  /** Cancels a run of this process and waits for its end. */
+  async function cancelHere(projectId: string | null, runId: string): Promise<void> {
     const accepted = asyncRuns.find(projectId, runId);
     if (accepted !== undefined) {
       accepted.cancel();
-      await withTimeout(accepted.done);
-      return true;
+      return await withTimeout(accepted.done);
     }
     const live = store.findLive(projectId, runId);
-    if (live?.caller.cancel === undefined) return false;
+    if (live?.caller.cancel === undefined) return;
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const watch = store.watch(runId, { changed: resolve, progressed: () => {} });
     live.caller.cancel();
     await withTimeout(ended);
     watch.stop();
-    return true;
   }
 
   return {
@@ -78,10 +78,18 @@ export function createRuns({ repository, store, asyncRuns, clock }: RunsDeps): R
     },
     cancel: async (reader, runId) => {
       const { projectId } = reader;
+      const waitsUntil = performance.now() + cancelWaitMs;
       await find(reader, runId);
-      // Otherwise its process learns of the cancellation at its next heartbeat.
-      if (!(await cancelHere(projectId, runId))) await repository.askToCancel(projectId, runId);
-      return await get(reader, runId);
+      await cancelHere(projectId, runId);
+      let run = await get(reader, runId);
+      if (run.status === 'ended') return run;
+      // The process that has it reads this within a second or two. It is not this one, or another one has taken the run.
+      const isAsked = await repository.askToCancel(projectId, runId);
+      do {
+        if (isAsked) await setTimeout(cancelPollMs);
+        run = await get(reader, runId);
+      } while (isAsked && run.status !== 'ended' && performance.now() < waitsUntil);
+      return run;
     },
   };
 }

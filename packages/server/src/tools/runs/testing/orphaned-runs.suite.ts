@@ -21,7 +21,14 @@ export function describeOrphanedRuns(
   async function accept(
     owner: string,
     bundleId: string,
-    { count = 1, at = 0, isRepeatable = true, keyId = null as string | null, projectId = newId('project') } = {},
+    {
+      count = 1,
+      at = 0,
+      isRepeatable = true,
+      keyId = null as string | null,
+      projectId = newId('project'),
+      text = '{}' as string | null,
+    } = {},
   ) {
     const runs = Array.from({ length: count }, () => ({
       ...underWay(projectId, { owner, until: at + length }),
@@ -29,7 +36,7 @@ export function describeOrphanedRuns(
     }));
     const accepted = runs.map((run) => ({
       run,
-      request: { text: '{}', isEncrypted: false, isRepeatable },
+      request: { text, isEncrypted: false, isRepeatable },
       ...{ keyId, claim: null },
     }));
     await repository().accept(accepted, { owner, at });
@@ -41,6 +48,7 @@ export function describeOrphanedRuns(
     const wanted = {
       now,
       limit: 1000,
+      startable: 0,
       hasBundle: (id: string) => id === bundle,
       acceptedBefore: 0,
       except: [],
@@ -186,5 +194,37 @@ export function describeOrphanedRuns(
     assert.equal((await find())?.end, null);
     await recover(newId('run'), createdAt + 1000, hasBundle);
     assert.deepEqual((await find())?.end?.error?.details, [{ reason: 'bundle_missing', has_begun: false }]);
+  });
+
+  /** Later than all other times here. */
+  const late = 3_000_000_000_000;
+
+  test('an idle process takes runs that wait at a process that is alive, which then cannot begin them', async () => {
+    const { owner, other, bundle } = names();
+    const { projectId, ids } = await accept(owner, bundle, { count: 4, at: late });
+    const [begun = '', ...waiting] = ids;
+    const at = late + 1000;
+    const begin = (id: string, by: string) =>
+      repository().begin([{ projectId, id }], { owner: by, at, until: at + length });
+    const take = (now: number, more: Partial<OrphanClaim>) => claimOrphaned(other, now, bundle, more);
+    await repository().renew({ owner, at });
+    assert.deepEqual(await take(at, {}), [], 'a busy process takes none');
+    assert.deepEqual(await begin(begun, owner), [true]);
+    assert.deepEqual(await take(at - 1, { startable: 9 }), [], 'its process begins a run within a second');
+    assert.deepEqual(await take(at, { startable: 9, hasBundle }), []);
+    assert.deepEqual(await take(at, { startable: 2 }), waiting.slice(0, 2));
+    assert.deepEqual(await begin(waiting[0] ?? '', owner), [false]);
+    assert.deepEqual(await begin(waiting[0] ?? '', other), [true]);
+    const held = (await repository().listHeld(owner)).map(({ id }) => id);
+    assert.deepEqual(held.sort(), [begun, waiting[2]]);
+  });
+
+  test('a run whose request is not stored stays at the process that has accepted it', async () => {
+    const { owner, other, bundle } = names();
+    const at = 2 * late;
+    await accept(owner, bundle, { at, text: null });
+    await repository().renew({ owner, at: at + 1000 });
+    const claimed = [1, 2].map(() => claimOrphaned(other, at + 1000, bundle, { startable: 9 }));
+    assert.deepEqual(await Promise.all(claimed), [[], []]);
   });
 }

@@ -215,7 +215,7 @@ function testLeases(repository: () => RunRepository): void {
     return run;
   };
   const claimOrphaned = async (project: string, owner: string, now: number) => {
-    const request = { now, limit: 1000, hasBundle: () => true, acceptedBefore: 0, except: [] };
+    const request = { now, limit: 1000, startable: 0, hasBundle: () => true, acceptedBefore: 0, except: [] };
     const claimed = await repository().claimOrphaned({ owner, until: now + 100 }, request);
     return claimed.filter(({ run }) => run.projectId === project);
   };
@@ -235,7 +235,7 @@ function testLeases(repository: () => RunRepository): void {
     assert.deepEqual(claimedRun, {
       run: { ...theirs, lease: { owner, until: 250 } },
       request: { text: 'encrypted', isEncrypted: true, isRepeatable: false },
-      ...{ keyId: null, attempts: 0, isCancelAsked: false },
+      ...{ keyId: null, attempts: 0, isCancelAsked: false, isOrphaned: true },
     });
     assert.deepEqual(await claimOrphaned(project, other, 150), []);
     const ended = { owner, end: interruptedEnd('may_have_acted', true), result: null };
