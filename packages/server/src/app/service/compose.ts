@@ -18,6 +18,7 @@ import { createIdempotency } from '../../platform/idempotency/idempotency.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { createMetrics, type Registry } from '../../platform/metrics.ts';
+import { createNodeCounter } from '../../platform/nodes/count-nodes.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { closeAll } from '../../platform/server-process/fatal-error.ts';
 import { warnAboutRoot } from '../../platform/server-process/operator-error.ts';
@@ -192,12 +193,12 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   await openDataFolder(config.dataFolder, logger);
   if (config.serve !== 'plugins') resources.defer(lockFolder(config.dataFolder).release);
   const { space, ballast } = await openDiskSpace(config, { logger, registry, resources });
-  const limiting = openLimits(registry);
+  const { nodes, ...limiting } = openLimits(registry);
   const { database, check } = await openCheckedDatabase(config, { logger, registry, resources, ...limiting });
   const { clock } = database;
   const newId = createNewId(clock);
   const repository = createProjectRepository(database);
-  const ofNode = await openStoreNode({ config, database, logger, registry, resources });
+  const ofNode = await openStoreNode({ config, database, nodes, logger, registry, resources });
   const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
   const created = await createFirstKey({ repository, audit, clock, newId }, config.dataFolder, config.firstKey);
   const rating = openRates({ database, logger, registry, resources, ...ofNode });
@@ -258,10 +259,11 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   return { context, firstKey: describeFirstKey(firstKey) };
 }
 
-function openLimits(registry: Registry): Pick<ServiceContext, 'countExceeded' | 'admission' | 'shares'> {
+function openLimits(registry: Registry) {
   const countExceeded = createLimitCounter(registry);
-  const admission = createAdmission({ metrics: registry });
-  return { countExceeded, admission, shares: createStreamShares({ countExceeded, admission }) };
+  const nodes = createNodeCounter();
+  const admission = createAdmission({ metrics: registry, nodes: nodes.count });
+  return { countExceeded, nodes, admission, shares: createStreamShares({ countExceeded, admission }) };
 }
 
 /** The start message omits a key of the settings, because the operator has it. */

@@ -31,7 +31,8 @@ const rows: Readonly<Record<string, Row>> = {
     value: ({ maxFileBytes }) => maxFileBytes,
   },
   uploads_in_flight: {
-    bounds: 'uploads of one key at the same time, if no other key has any; a project alone has twice as many',
+    bounds:
+      'uploads of one key at the same time on all nodes, which have equal parts, if no other key has any; a project alone has twice as many',
     code: 'TOO_MANY_REQUESTS',
     setting: 'MAX_UPLOADS_IN_FLIGHT',
     value: ({ maxUploadsInFlight }) => maxUploadsInFlight,
@@ -74,13 +75,14 @@ const rows: Readonly<Record<string, Row>> = {
   },
   runs_of_key: {
     bounds:
-      'runs of one key at the same time, if no other key has any; a project alone, or all callers without a key, have twice as many',
+      'runs of one key at the same time on all nodes, which have equal parts, if no other key has any; a project alone, or all callers without a key, have twice as many',
     code: 'TOO_MANY_REQUESTS',
     setting: 'MAX_RUNS_OF_KEY',
     value: ({ maxRunsOfKey }) => maxRunsOfKey,
   },
   queued_runs_of_key: {
-    bounds: 'asynchronous runs of one key, if no other key has any; a project alone has twice as many',
+    bounds:
+      'asynchronous runs of one key on all nodes, which have equal parts, if no other key has any; a project alone has twice as many',
     code: 'TOO_MANY_REQUESTS',
     value: () => asyncRunDefaults.maxAccepted / 4,
   },

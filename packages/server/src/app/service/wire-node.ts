@@ -10,6 +10,7 @@ import { exists } from '../../platform/disk/exists.ts';
 import { PartFailure } from '../../platform/http/readiness.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { claimNode } from '../../platform/nodes/claim-node.ts';
+import type { NodeCounter } from '../../platform/nodes/count-nodes.ts';
 import { assertFits, joinNodes } from '../../platform/nodes/join-nodes.ts';
 import type { NewNode, NodeRepository, NodeSettings } from '../../platform/nodes/node-repository.ts';
 import { type OpenedNode, openNode } from '../../platform/nodes/open-node.ts';
@@ -18,6 +19,7 @@ import { migrationsFor } from '../../storage/database/migrations.ts';
 import { openBlobFolder } from '../../storage/disk/blob-folder.ts';
 import { folderInstance } from '../../storage/disk/folder-lock.ts';
 import { openDatabase } from '../../storage/open-database.ts';
+import { countNodes } from '../../storage/repositories/count-nodes.ts';
 import { createFileRepository } from '../../storage/repositories/file-repository.ts';
 import { createNodeRepository } from '../../storage/repositories/node-repository.ts';
 import { createRateLimitRepository } from '../../storage/repositories/rate-limit-repository.ts';
@@ -37,7 +39,9 @@ export const verification = { passEvery: 7 * day, bytesPerSecond: 16 * 2 ** 20 }
 /** The search indexes in memory of each thread that answers questions: one with PostgreSQL, up to two with SQLite. */
 const searchCacheBytes = 80 * 2 ** 20;
 
-type NodeContext = Pick<ServiceContext, 'config' | 'database' | 'logger' | 'registry' | 'resources'>;
+interface NodeContext extends Pick<ServiceContext, 'config' | 'database' | 'logger' | 'registry' | 'resources'> {
+  readonly nodes: NodeCounter;
+}
 
 /**
  * Registers this process as a node of the store until it stops. With content in a data folder, one process serves it. With content in
@@ -50,6 +54,7 @@ export async function openStoreNode(
   const { logger, resources } = context;
   const node = await registerNode(context);
   resources.defer(() => node.close());
+  startCounting(context);
   return {
     node,
     // A change holds on all nodes within a second.
@@ -151,6 +156,13 @@ async function claimFolder(described: NewNode, context: FolderContext): Promise<
       finishId: (newId) => folderIds.finish(dataFolder, newId),
     },
   });
+}
+
+/** Counts the nodes that share the limits of the store. With SQLite, one process counts for itself. */
+function startCounting({ database, nodes, logger, resources }: NodeContext): void {
+  if (database.dialect === 'sqlite') return;
+  const counting = startPeriodicTasks([nodes.task(() => countNodes(database))], logger);
+  resources.defer(() => counting.close());
 }
 
 /** The maximum delay of a timer of Node.js. */

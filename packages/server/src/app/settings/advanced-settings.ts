@@ -138,7 +138,7 @@ const store = {
   MAX_UPLOADS_IN_FLIGHT: whole(
     [1, 10_000],
     256,
-    'Refuse uploads (429) while this many uploads of the key are in progress. A project has at most twice as many, and all projects together four times as many',
+    'Refuse uploads (429) while this many uploads of the key are in progress. A project has at most twice as many, and all projects together four times as many. Nodes share these numbers',
   ),
 };
 
@@ -265,7 +265,7 @@ const plugins = {
   MAX_RUNS_OF_KEY: whole(
     [1, 10_000],
     128,
-    'Refuse runs (429) while this many runs of the key are waiting or running. A project, and callers without a key, have at most twice as many, and all projects together four times as many. Asynchronous runs are counted separately',
+    'Refuse runs (429) while this many runs of the key are waiting or running. A project, and callers without a key, have at most twice as many, and all projects together four times as many. Nodes share these numbers. Asynchronous runs are counted separately',
   ),
   RUN_DAYS: whole([1, 3650], 30, 'Delete the records of runs after this many days', 'days'),
   ARTIFACT_HOURS: whole(

@@ -215,3 +215,19 @@ test('a limit below the shares of a project or a key is exact', () => {
   );
   assert.equal(fill(by('b')).length, 1);
 });
+
+test('nodes share the bounds of the store in equal parts, and each has the bounds of a node', () => {
+  const nodes = { files: 1, plugins: 1 };
+  const admission = createAdmission({ nodes: (address) => nodes[address] });
+  const held = (name: 'runs' | 'uploads' | 'input_files') => {
+    const places = admission.places(name, { places: 20 });
+    const leaves = Array.from({ length: 20 }, () => places.tryEnter(by('a'))).filter((leave) => leave !== null);
+    for (const leave of leaves) leave();
+    return leaves.length;
+  };
+  assert.deepEqual([held('runs'), held('uploads'), held('input_files')], [5, 5, 5]);
+  nodes.plugins = 3;
+  assert.deepEqual([held('runs'), held('uploads'), held('input_files')], [1, 5, 5]);
+  nodes.plugins = 100;
+  assert.deepEqual(held('runs'), 1, 'each node gives a key one place');
+});

@@ -33,6 +33,8 @@ export interface AdmissionDeps {
   readonly metrics?: Registry;
   /** Default: the counts of this process. */
   readonly openCounts?: OpenShareCounts;
+  /** The running nodes of the store that serve an address. Default: this one. */
+  readonly nodes?: (address: 'files' | 'plugins') => number;
 }
 
 interface OpenQueue {
@@ -41,7 +43,8 @@ interface OpenQueue {
   readonly waiting: () => number;
 }
 
-export function createAdmission({ metrics, openCounts = openMemoryCounts }: AdmissionDeps = {}): Admission {
+export function createAdmission(deps: AdmissionDeps = {}): Admission {
+  const { metrics, openCounts = openMemoryCounts, nodes = () => 1 } = deps;
   const opened: OpenQueue[] = [];
   const countRefused = metrics === undefined ? () => {} : observe(opened, metrics);
 
@@ -60,10 +63,12 @@ export function createAdmission({ metrics, openCounts = openMemoryCounts }: Admi
       return queue;
     },
     places(queue, options = {}) {
-      const places = Number(queues[queue].atOnce);
+      const { atOnce, dividedBy }: QueueDescription = queues[queue];
+      const places = Number(atOnce);
       const counts = { places: openCounts(queue, 'places'), sizes: openCounts(queue, 'size') };
       const opened = open(queue, counts.places);
-      return createPlaces({ places, refuse: () => queueFull(queue), ...options }, { ...counts, ...opened });
+      const shared = { ...counts, ...opened, nodes: () => (dividedBy === undefined ? 1 : nodes(dividedBy)) };
+      return createPlaces({ places, refuse: () => queueFull(queue), ...options }, shared);
     },
     pool(queue, waiting) {
       const running = openCounts(queue, 'running');

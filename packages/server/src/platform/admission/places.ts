@@ -31,16 +31,24 @@ export interface PlaceOptions {
   readonly refuse: (exceeded: ExceededShare, most: number) => Error;
 }
 
+export interface PlaceCounts {
+  readonly places: ShareCounts;
+  readonly sizes: ShareCounts;
+  readonly countRefused: () => void;
+  /** The number of nodes that share the places. */
+  readonly nodes: () => number;
+}
+
 /**
  * A project takes at most half of the places that the other projects leave, and a key at most half of the places that the other
  * keys of its project leave. Places therefore remain for further projects and keys, although no entry can be displaced.
  */
-export function createPlaces(
-  options: PlaceOptions,
-  counts: { readonly places: ShareCounts; readonly sizes: ShareCounts; readonly countRefused: () => void },
-): Places {
+export function createPlaces(options: PlaceOptions, counts: PlaceCounts): Places {
   function findExceeded(owner: Owner, size: number): Exceeded | null {
-    const { places, ofProject: project = places, ofKey: key = places, sizes = Number.POSITIVE_INFINITY } = options;
+    // The sizes bound the memory of this process.
+    const { sizes = Number.POSITIVE_INFINITY } = options;
+    const places = Math.ceil(options.places / counts.nodes());
+    const { ofProject: project = places, ofKey: key = places } = options;
     return (
       check(owner, { held: counts.places.of(owner), amount: 1 }, { all: places, project, key }) ??
       check(owner, { held: counts.sizes.of(owner), amount: size }, { all: sizes, project: sizes, key: sizes })

@@ -8,6 +8,8 @@ export interface QueueDescription {
   readonly waiting?: number | string;
   /** Whether one more permit is kept for a project, and one for a key, that runs nothing. */
   readonly keepsPlaces?: boolean;
+  /** The places are those of the whole store: each node that serves the address has an equal part, rounded up. */
+  readonly dividedBy?: 'files' | 'plugins';
   /** The places of a project and of a key that is alone, if they are less than a half and a quarter. */
   readonly shares?: string;
   readonly whenFull: string;
@@ -42,8 +44,9 @@ export const queues = {
     whenFull: refused,
   },
   async_runs: {
-    entries: 'asynchronous runs that a 202 accepted, and their requests, at most 64 Mi characters',
+    entries: 'asynchronous runs that a 202 accepted, and their requests, at most 64 Mi characters of a node',
     atOnce: 1000,
+    dividedBy: 'plugins',
     whenFull: refused,
   },
   running_async_runs: {
@@ -62,11 +65,13 @@ export const queues = {
   uploads: {
     entries: 'uploads, and documents received at `/openwebui/process`',
     atOnce: '4 × `QUARTERMASTER_MAX_UPLOADS_IN_FLIGHT`',
+    dividedBy: 'files',
     whenFull: refused,
   },
   runs: {
     entries: 'runs of plugins and checks of credentials whose callers wait',
     atOnce: '4 × `QUARTERMASTER_MAX_RUNS_OF_KEY`',
+    dividedBy: 'plugins',
     whenFull: refused,
   },
   plugin_processes: {
