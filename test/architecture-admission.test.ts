@@ -93,6 +93,7 @@ test('each program opens one admission, and no other part has counts of its own'
   assert.deepEqual(opens(/createAdmission\(/).toSorted(), [
     'app/authoring/example-recordings.ts',
     'app/backup/restored-objects.ts',
+    'app/move/store-move.ts',
     'app/service/administration.ts',
     'app/service/compose.ts',
   ]);

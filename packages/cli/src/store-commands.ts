@@ -2,10 +2,10 @@ import { processEnvironment } from '@quartermaster/server/environment';
 import { Command } from 'commander';
 import { withAdministration } from './administration.ts';
 import { type JsonOption, jsonOption, printJson, printTable, time } from './output/print.ts';
-import { createProgressPrinter } from './output/print-progress.ts';
+import { createProgressPrinter, createTablePrinter } from './output/print-progress.ts';
 
 export function storeCommands(): readonly Command[] {
-  return [nodesCommand(), checkCommand(), backupCommand(), restoreCommand()];
+  return [nodesCommand(), checkCommand(), backupCommand(), restoreCommand(), moveCommand()];
 }
 
 function checkCommand(): Command {
@@ -123,4 +123,44 @@ function nodesCommand(): Command {
         );
       }),
     );
+}
+
+interface MoveFlags {
+  readonly toFolder?: string;
+  readonly toPostgres?: string | true;
+  readonly toBlobs?: string | true;
+  readonly damaged: boolean;
+}
+
+function moveCommand(): Command {
+  return new Command('move')
+    .description(
+      'copy a stopped store to another database, another place for its content, or both, compare everything, and continue after an interruption',
+    )
+    .option('--to-folder <folder>', 'the new data folder (default: the data folder with "-moved")')
+    .option(
+      '--to-postgres [url]',
+      'the empty PostgreSQL database; without a URL, that of QUARTERMASTER_DATABASE_URL (default: SQLite in the new folder)',
+    )
+    .option(
+      '--to-blobs [url]',
+      'the object storage, such as s3://bucket/prefix; without a URL, that of QUARTERMASTER_BLOBS (default: the new folder)',
+    )
+    .option('--damaged', 'also move a store with missing or changed file content; the report lists the files', false)
+    .option(...jsonOption)
+    .action(async ({ json, ...to }: JsonOption & MoveFlags) => {
+      // Other users of the machine can read the arguments of a process, which may contain a password.
+      process.title = 'quartermaster move';
+      const { moveStore } = await import('@quartermaster/server/store-move');
+      const moved = await moveStore(processEnvironment(), {
+        folder: to.toFolder,
+        postgres: to.toPostgres,
+        blobs: to.toBlobs,
+        damaged: to.damaged,
+        onTable: createTablePrinter(),
+        onProgress: createProgressPrinter(),
+      });
+      printJson(moved, json === true ? undefined : 2);
+      if (moved.faults.length > 0) process.exitCode = 1;
+    });
 }

@@ -27,6 +27,19 @@ export function createProgressPrinter(now: () => number = () => performance.now(
   };
 }
 
+/** Prints the rows that were copied of a table, as the progress of a copy. */
+export function createTablePrinter(now: () => number = () => performance.now()): (table: string, rows: number) => void {
+  const { isTTY } = process.stderr;
+  let last = now();
+  return (table, rows) => {
+    if (now() - last < (isTTY ? pauses.terminal : pauses.file)) return;
+    last = now();
+    process.stderr.write(
+      `${isTTY ? '\r\u001b[K' : ''}${rows.toLocaleString('en-US')} rows of the table ${table}${isTTY ? '' : '\n'}`,
+    );
+  };
+}
+
 function describeProgress({ blobs, bytes, blobsDone, bytesDone }: Progress): string {
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   const size = (count: number) => (power === 0 ? String(count) : (count / 2 ** (10 * power)).toFixed(1));

@@ -29,6 +29,8 @@ export interface CopyDeps {
   /** The path of the list of blobs. */
   readonly listFile: string;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
+  /** Reads blobs that an earlier attempt has copied. They are copied again when their hash differs. Default: only the size counts. */
+  readonly openCopy?: BlobFolder['open'];
 }
 
 export interface BackupDeps extends CopyDeps {
@@ -124,13 +126,14 @@ export async function copyBlobs(
 }
 
 async function copyBlob(
-  { source, copy }: CopyDeps,
+  { source, copy, openCopy }: CopyDeps,
   { blobId, bytes, sha256 }: SnapshotBlob,
   damaged: Set<string>,
   advance: (bytes: number) => void,
 ): Promise<BackupFault['kind'] | undefined> {
   if (damaged.has(blobId)) return 'content_differs';
-  if ((await copy.size(blobId)) === bytes) return undefined;
+  const isCopied = (await copy.size(blobId)) === bytes;
+  if (isCopied && (openCopy === undefined || (await hashOf(await openCopy(blobId))) === sha256)) return undefined;
   let digest: BlobDigest;
   try {
     digest = await copy.write(blobId, counted(await source.open(blobId), advance));
@@ -147,8 +150,10 @@ async function copyBlob(
 
 async function* counted(content: AsyncIterable<Uint8Array>, advance: (bytes: number) => void) {
   for await (const piece of content) {
+    // The consumer may free the piece.
+    const { length } = piece;
     yield piece;
-    advance(piece.length);
+    advance(length);
   }
 }
 
@@ -249,9 +254,11 @@ function hasEarlierFormat(facts: unknown): boolean {
   return Value.Check(Type.Object({ format: Type.Integer({ maximum: format - 1 }) }), facts);
 }
 
-async function hashFile(path: string): Promise<string> {
+const hashFile = (path: string) => hashOf(createReadStream(path, { highWaterMark: 2 ** 20 }));
+
+async function hashOf(content: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256');
-  for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(piece);
+  for await (const piece of content) hash.update(piece);
   return hash.digest('hex');
 }
 

@@ -23,6 +23,7 @@ import type { FileRoutesDeps } from '../../stores/files/routes.ts';
 import { isDataFolder } from '../../stores/files/store-identity.ts';
 import { type BlobHealth, createBlobHealth, createUploadSpace } from '../../stores/files/upload-space.ts';
 import { createArtifactSweep } from '../../tools/artifacts/sweep-artifacts.ts';
+import { assertNotMoved } from '../backup/moved-store.ts';
 import type { Config } from '../settings/config.ts';
 import type { ServiceContext } from './context.ts';
 import { openBlobStore } from './open-blobs.ts';
@@ -196,6 +197,7 @@ export async function openDataFolder(folder: string, logger: Logger): Promise<vo
     );
   }
   await checkDataFolder(folder, logger);
+  await assertNotMoved(folder);
 }
 
 /**

@@ -74,6 +74,8 @@ export interface DatabaseSettings extends Pick<CommonDeps, 'admission' | 'logger
   readonly dataFolder: string;
   /** Refuses a place without a store and creates nothing there. Otherwise a new store is created. */
   readonly mustExist?: boolean;
+  /** The id of the store that a move copies into the database. Others cannot open it until the move ends. */
+  readonly movedStore?: string;
   readonly metrics?: Registry;
   /** The clock of this machine. */
   readonly clock?: Clock;

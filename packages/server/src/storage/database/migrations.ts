@@ -15,15 +15,22 @@ import { createBundleArchives } from './migrations/0011-bundle-archives.ts';
 import { createConnections } from './migrations/0012-connections.ts';
 import { createObjectStorage } from './migrations/0013-object-storage.ts';
 import { createNodes } from './migrations/0014-nodes.ts';
-import { earlierStore, newerStore } from './problems.ts';
+import { earlierStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
 type Migrations = Readonly<Record<string, Migration>>;
 
 const baseline = '0001-baseline';
 
-/** All migrations in the order of their names. A published name never changes. */
-export function migrationsFor(dialect: Database['dialect']): Migrations {
+/** It sorts after all migrations. */
+const moveOf = '9999-unfinished-move-of-';
+
+/**
+ * All migrations in the order of their names. A published name never changes.
+ * @param movedStore the id of the store that a move copies into the database. A last migration then changes nothing, but until `endMove`
+ * removes its name, only the same move can open the database.
+ */
+export function migrationsFor(dialect: Database['dialect'], movedStore?: string): Migrations {
   return {
     [baseline]: createBaseline(dialect),
     '0002-project-deletion': createProjectDeletionTable(dialect),
@@ -39,7 +46,27 @@ export function migrationsFor(dialect: Database['dialect']): Migrations {
     '0012-connections': createConnections(dialect),
     '0013-object-storage': createObjectStorage(dialect),
     '0014-nodes': createNodes(dialect),
+    ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
+}
+
+/** Lets services open a database that a move has filled. */
+export async function endMove(db: Kysely<Tables>, storeId: string): Promise<void> {
+  const rows = db.withTables<Pick<WithMigrations, 'schema_migration'>>().deleteFrom(migrationTable);
+  await rows.where('name', '=', moveOf + storeId).execute();
+}
+
+/** @returns whether a move from the store with this id fills the database with these migrations */
+export function isFilledByMove(found: readonly string[], storeId: string): boolean {
+  return found.includes(moveOf + storeId);
+}
+
+/** @throws when the tables are not exactly those of this version */
+export function assertCurrentStore(found: readonly string[], dialect: Database['dialect']): void {
+  const known = Object.keys(migrationsFor(dialect));
+  assertKnownStore(found, known);
+  const missing = known.filter((name) => !found.includes(name));
+  if (missing.length > 0) throw olderStore(missing);
 }
 
 /** The table that every store has. */
@@ -80,6 +107,7 @@ async function listMigrations(db: Kysely<Tables>): Promise<string[]> {
 export function assertKnownStore(found: readonly string[], known: readonly string[]): void {
   assertReadableStore(found);
   const unknown = found.filter((name) => !known.includes(name));
+  if (unknown.some((name) => name.startsWith(moveOf))) throw unfinishedMove();
   if (unknown.length > 0) throw newerStore(unknown);
 }
 

@@ -8,6 +8,8 @@ export const {
   databaseDamaged,
   sessionsShared,
   newerStore,
+  olderStore,
+  unfinishedMove,
   earlierStore,
   noPostgresStore,
   databaseNotEmpty,
@@ -27,6 +29,11 @@ export const {
   /** @param migrations names that this version does not know */
   newerStore: (migrations: readonly string[]) =>
     `A newer version of Quartermaster changed the database (migrations ${migrations.join(', ')}). Use that version, or restore a backup of this version.`,
+  /** @param migrations names that the database lacks */
+  olderStore: (migrations: readonly string[]) =>
+    `An earlier version of Quartermaster wrote this store (it lacks the migrations ${migrations.join(', ')}). Start the service of this version on it once, stop it, and run the command again.`,
+  /** `move` has created the database and has not ended. */
+  unfinishedMove: `The database holds a store that "${commandName} move" has not copied completely. Run the same command again to finish it, or use an empty database.`,
   /** A commit before the first migration that is kept has created the tables. */
   earlierStore:
     'An unreleased version of Quartermaster created this store, and this version cannot read it: set QUARTERMASTER_DATA to a new folder (and QUARTERMASTER_DATABASE_URL, if it is set, to an empty database), then upload the files again.',
@@ -40,6 +47,14 @@ export const {
 export function programMissing(program: string, cause: unknown): OperatorError {
   return new OperatorError(
     `${program} is not on the PATH. Backups of a PostgreSQL database need it. Install the PostgreSQL client programs of the server's version or newer.`,
+    { cause },
+  );
+}
+
+/** A row of the target cannot be made equal to the source. */
+export function tableNotCopied(table: string, cause?: unknown): OperatorError {
+  return new OperatorError(
+    `The table ${table} of the target differs from that of the source, and copying it again did not help. Stop every process that uses either store, empty the target, and run the command again.`,
     { cause },
   );
 }

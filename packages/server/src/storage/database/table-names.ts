@@ -1,7 +1,11 @@
 import type { Tables } from './tables.ts';
 
-/** The type makes the compiler report a missing table. */
+/**
+ * The type makes the compiler report a missing table. A table follows those that its rows refer to, and `audit_event` is the first,
+ * because its rows cannot be deleted: `copy-tables.ts` needs this order.
+ */
 const own: Readonly<Record<keyof Tables, true>> = {
+  audit_event: true,
   store: true,
   project: true,
   project_deletion: true,
@@ -49,7 +53,6 @@ const own: Readonly<Record<keyof Tables, true>> = {
   oauth_client: true,
   oauth_grant: true,
   oauth_record: true,
-  audit_event: true,
   rate_limit: true,
   rate_usage: true,
 };

@@ -6,7 +6,7 @@ import { Gauge, type Registry, registerGauge } from '../../platform/metrics.ts';
 import { Problem } from '../../platform/problem.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
-import { migrate, migrationTable } from '../database/migrations.ts';
+import { migrate, migrationsFor, migrationTable } from '../database/migrations.ts';
 import { explainFailedConnection, RetryingKysely } from '../database/postgres-errors.ts';
 import { noPostgresStore } from '../database/problems.ts';
 import type { Tables } from '../database/tables.ts';
@@ -75,7 +75,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   const migrating = openPool({ connections: 1, timeouts: migrationTimeouts });
   try {
     if (settings.mustExist === true) await assertStore(migrating.db);
-    await migrate(migrating.db, 'postgres');
+    await migrate(migrating.db, 'postgres', migrationsFor('postgres', settings.movedStore));
     clock = await openPostgresClock({ db: reserved.db, local: settings.clock ?? systemClock, logger });
   } catch (error) {
     await close();

@@ -14,7 +14,7 @@ const keepAliveDelay = 10_000;
 
 /** All integers stay below 2^53 (ids are text), so `bigint` and `sum(bigint)` can be parsed as numbers. */
 const numericTypes: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
-const types: pg.CustomTypesConfig = {
+export const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (numericTypes.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
 };
 

@@ -1,13 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type pg from 'pg';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
 import { type DatabaseSnapshot, mostNamedFiles } from '../../platform/database-snapshot.ts';
 import { readProject } from '../../platform/project-text.ts';
 import { auditFunction } from '../database/migrations/0006-audit-log.ts';
 import { assertKnownStore, migrationsFor } from '../database/migrations.ts';
 import { databaseNotEmpty, noPostgresStore } from '../database/problems.ts';
 import { tableNames } from '../database/table-names.ts';
+import type { Tables } from '../database/tables.ts';
 import { connect, type PostgresTarget, runProgram } from './postgres-programs.ts';
+import { types } from './postgres-server.ts';
 
 /** The name of the dump in a backup. `pg_restore` reads it. */
 export const dumpFile = 'database.dump';
@@ -133,11 +136,12 @@ async function readStore(client: pg.Client) {
 }
 
 async function assertKnown(client: pg.Client): Promise<void> {
+  assertKnownStore(await listMigrations(client), Object.keys(migrationsFor('postgres')));
+}
+
+async function listMigrations(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>('select name from schema_migration order by name');
-  assertKnownStore(
-    rows.map(({ name }) => name),
-    Object.keys(migrationsFor('postgres')),
-  );
+  return rows.map(({ name }) => name);
 }
 
 async function listBlobs(client: pg.Client, after: string, limit: number) {
@@ -153,13 +157,31 @@ async function listBlobs(client: pg.Client, after: string, limit: number) {
 
 /** Throws when the database already contains a store. */
 export async function assertEmpty({ url }: Pick<PostgresTarget, 'url'>): Promise<void> {
+  if ((await readMigrations(url)) !== undefined) throw databaseNotEmpty();
+}
+
+/** Returns the names of the migrations of a store; undefined when the database has none. Changes nothing. */
+export async function readMigrations(url: string): Promise<string[] | undefined> {
   const client = await connect(url);
   try {
     const { rows } = await client.query(`select to_regclass('schema_migration') is not null as used`);
-    if (rows[0]?.used === true) throw databaseNotEmpty();
+    return rows[0]?.used === true ? await listMigrations(client) : undefined;
   } finally {
     await client.end();
   }
+}
+
+/** Opens a stopped store for reading. No statement can change it. */
+export function openPostgresReader(url: string): Kysely<Tables> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    types,
+    keepAlive: true,
+    application_name: 'quartermaster move',
+  });
+  pool.on('error', () => {});
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
 /**

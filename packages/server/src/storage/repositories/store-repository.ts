@@ -4,7 +4,9 @@ import type { AnswerKeyRepository } from '../../tools/execution/answer-key-repos
 import type { Database } from '../database/database.ts';
 
 /** Reads and writes the single row of the store, which the migration has added. */
-export function createStoreRepository({ write }: Database): StoreIdentityRepository & EncryptionKeyRepository {
+export function createStoreRepository({
+  write,
+}: Pick<Database, 'write'>): StoreIdentityRepository & EncryptionKeyRepository {
   const read = () => write.selectFrom('store').selectAll().executeTakeFirstOrThrow();
   return {
     async readIdentity() {

@@ -57,7 +57,7 @@ const { placeOfAnotherStore, notThePlace, placeNotClaimed, contentInFolder, cont
     placeNotClaimed: (place: string) =>
       `No service has used ${place} for this store. Start the service with QUARTERMASTER_BLOBS first.`,
     contentInFolder: (place: string) =>
-      `The content of this store is in its data folder, so it cannot use ${place}. Unset QUARTERMASTER_BLOBS. Only a new store can use object storage.`,
+      `The content of this store is in its data folder, so it cannot use ${place}. Unset QUARTERMASTER_BLOBS, or copy the store to object storage: docs/guides/moving.md.`,
     contentInObjectStorage: (place: string) =>
       `The content of this store is in the object storage ${place}. Set QUARTERMASTER_BLOBS to it.`,
   },

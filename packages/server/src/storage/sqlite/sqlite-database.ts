@@ -11,7 +11,7 @@ import type { Logger } from '../../platform/log/logger.ts';
 import { Counter, Histogram, type Registry } from '../../platform/metrics.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
-import { assertReadableStore, migrate, migrationTable } from '../database/migrations.ts';
+import { assertReadableStore, migrate, migrationsFor, migrationTable } from '../database/migrations.ts';
 import { databaseFileDamaged, noSqliteStore } from '../database/problems.ts';
 import { insertInto, runMany } from '../database/sqlite-insert-many.ts';
 import type { Tables } from '../database/tables.ts';
@@ -57,7 +57,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
   try {
     const writer = measureWrites(await openThread(false), settings.metrics);
     const write = new Kysely<Tables>({ dialect: createSqliteDialect([writer]) });
-    await migrate(write, 'sqlite');
+    await migrate(write, 'sqlite', migrationsFor('sqlite', settings.movedStore));
     const more = { most: moreReaders, open: () => openThread(true) };
     const read = new Kysely<Tables>({ dialect: createSqliteDialect([await openThread(true)], more) });
     const checkCommit = createCommitCheck(write);
@@ -118,7 +118,7 @@ export async function assertSqliteStore(dataFolder: string): Promise<void> {
  * Returns the names of the migrations; undefined without the table of a store. Returns none for a file that SQLite cannot
  * read, because the opening of the database reports its damage.
  */
-function readMigrations(file: string): string[] | undefined {
+export function readMigrations(file: string): string[] | undefined {
   try {
     using database = new DatabaseSync(file, { readOnly: true, timeout: busyTimeout });
     const table = database.prepare('select 1 from sqlite_schema where name = ?').get(migrationTable);
@@ -130,6 +130,12 @@ function readMigrations(file: string): string[] | undefined {
   } catch {
     return [];
   }
+}
+
+/** Opens a stopped store for reading. No statement can change it. */
+export async function openSqliteReader(dataFolder: string): Promise<Kysely<Tables>> {
+  const thread = await openSqliteThread(path.join(dataFolder, sqliteFile), { readOnly: true });
+  return new Kysely<Tables>({ dialect: createSqliteDialect([thread]) });
 }
 
 /** Creates the file with mode 0600 before SQLite opens it, because SQLite gives its log the same mode. */
