@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { openArchive } from '../../packages/server/src/tools/packaging/archive.ts';
 import { createInstalledBundles } from '../../packages/server/src/tools/packaging/installed-bundles.ts';
 import { succeed } from '../support/run-command.ts';
-import { startService, temporaryFolder } from '../support/service.ts';
+import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 const run = promisify(execFile);
 const quartermaster = (args: readonly string[], folder?: string) =>
@@ -106,37 +106,50 @@ test('[install] a bundle without a signature of a trusted publisher is refused u
 test('[install] a bundle that was changed after its installation is not offered, and the log, the metric and the bundle list report it', async (t) => {
   const { archives } = await packBoth(t);
   const data = await temporaryFolder(t);
-  // As earlier versions did, without a row: the service would restore the folder of a row.
+  // As earlier versions did, without a row.
   const archive = await openArchive(await readFile(archives[0] ?? ''));
   await createInstalledBundles(join(data, 'bundles')).put(archive, async () => {});
-  assert.match(await quartermaster(['list'], data), / as installed$/m);
   const before = await startService(t, { folder: data });
-  assert.equal((await fetch(`${before.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 200);
+  assert.match(await quartermaster(['list'], data), / as installed$/m);
+  const isServed = async ({ pluginsUrl }: StartedService) =>
+    (await fetch(`${pluginsUrl}/v1/plugins?bundle_id=held`)).status === 200;
+  assert.equal(await isServed(before), true);
   const headers = { authorization: `Bearer ${before.key}` };
   const changed = async () => await (await fetch(`${before.pluginsUrl}/metrics`, { headers })).text();
   assert.match(await changed(), /^quartermaster_bundles_changed 0$/m);
   // Changes the bundle while the service runs, which notices this within seconds.
   await appendFile(join(data, 'bundles/held/greet.ts'), '// changed\n');
-  while ((await fetch(`${before.pluginsUrl}/v1/plugins?bundle_id=held`)).status === 200) await pause(100);
+  while (await isServed(before)) await pause(100);
   assert.match(await changed(), /^quartermaster_bundles_changed 1$/m);
-  await before.stop();
-  // Changes are also found at a start with cached manifests.
-  const after = await startService(t, { folder: data });
-  assert.equal((await fetch(`${after.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 404);
-  for (const service of [before, after]) {
-    // The log is written up to a second later.
-    while (!service.log().includes('is not offered')) await pause(50);
-    const lines = service
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('is not offered'));
-    assert.equal(lines.length, 1, service.log());
-    assert.match(
-      lines[0] ?? '',
-      /"file":"held\/bundle\.yaml".*differ from its archive: greet\.ts\. Remove it.*"bundle load failed"/,
-    );
-  }
+  // The log is written up to a second later.
+  while (!before.log().includes('is not offered')) await pause(50);
+  assert.match(
+    before.log(),
+    /"file":"held\/bundle\.yaml".*differ from its archive: greet\.ts\. Remove it.*"bundle load failed"/,
+  );
   assert.match(await quartermaster(['list'], data), / changed: greet\.ts$/m);
+  await before.stop();
+  // The archive is in the store, so the next start restores the file.
+  const after = await startService(t, { folder: data });
+  assert.equal(await isServed(after), true);
+  assert.match(await quartermaster(['list'], data), / as installed$/m);
+});
+
+test('[install] a bundle of an earlier version that was changed before the first start is not offered, also not later', async (t) => {
+  const { archives } = await packBoth(t);
+  const data = await temporaryFolder(t);
+  const archive = await openArchive(await readFile(archives[0] ?? ''));
+  await createInstalledBundles(join(data, 'bundles')).put(archive, async () => {});
+  await appendFile(join(data, 'bundles/held/greet.ts'), '// changed\n');
+  for (let start = 0; start < 2; start += 1) {
+    // The second start has cached manifests.
+    const service = await startService(t, { folder: data });
+    assert.equal((await fetch(`${service.pluginsUrl}/v1/plugins?bundle_id=held`)).status, 404);
+    // The log is written up to a second later.
+    while (!/"bundle_id":"held".*"bundle of the data folder not added to the store"/.test(service.log()))
+      await pause(50);
+    await service.stop();
+  }
 });
 
 /** Returns the events of `subscriptions/listen` in the revision 2026-07-28. */

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandName } from '@quartermaster/contract/command-name';
-import { processEnvironment } from '@quartermaster/server/environment';
 import type { Command } from 'commander';
 import { withAdministration } from './administration.ts';
 import { addPackageCommands, addSearchCommand } from './bundles/package-commands.ts';
@@ -29,23 +28,26 @@ export function addInstallCommands(bundle: Command): void {
     .description('list installed bundles')
     .option(...jsonOption)
     .action(async ({ json }: JsonOption) => {
-      const rows = await (await openPackages()).list();
-      if (json === true) {
-        for (const { bundleId, contents, id, publisher, changed } of rows)
-          printJson({ bundle_id: bundleId, version: contents.version, id, publisher, changed });
-        return;
-      }
-      printTable(
-        ['BUNDLE', 'VERSION', 'ARCHIVE', 'PUBLISHER', 'FILES'],
-        rows.map(({ bundleId, contents, id, publisher, changed }) => [
-          bundleId,
-          contents.version,
-          id,
-          publisher ?? 'not signed',
-          changed.length === 0 ? 'as installed' : `changed: ${changed.join(', ')}`,
-        ]),
-      );
+      const { listInstalled } = await import('./bundles/package-commands.ts');
+      const rows = await listInstalled();
+      if (json === true) for (const row of rows) printJson(row);
+      else
+        printTable(
+          ['BUNDLE', 'VERSION', 'ARCHIVE', 'PUBLISHER', 'FILES'],
+          rows.map(({ bundle_id, version, id, publisher, changed }) => [
+            bundle_id,
+            version,
+            id,
+            publisher ?? 'not signed',
+            describeFiles(changed),
+          ]),
+        );
     });
+}
+
+function describeFiles(changed: readonly string[] | null): string {
+  if (changed === null) return 'not in this data folder';
+  return changed.length === 0 ? 'as installed' : `changed: ${changed.join(', ')}`;
 }
 
 function addRecipesCommand(bundle: Command): void {
@@ -66,11 +68,6 @@ function addRecipesCommand(bundle: Command): void {
           rows.map(({ name, server, plugins }) => [name, server, plugins.join(', ')]),
         );
     });
-}
-
-async function openPackages() {
-  const { createPackageManager } = await import('@quartermaster/server/bundle-store');
-  return createPackageManager(processEnvironment());
 }
 
 function addPackCommands(bundle: Command): void {
@@ -120,10 +117,12 @@ function addTrustCommands(bundle: Command): void {
     .description('trust a publisher, so that its signed bundles can be installed')
     .option(...jsonOption)
     .action(async (key: string | undefined, { name, json }: JsonOption & { name: string }) => {
-      if (key !== undefined) await withAdministration(({ publishers }) => publishers.trust(key, name));
-      const rows = (await (await openPackages()).publishers()).map((publisher) => [publisher.key, publisher.name]);
-      if (json !== true) printTable(['KEY', 'NAME'], rows);
-      else for (const [trusted, called] of rows) printJson({ key: trusted, name: called });
+      await withAdministration(async ({ publishers }) => {
+        if (key !== undefined) await publishers.trust(key, name);
+        const rows = (await publishers.list()).map((publisher) => [publisher.key, publisher.name]);
+        if (json !== true) printTable(['KEY', 'NAME'], rows);
+        else for (const [trusted, called] of rows) printJson({ key: trusted, name: called });
+      });
     });
   bundle
     .command('distrust')

@@ -108,6 +108,18 @@ export function addSearchCommand(bundle: Command): void {
     });
 }
 
+/** Lists installed bundles. `changed`: the files of this data folder that differ from the archive; null when it has none of them. */
+export async function listInstalled() {
+  return await withInstallation(async ({ list, changedFiles }) => {
+    const row = async ({ about, archiveDigest }: Awaited<ReturnType<typeof list>>[number]) => {
+      const { bundle_id, version, publisher } = about;
+      const changed = await changedFiles(bundle_id).catch(() => null);
+      return { bundle_id, version, id: `${bundle_id}@${version}+sha256.${archiveDigest}`, publisher, changed };
+    };
+    return await Promise.all((await list()).map(row));
+  });
+}
+
 /** Removes an installed bundle. */
 export async function removePackage(bundleId: string): Promise<void> {
   const { commandSource } = await import('@quartermaster/server/administration');

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../platform/caller.ts';
 import type { CommonDeps } from '../../platform/common-deps.ts';
+import { coalesce } from '../../platform/concurrency/coalesce.ts';
 import { createBoundedLog } from '../../platform/log/bounded-log.ts';
 import { createPermissions } from '../../platform/permissions.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
@@ -24,7 +25,7 @@ export interface KeyRing {
 
 export interface KeyRingDeps extends Pick<CommonDeps, 'clock' | 'logger'> {
   readonly repository: ProjectRepository;
-  /** Called by the first load, and by each load after a change of keys or rate limits. */
+  /** Called by the first load, and by each load after a change of keys, rate limits or installed bundles. */
   readonly onChange?: () => Promise<void>;
   /** The time for which a key that another process revoked may still work. */
   readonly refreshMs?: number | undefined;
@@ -54,23 +55,9 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
   let known: number | null = null;
   /** The next load, which has not started and therefore includes all commits up to now. */
   let nextLoad: Promise<void> | undefined;
-  let queued: Promise<void> | undefined;
-  let running: Promise<void> = Promise.resolve();
+  /** One load at a time, so that an older one never overwrites a newer one. */
+  const { run: load, idle } = coalesce(loadChanges);
 
-  /**
-   * Runs loads one after another, so that an older one never overwrites a newer one. Waiting callers share the next
-   * load.
-   */
-  function load(): Promise<void> {
-    queued ??= running
-      .catch(() => undefined)
-      .then(async () => {
-        queued = undefined;
-        await loadChanges();
-      });
-    running = queued;
-    return queued;
-  }
   async function loadChanges(): Promise<void> {
     startedAt = performance.now();
     const now = clock.now();
@@ -138,7 +125,7 @@ export async function openKeyRing(deps: KeyRingDeps): Promise<KeyRing> {
       clearInterval(timer);
       clearInterval(forgetting);
       await nextLoad?.catch(() => undefined);
-      await running.catch(() => undefined);
+      await idle();
       await noteUses(1).catch((error: unknown) => logger.warn({ err: error }, 'last uses of keys not stored'));
     },
   };

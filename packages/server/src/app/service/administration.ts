@@ -15,7 +15,6 @@ import { systemClock } from '../../platform/clock.ts';
 import { listReachableUrls } from '../../platform/http/listen.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { createLogger } from '../../platform/log/logger.ts';
-import { createMetrics } from '../../platform/metrics.ts';
 import type { NodeRepository } from '../../platform/nodes/node-repository.ts';
 import { quoteText } from '../../platform/quote-text.ts';
 import { checkCollection, checkDatabase, correctCounts, repairIndex } from '../../storage/check/check-database.ts';
@@ -48,8 +47,7 @@ import { parseConfig, processEnvironment } from '../settings/config.ts';
 import { administerClients, type ClientAdministration } from './administer-clients.ts';
 import { type BlobStoreContext, openBlobStore } from './open-blobs.ts';
 import { administerPublishers, type PublisherAdministration } from './package-manager.ts';
-import { openPluginSandbox } from './wire-execution.ts';
-import { openInstallation } from './wire-installation.ts';
+import { openPublishers, withInstallation } from './wire-installation.ts';
 
 /** The administration of a store, with or without a running service. */
 export interface Administration extends StoreAdministration {
@@ -115,17 +113,10 @@ export async function withAdministration(work: (administration: Administration) 
     const audit = createAudit({ repository: events, clock, newId, logger });
     await work({
       events,
-      publishers: administerPublishers(config, audit),
+      publishers: administerPublishers(openPublishers({ config, database }), audit),
       withInstallation: async (use) => {
         await assertFolder();
-        await using resources = new AsyncDisposableStack();
-        const { blobs } = await openBlobStore({ config, database, logger });
-        resources.defer(blobs.close);
-        const reportDamage = createDamageReport({ damages: createBlobRepository(database), blobs, clock, logger });
-        // The command prints what it throws. Lines of JSON about processes and requests would be between its own lines.
-        const own = { logger: createLogger('silent'), registry: createMetrics(), admission, resources };
-        const context = { config, database, audit, clock, newId, ...own, sandbox: openPluginSandbox(own) };
-        return await use(openInstallation(context, { blobs, reportDamage }));
+        return await withInstallation({ config, database, audit, clock, newId, admission, logger }, use);
       },
       clients: administerClients({ config, database, audit, newId }),
       projects: createProjects({ repository, audit, clock, newId }),

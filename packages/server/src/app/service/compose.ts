@@ -29,7 +29,7 @@ import { createAuditRepository } from '../../storage/repositories/audit-reposito
 import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import type { Config } from '../settings/config.ts';
-import type { ListenAddress, ServiceContext } from './context.ts';
+import { type ListenAddress, noChangeHooks, type ServiceContext } from './context.ts';
 import { openStreamAccess } from './open-access.ts';
 import { openDataFolder, openDiskSpace } from './wire-blobs.ts';
 import { serveBundleClients } from './wire-connections.ts';
@@ -201,8 +201,10 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   const ofNode = await openStoreNode({ config, database, nodes, logger, registry, resources });
   const audit = createAudit({ repository: createAuditRepository(database), clock, newId, logger });
   const created = await createFirstKey({ repository, audit, clock, newId }, config.dataFolder, config.firstKey);
-  const rating = openRates({ database, logger, registry, resources, ...ofNode });
-  const keyRing = await openKeyRing({ repository, clock, logger, onChange: rating.rates.load, ...ofNode });
+  const rates = openRates({ database, logger, registry, resources, ...ofNode });
+  const rating = { ...rates, changeHooks: noChangeHooks() };
+  const onChange = () => loadChanges({ ...rating, logger });
+  const keyRing = await openKeyRing({ repository, clock, logger, onChange, ...ofNode });
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
   const streams = resources.adopt(openStreamAccess({ database, logger }), (access) => access.close());
@@ -257,6 +259,12 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   };
   const firstKey = created ?? (await findUnusedFirstKey({ repository, clock }, config.dataFolder));
   return { context, firstKey: describeFirstKey(firstKey) };
+}
+
+/** Loads what changes with the number of the keys. Installed bundles are not awaited, because their archives are read. */
+async function loadChanges({ changeHooks, logger, rates }: Pick<ServiceContext, 'changeHooks' | 'logger' | 'rates'>) {
+  changeHooks.followRows().catch((err: unknown) => logger.error({ err }, 'installed bundles not followed'));
+  await Promise.all([rates.load(), changeHooks.loadSettings()]);
 }
 
 function openLimits(registry: Registry) {

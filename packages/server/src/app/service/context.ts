@@ -42,6 +42,7 @@ export interface ServiceContext extends Pick<CommonDeps, 'audit' | 'clock' | 'lo
   readonly idempotency: Idempotency;
   readonly idempotencyRepository: IdempotencyRepository;
   readonly resources: AsyncDisposableStack;
+  readonly changeHooks: ChangeHooks;
   /** The processes for the plugins of both addresses. Opened at the first call. */
   readonly sandbox: () => Promise<Sandbox>;
   /** The caller of each request that the files address authenticated and forwards to the plugins address. */
@@ -59,6 +60,22 @@ export interface ServiceContext extends Pick<CommonDeps, 'audit' | 'clock' | 'lo
   /** The readiness checks of both addresses. */
   readonly parts: Parts;
 }
+
+/** What happens after changes that any process has made. Parts that open later replace the functions. */
+export interface ChangeHooks {
+  /** Called after settings of projects may have changed. */
+  loadSettings(): Promise<void>;
+  /** Called after the rows of installed bundles may have changed. */
+  followRows(): Promise<void>;
+  /** Called after their folders have changed. */
+  readFolders(): Promise<void>;
+}
+
+export const noChangeHooks = (): ChangeHooks => ({
+  loadSettings: async () => {},
+  followRows: async () => {},
+  readFolders: async () => {},
+});
 
 /** An address that is ready to listen. */
 export interface ListenAddress {

@@ -1,43 +1,26 @@
-import { realpath, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { type Audit, commandSource } from '../../platform/audit/audit.ts';
-import { findChangedFiles } from '../../tools/packaging/changed-files.ts';
-import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
 import { type PackedBundle, packBundle } from '../../tools/packaging/pack-bundle.ts';
 import { bundleInvalid } from '../../tools/packaging/problems.ts';
 import { newKeyPair, type PublicKeyText, readPublicKey } from '../../tools/packaging/signatures.ts';
-import { createTrustedPublishers, type Publisher } from '../../tools/packaging/trusted-publishers.ts';
-import type { InstalledBundle } from '../../tools/packaging/version-folder.ts';
+import type { Publisher, TrustedPublishers } from '../../tools/packaging/trusted-publishers.ts';
 import { type BundleCheck, checkBundle, formatBundleFailure } from '../authoring/authoring.ts';
-import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 
 export { replaceFile } from '../../platform/disk/replace-file.ts';
-export type { InstalledBundle, Publisher };
-
-export interface ListedBundle extends InstalledBundle {
-  /** The paths of files that differ from the archive. The service does not serve a bundle with changed files. */
-  readonly changed: readonly string[];
-}
-
-/** Lists the installed bundles of the settings and the trusted publishers, with or without a running service. */
-export interface PackageManager {
-  readonly folder: string;
-  list(): Promise<readonly ListedBundle[]>;
-  publishers(): Promise<readonly Publisher[]>;
-}
 
 /** Changes which publishers are trusted, and records it in the audit log. */
 export interface PublisherAdministration {
+  list(): Promise<readonly Publisher[]>;
   trust(key: string, name: string): Promise<void>;
   /** @returns whether the publisher had been trusted with `trust` */
   distrust(key: string): Promise<boolean>;
 }
 
-export function administerPublishers({ installedBundles: folder }: Config, audit: Audit): PublisherAdministration {
-  const trusted = createTrustedPublishers(folder);
+export function administerPublishers(trusted: TrustedPublishers, audit: Audit): PublisherAdministration {
   const record = (action: 'publisher.trusted' | 'publisher.distrusted', id: string, details = {}) =>
     audit.record(commandSource(), { action, id, projectId: null, details });
   return {
+    list: trusted.list,
     async trust(key, name) {
       const publisher = { key: readPublicKey(key), name };
       await trusted.add(publisher);
@@ -47,26 +30,6 @@ export function administerPublishers({ installedBundles: folder }: Config, audit
       const isRemoved = await trusted.remove(readPublicKey(key));
       if (isRemoved) await record('publisher.distrusted', readPublicKey(key));
       return isRemoved;
-    },
-  };
-}
-
-/** @throws ConfigError */
-export function createPackageManager(environment: Environment): PackageManager {
-  const { installedBundles: folder } = parseConfig(environment);
-  const installed = createInstalledBundles(folder);
-  const trusted = createTrustedPublishers(folder);
-
-  return {
-    folder,
-    publishers: trusted.list,
-    list: async () => {
-      const listed: ListedBundle[] = [];
-      for (const bundle of await installed.list()) {
-        const version = dirname(await realpath(join(folder, bundle.bundleId)));
-        listed.push({ ...bundle, changed: await findChangedFiles(version) });
-      }
-      return listed;
     },
   };
 }

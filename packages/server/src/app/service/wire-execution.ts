@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type EncryptionSettings, openEncryption } from '../../access/credential-profiles/encryption-key.ts';
 import { onceRetried } from '../../platform/concurrency/once.ts';
 import { createFolderPath } from '../../platform/disk/sync-to-disk.ts';
@@ -23,6 +24,7 @@ import { createExecutor } from '../../tools/execution/create-executor.ts';
 import { createFileInputs, type FileSources } from '../../tools/execution/file-inputs/file-inputs.ts';
 import { openSandbox } from '../../tools/execution/sandbox/open-sandbox.ts';
 import type { Sandbox } from '../../tools/execution/sandbox/sandbox.ts';
+import type { Installation } from '../../tools/installation/installation.ts';
 import { describeChange } from '../../tools/packaging/changed-files.ts';
 import { versionsName } from '../../tools/packaging/installed-bundles.ts';
 import type { RunStore } from '../../tools/runs/run-store.ts';
@@ -59,6 +61,9 @@ export function openPluginSandbox(context: SandboxContext): () => Promise<Sandbo
   });
 }
 
+/** The start waits this long for archives that the data folder lacks. Requests for the others are answered with 503. */
+const longestFollowMs = 5_000;
+
 interface ExecutionOptions {
   readonly runStore: RunStore;
   /** null where nothing of an output can be stored. */
@@ -67,6 +72,8 @@ interface ExecutionOptions {
   readonly sources: FileSources | null;
   /** The base URL of bundle icons. */
   readonly publicUrl: string;
+  /** null if this process cannot read stored files. It then serves the installed bundles that its data folder has. */
+  readonly installation: Installation | null;
   /** Called when bundles were added, changed or removed. */
   readonly onChange: (now: Catalogue, before: Catalogue) => void;
 }
@@ -74,7 +81,7 @@ interface ExecutionOptions {
 /** Opens the components that run plugins. The catalogue is read while the sandbox is probed. */
 export async function openExecution(
   context: ServiceContext,
-  { runStore, artifacts, sources, publicUrl, onChange }: ExecutionOptions,
+  { runStore, artifacts, sources, publicUrl, installation, onChange }: ExecutionOptions,
 ) {
   const { config, logger, resources, registry: metrics, space, audit, rates } = context;
   const { egressOverrides: overrides, egressAllow: allow, contact } = config;
@@ -84,11 +91,16 @@ export async function openExecution(
   // Before the sandbox opens, because a refused start ends while it opens.
   await checkBundleFolders(config, logger);
   const opening = context.sandbox();
+  const followed = installation
+    ?.follow()
+    .catch((err: unknown) => logger.error({ err }, 'installed bundles not followed'));
+  await Promise.race([followed, wait(longestFollowMs, undefined, { ref: false })]);
   const openingCatalogue = openCatalogue({
     folders: [ownBundles, config.installedBundles, ...config.bundleFolders],
     capabilities: { handlers: createIsolationPolicy(config.isolation), sandboxMissing: opening.then(missingIn) },
     operatorHosts: config.bundleHosts,
     refusalOf: createRefusal(config.installedBundles),
+    ...(installation === null ? {} : { missing: installation.missing }),
     publicUrl,
     logger,
     cache: createManifestCache({
@@ -99,6 +111,7 @@ export async function openExecution(
     onChange,
   });
   const [sandbox, live] = await Promise.all([opening, openingCatalogue]);
+  context.changeHooks.readFolders = live.refresh;
   resources.defer(() => live.close());
   observeCatalogue(live, context);
   const limits = {

@@ -66,6 +66,7 @@ export interface FilesAddress extends ListenAddress {
   /** The collections, for the knowledge tools of MCP. */
   readonly knowledge: KnowledgeStore;
   readonly stored: StoredFiles;
+  readonly installation: ReturnType<typeof serveInstallation>;
   readonly managerGuard: ManagerGuard;
 }
 
@@ -111,7 +112,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     logger,
   });
   serveAccess(context, app, access);
-  serveInstallation(context, app, { ...stored, guard: access.projectRoutes.guard });
+  const installation = serveInstallation(context, app, { ...stored, guard: access.projectRoutes.guard });
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, { files: consoleFiles, basePath });
   referenceRoutes(app, { files: consoleFiles, basePath });
@@ -124,8 +125,8 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     countTokens: async (text: string) => (await measureText(text, countTokens)).numTokens,
     consoleUrl: context.consoleUrl,
   };
-  const own = { managerGuard: access.projectRoutes.guard, port: config.filesPort };
-  return { app, guard, ...own, knowledge, stored, endStreams: () => collections.events.close() };
+  const own = { guard, managerGuard: access.projectRoutes.guard, installation, port: config.filesPort };
+  return { app, ...own, knowledge, stored, endStreams: () => collections.events.close() };
 }
 
 interface FileParts extends StoredFiles {

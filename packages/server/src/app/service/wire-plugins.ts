@@ -43,6 +43,7 @@ import { openSharedContent, type StoredFiles } from './wire-blobs.ts';
 import { serveCredentials } from './wire-connections.ts';
 import { openExecution, type Secrets } from './wire-execution.ts';
 import type { FilesAddress } from './wire-files.ts';
+import { followBundles } from './wire-installation.ts';
 import { type SharedMcp, serveMcp, shareMcp } from './wire-mcp.ts';
 import { openTokens } from './wire-oauth.ts';
 
@@ -63,7 +64,7 @@ export interface PluginsAddress extends ListenAddress {
  */
 export async function openPluginsAddress(
   context: ServiceContext,
-  { secrets, files: ofFiles }: { secrets: Secrets; files: Pick<FilesAddress, 'knowledge' | 'stored'> | null },
+  { secrets, files: ofFiles }: { secrets: Secrets; files: SharedParts | null },
 ): Promise<PluginsAddress> {
   const { config } = context;
   const { runStore, ...runServices } = await openRunServices(context);
@@ -72,7 +73,7 @@ export async function openPluginsAddress(
   const port = reserved?.port ?? config.pluginsPort;
   const publicUrl = config.publicPluginsUrl ?? listReachableUrls(config.host, port)[0];
   const { encrypter, hashes } = secrets;
-  const stored = ofFiles?.stored ?? (await openSharedContent(context));
+  const { stored, installation, knowledge } = ofFiles ?? (await openSharedParts(context));
   const urls = createArtifactUrls(publicUrl, hashes);
   const artifacts = stored === null ? null : openArtifacts(context, { stored, urls });
   let mcp: SharedMcp | undefined;
@@ -82,6 +83,7 @@ export async function openPluginsAddress(
     sources:
       stored === null || artifacts === null ? null : { files: createFileAccess(stored), artifacts: artifacts.store },
     publicUrl,
+    installation,
     onChange: (now, before) => mcp?.toolsChanged(now, before),
   });
   const { catalogue, executor } = runner;
@@ -117,7 +119,6 @@ export async function openPluginsAddress(
   const store = artifacts?.store ?? null;
   const callTool = createCallTool({ executor, once, resolveCredentials, artifacts: store, svgConverter });
   const findProfiles = createCredentialProfileRepository(context.database).findBundles;
-  const knowledge = ofFiles?.knowledge ?? null;
   const shared = shareMcp(context, { store: knowledge, catalogue, callTool, search, findProfiles });
   mcp = shared;
   serveMcp(app, { mcp: shared, guard, checkSite, ...openTokens(context, 'plugins') });
@@ -129,6 +130,15 @@ export async function openPluginsAddress(
   };
   const release = reserved === undefined ? {} : { releasePort: reserved.release };
   return { app, port, mcp: shared, servePages, checkClient, ...release, endStreams };
+}
+
+/** What both addresses of a process use. */
+type SharedParts = Pick<FilesAddress, 'knowledge' | 'stored' | 'installation'>;
+
+/** Opens stored content and installed bundles in a process that serves no files; null when it cannot read them. */
+async function openSharedParts(context: ServiceContext) {
+  const stored = await openSharedContent(context);
+  return { stored, installation: stored === null ? null : followBundles(context, stored), knowledge: null };
 }
 
 /** The paths below which clients reach `/v1` of the plugins address: at its own URL, and at that of the files address. */
@@ -234,12 +244,14 @@ async function openRunServices({
   space,
   startTasks,
   refreshMs,
+  changeHooks,
 }: ServiceContext): Promise<RunServices> {
   const repository = createRunRepository(database);
   const projects = createProjectRepository(database);
   startTasks(retentionTasks({ repository, clock, bounds: { ...runBounds, days: config.runDays } }));
   const keepers = await openInputKeepers({ find: () => projects.projectsThatKeepInputs(), logger, refreshMs });
   resources.defer(() => keepers.close());
+  changeHooks.loadSettings = keepers.refresh;
   const keepsInputs = (projectId: string | null) => projectId !== null && keepers.has(projectId);
   const runStore = createRunStore({ repository, keepsInputs, space, logger, metrics: registry });
   resources.defer(() => runStore.close());

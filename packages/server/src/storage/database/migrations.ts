@@ -15,6 +15,7 @@ import { createBundleArchives } from './migrations/0011-bundle-archives.ts';
 import { createConnections } from './migrations/0012-connections.ts';
 import { createObjectStorage } from './migrations/0013-object-storage.ts';
 import { createNodes } from './migrations/0014-nodes.ts';
+import { createTrustedPublisherTable } from './migrations/0015-trusted-publishers.ts';
 import { earlierStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -46,6 +47,7 @@ export function migrationsFor(dialect: Database['dialect'], movedStore?: string)
     '0012-connections': createConnections(dialect),
     '0013-object-storage': createObjectStorage(dialect),
     '0014-nodes': createNodes(dialect),
+    '0015-trusted-publishers': createTrustedPublisherTable(dialect),
     ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
 }

@@ -17,6 +17,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   file: true,
   artifact: true,
   bundle_archive: true,
+  trusted_publisher: true,
   project_usage: true,
   idempotency: true,
   kept_answer_usage: true,

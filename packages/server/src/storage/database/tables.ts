@@ -34,6 +34,8 @@ export interface Tables extends AccountTables, AuditTables, OauthTables, RateTab
   file: FileTable;
   artifact: ArtifactTable;
   bundle_archive: BundleArchiveTable;
+  /** The publishers whose signed archives are installed without a question: the public key, and the name that an operator gave. */
+  trusted_publisher: { key: string; name: string };
   project_usage: ProjectUsageTable;
   idempotency: IdempotencyTable;
   kept_answer_usage: KeptAnswerUsageTable;

@@ -16,6 +16,7 @@ import { archivePurpose } from './archive-repository.ts';
 import { artifactPurpose } from './artifact-repository.ts';
 import { closeIntents, openIntents } from './blob-intents.ts';
 import { storeAnswer } from './idempotency-repository.ts';
+import { nextChange } from './project-repository.ts';
 import { changeUsage, totalOf, type UsageSums } from './project-usage.ts';
 
 type NewRow = NewFile['file'];
@@ -70,6 +71,7 @@ export async function addFiles(
   if (artifacts.length > 0) await transaction.insertInto('artifact').values(artifacts).execute();
   const archives = stored.filter(isArchive).map(toArchiveRow);
   if (archives.length > 0) await transaction.insertInto('bundle_archive').values(archives).execute();
+  if (archives.some(({ expires_at: end }) => end === null)) await nextChange(transaction);
   const unused = files.flatMap(({ file }) => {
     const outcome = added.get(file.id);
     const isUsed = outcome?.kind === 'added' && outcome.blobId === file.blobId;

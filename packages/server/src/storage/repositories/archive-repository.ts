@@ -1,4 +1,6 @@
 import type { ArchiveRepository } from '../../tools/installation/archive-repository.ts';
+import { readPublicKey } from '../../tools/packaging/signatures.ts';
+import type { TrustedPublishers } from '../../tools/packaging/trusted-publishers.ts';
 import type { Database } from '../database/database.ts';
 
 /** The purpose of the `file` row of an archive. No upload can have it. */
@@ -7,6 +9,14 @@ export const archivePurpose = 'bundle';
 /** Stores archives of bundles in either database. `createFileRepository` adds and deletes their rows. */
 export function createArchiveRepository({ read }: Pick<Database, 'read'>): ArchiveRepository {
   return {
+    installedIds: async () => {
+      const rows = read
+        .selectFrom('bundle_archive')
+        .innerJoin('file', 'file.id', 'bundle_archive.id')
+        .select('file.id');
+      const installed = rows.where('file.state', '=', 'live').where('bundle_archive.expires_at', 'is', null);
+      return (await installed.orderBy('file.id').execute()).map(({ id }) => id);
+    },
     list: async () => {
       const rows = await read
         .selectFrom('bundle_archive')
@@ -28,6 +38,27 @@ export function createArchiveRepository({ read }: Pick<Database, 'read'>): Archi
         facts: row.facts,
         expiresAt: row.expires_at === null ? null : Number(row.expires_at),
       }));
+    },
+  };
+}
+
+/** Stores the trusted publishers in either database. */
+export function createPublisherRepository({ read, write }: Pick<Database, 'read' | 'write'>): TrustedPublishers {
+  return {
+    list: async () => {
+      const rows = await read.selectFrom('trusted_publisher').selectAll().orderBy('key').execute();
+      return rows.map(({ key, name }) => ({ key: readPublicKey(key), name }));
+    },
+    async add({ key, name }) {
+      const add = write.insertInto('trusted_publisher').values({ key, name });
+      await add.onConflict((conflict) => conflict.column('key').doUpdateSet({ name })).execute();
+    },
+    remove: async (key) => {
+      const { numDeletedRows } = await write
+        .deleteFrom('trusted_publisher')
+        .where('key', '=', key)
+        .executeTakeFirstOrThrow();
+      return numDeletedRows > 0n;
     },
   };
 }

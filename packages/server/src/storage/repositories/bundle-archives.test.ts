@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createAdmission } from '../../platform/admission/admission.ts';
@@ -20,10 +20,10 @@ import { openArchive, writeArchive } from '../../tools/packaging/archive.ts';
 import { listFile, writeContents } from '../../tools/packaging/contents.ts';
 import { createInstalledBundles } from '../../tools/packaging/installed-bundles.ts';
 import { newKeyPair, readPrivateKey, sign } from '../../tools/packaging/signatures.ts';
-import { createTrustedPublishers } from '../../tools/packaging/trusted-publishers.ts';
+import { adoptPublishers } from '../../tools/packaging/trusted-publishers.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
 import { openDiskBlobStore } from '../disk/disk-blob-store.ts';
-import { createArchiveRepository } from './archive-repository.ts';
+import { createArchiveRepository, createPublisherRepository } from './archive-repository.ts';
 import { createFileRepository } from './file-repository.ts';
 
 const by = commandSource();
@@ -32,8 +32,8 @@ const tea = (version: string, about: Tea = {}) => packageOf(`//${JSON.stringify(
 const request = (archive: Buffer) => ({ source: { kind: 'piece_file' as const, content: archive.toString('base64') } });
 const noRegistry: Registry = { download: () => assert.fail('no file is downloaded'), search: async () => [] };
 
-async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLite'] = temporaryDatabases.SQLite) {
-  const { database, close } = await open();
+async function openStore(t: TestContext, openEmpty = temporaryDatabases.SQLite) {
+  const { database, close } = await openEmpty();
   t.after(close);
   const folder = await temporaryFolder(t);
   const disk = await openDiskBlobStore(folder);
@@ -46,6 +46,29 @@ async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLi
 
   /** @param left the changes of the store until the process ends: later ones have no effect and do not return */
   function start(left = Number.POSITIVE_INFINITY, logo: Logo | null = null) {
+    return open({ left, logo });
+  }
+
+  /** A further process, with a data folder of its own. */
+  function node() {
+    const own = join(folder, 'node', 'bundles');
+    const seen: unknown[] = [];
+    const served = () => versionIn(own);
+    const onChange = async () => void seen.push(await served());
+    return { ...open({ own, onChange }), served, steps: () => seen };
+  }
+
+  function open({
+    left = Number.POSITIVE_INFINITY,
+    logo = null,
+    own = installedFolder,
+    onChange = async () => {},
+  }: {
+    left?: number;
+    logo?: Logo | null;
+    own?: string;
+    onChange?: () => Promise<void>;
+  }) {
     let steps = 0;
     const ended = new Error('the process has ended');
     const counted =
@@ -64,7 +87,7 @@ async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLi
       startDelete: counted(rows.startDelete),
       finishDelete: counted(rows.finishDelete),
     };
-    const folders = createInstalledBundles(installedFolder, clock);
+    const folders = createInstalledBundles(own, clock);
     const blobs = { ...disk, remove: counted(disk.remove) };
     return createInstallation({
       store: createArchiveStore({
@@ -76,8 +99,9 @@ async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLi
       readPiece: readTea,
       fetchLogo: async () => logo,
       readDefinitions: () => assert.fail('nothing is converted'),
-      publishers: createTrustedPublishers(installedFolder),
+      publishers: createPublisherRepository(database),
       load: (path) => loadBundle(path, []),
+      onChange,
       queue: createAdmission().queue('bundle_plans'),
       audit: { record: async (_by, { action }) => void actions.push(action), recordRefusal: () => {} },
       ...{ clock, logger, metrics: createMetrics() },
@@ -86,14 +110,16 @@ async function openStore(t: TestContext, open: (typeof temporaryDatabases)['SQLi
   const blobIds = async () => (await Array.fromAsync(disk.list())).map(({ blobId }) => blobId);
   const fileRows = () => database.read.selectFrom('file').select(['id', 'state']).execute();
   /** The version that the catalogue would load; undefined without a bundle. */
-  const served = async () => {
-    const text = await readFile(join(installedFolder, 'piece_tea', 'bundle.yaml'), 'utf8').catch(() => '');
-    return /^version: (.*)$/m.exec(text)?.[1];
-  };
+  const served = () => versionIn(installedFolder);
   const pass = (ms: number) => {
     now += ms;
   };
-  return { start, blobIds, fileRows, served, pass, actions, installedFolder, disk, database };
+  return { start, node, blobIds, fileRows, served, pass, actions, installedFolder, disk, database };
+}
+
+async function versionIn(installedFolder: string): Promise<string | undefined> {
+  const text = await readFile(join(installedFolder, 'piece_tea', 'bundle.yaml'), 'utf8').catch(() => '');
+  return /^version: (.*)$/m.exec(text)?.[1];
 }
 
 for (const [name, open] of Object.entries(temporaryDatabases)) {
@@ -391,8 +417,20 @@ const archive = async (version: string, pem: string | null) => ({
 test('an archive is installed when its publisher is trusted or the operator accepts it, and no publisher replaces another', async (t) => {
   const store = await openStore(t);
   const installation = store.start();
-  const publishers = createTrustedPublishers(store.installedFolder);
-  await publishers.add({ key: alice.publicKey, name: 'Alice' });
+  const rows = createPublisherRepository(store.database);
+  const publishers = adoptPublishers(store.installedFolder, rows);
+  await mkdir(store.installedFolder);
+  const file = join(store.installedFolder, '.publishers.json');
+  await writeFile(file, '[');
+  await assert.rejects(publishers.list(), /\.publishers\.json does not hold a list of publishers/);
+  const listed = [
+    { key: alice.publicKey, name: 'Alice' },
+    { key: eve.publicKey, name: 'Eve' },
+  ];
+  await writeFile(file, JSON.stringify(listed));
+  assert.equal(await publishers.remove(eve.publicKey), true, 'the file of an earlier version is read first');
+  assert.equal(await publishers.remove(eve.publicKey), false);
+  assert.deepEqual([await rows.list(), await readdir(store.installedFolder)], [listed.slice(0, 1), []]);
   const install = async (version: string, pem: string | null, accept_publisher = false) => {
     const { id, about } = await installation.plan(await archive(version, pem), by, signal);
     assert.equal(about.kind, 'archive');
@@ -421,6 +459,66 @@ test('an archive is installed when its publisher is trusted or the operator acce
   await store.start().reconcile();
   const restored = createInstalledBundles(store.installedFolder);
   assert.equal((await restored.find('piece_tea'))?.publisher, alice.publicKey, 'its signature is restored too');
+});
+
+test('a bundle that was installed without a row gets one, once, and a damaged one stays', async (t) => {
+  const store = await openStore(t);
+  const folders = createInstalledBundles(store.installedFolder);
+  const earlier = await openArchive(await packed('1.0.0', alice.privatePem));
+  await folders.put(earlier, async () => {});
+  const changed = join(store.installedFolder, 'piece_tea', 'bundle.yaml');
+  const text = await readFile(changed);
+  await writeFile(changed, 'version: evil\n');
+  await store.start().reconcile();
+  assert.deepEqual([await store.start().list(), await store.served()], [[], 'evil']);
+  await writeFile(changed, text);
+  await store.start().reconcile();
+  await rm(join(store.installedFolder, 'piece_tea'));
+  const node = store.start();
+  await node.reconcile();
+  const [row, ...others] = await node.list();
+  assert.deepEqual(
+    [row?.about.kind, row?.about.publisher, row?.archiveDigest, others],
+    ['archive', alice.publicKey, earlier.digest, []],
+  );
+  assert.equal(await store.served(), '1.0.0', 'the folder is restored from the new archive');
+  await node.remove('piece_tea', by);
+  await folders.put(earlier, async () => {});
+  await node.reconcile();
+  assert.deepEqual([await node.list(), await store.served()], [[], undefined], 'from then on the rows decide');
+});
+
+test('a node whose archive is missing or damaged withdraws the version before, says why, and recovers', async (t) => {
+  const store = await openStore(t);
+  const first = store.start();
+  const plan = await first.plan(request(tea('1.0.0')), by, signal);
+  await first.install(plan.id, { digest: plan.about.digest }, by);
+  const node = store.node();
+  await node.follow();
+  assert.equal(await node.served(), '1.0.0');
+  const update = await first.plan(request(tea('2.0.0')), by, signal);
+  const { blobId } = await first.install(update.id, { digest: update.about.digest }, by);
+  const folder = join(store.installedFolder, '..');
+  const names = await readdir(folder, { recursive: true });
+  const path = join(folder, names.find((name) => name.endsWith(blobId)) ?? assert.fail());
+  const bytes = await readFile(path);
+  await writeFile(
+    path,
+    bytes.map((byte) => byte ^ 1),
+  );
+  await node.follow();
+  assert.equal(await node.served(), undefined, 'the replaced version is not served');
+  assert.match(
+    node.missing().get('piece_tea') ?? '',
+    /not offered on this node, because its archive is missing or damaged/,
+  );
+  await writeFile(path, bytes);
+  await node.follow();
+  assert.deepEqual([await node.served(), [...node.missing()]], ['2.0.0', []]);
+  await first.remove('piece_tea', by);
+  await node.follow();
+  assert.equal(await node.served(), undefined);
+  assert.deepEqual(node.steps(), ['1.0.0', undefined, '2.0.0', undefined], 'the catalogue is read after each change');
 });
 
 test('the hosts of an archive are not edited, and it keeps its id', async (t) => {

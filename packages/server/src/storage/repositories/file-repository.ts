@@ -21,7 +21,9 @@ import { containsText } from '../database/like-pattern.ts';
 import { countRows } from '../database/row-limit.ts';
 import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
 import { addFiles, contentKey } from './add-files.ts';
+import { archivePurpose } from './archive-repository.ts';
 import { artifactPurpose } from './artifact-repository.ts';
+import { nextChange } from './project-repository.ts';
 import { changeUsage, correctUsage, findUsage, findWrongUsages } from './project-usage.ts';
 
 /** Stores files in either database. */
@@ -217,7 +219,7 @@ async function startDelete(
     .where('project_id', '=', projectText(projectId))
     .where('state', '=', 'live')
     .where('purpose', kind === 'artifact' ? '=' : '<>', artifactPurpose)
-    .returning(['blob_id', 'bytes', bytesOfFileName.as('name_bytes')])
+    .returning(['blob_id', 'bytes', 'purpose', bytesOfFileName.as('name_bytes')])
     .executeTakeFirst();
   if (file === undefined) return 'absent';
   const user = await transaction
@@ -255,6 +257,7 @@ async function startDelete(
       ),
     )
     .executeTakeFirst();
+  if (file.purpose === archivePurpose) await nextChange(transaction);
   return {
     fileId,
     blobId: file.blob_id,

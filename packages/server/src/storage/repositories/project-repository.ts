@@ -35,6 +35,7 @@ export function createProjectRepository(database: Database): ProjectRepository {
       write.transaction().execute(async (transaction) => {
         const project = projects(transaction).where('id', '=', projectId);
         if ((await project.executeTakeFirst()) === undefined) return false;
+        await nextChange(transaction);
         await transaction.deleteFrom('input_keeper').where('project_id', '=', projectId).execute();
         if (runInputs === 'keep') {
           await transaction.insertInto('input_keeper').values({ project_id: projectId }).execute();
@@ -182,7 +183,8 @@ async function haveKeysGone(read: Kysely<Tables>, after: number): Promise<boolea
 }
 
 /**
- * Locks the row until the commit. Changes are therefore committed in the order of their numbers, and two requests
+ * Takes the number of a change that every process loads within a second: of keys, rate limits, settings of projects or installed
+ * bundles. Locks the row until the commit. Changes are therefore committed in the order of their numbers, and two requests
  * cannot both take the last place for a key of a project.
  */
 export async function nextChange(transaction: Transaction<Tables>): Promise<number> {

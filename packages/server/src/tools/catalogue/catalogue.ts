@@ -96,6 +96,8 @@ export interface Catalogue {
   readonly loading: readonly string[];
   /** The ids of bundles whose changed files do not load. Their previous version stays active. */
   readonly kept: readonly string[];
+  /** Identifies the definitions of all plugins, equal on all nodes that serve the same. It does not cover the code of handlers. */
+  digest(): string;
   findBundle(bundleId: string): CompiledBundle | undefined;
   findPlugin(bundleId: string, pluginId: string): CompiledPlugin | undefined;
   /** Undefined for an unknown bundle, and for one without an icon. */

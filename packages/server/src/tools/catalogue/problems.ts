@@ -44,13 +44,9 @@ export function getPlugin(catalogue: Found, bundleId: string, pluginId: string):
   return plugin;
 }
 
-export function pluginMissing(
-  { findBundle }: Pick<Catalogue, 'findBundle'>,
-  bundleId: string,
-  pluginId: string,
-): Problem {
-  const known = findBundle(bundleId);
-  if (known !== undefined && isRetired(known)) return bundleRetired(known);
+export function pluginMissing(catalogue: Found, bundleId: string, pluginId: string): Problem {
+  const known = catalogue.findBundle(bundleId);
+  if (known === undefined || isRetired(known)) return bundleMissing(catalogue, bundleId);
   const [plugin, bundle] = [quoteText(pluginId), quoteText(bundleId)];
   return new Problem(
     'OBJECT_NOT_FOUND',

@@ -4,4 +4,6 @@ import type { StoredArchive } from '../../stores/files/file-repository.ts';
 export interface ArchiveRepository {
   /** By id, so by time. */
   list(): Promise<readonly StoredArchive[]>;
+  /** The ids of the archives of installed bundles, in the same order. They change with each installation and removal. */
+  installedIds(): Promise<readonly string[]>;
 }

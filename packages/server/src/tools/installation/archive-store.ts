@@ -25,6 +25,7 @@ export function createArchiveStore(deps: ArchiveStoreDeps) {
   const { archives, files, blobs, clock, newId, logger } = deps;
   return {
     list: archives.list,
+    installedIds: archives.installedIds,
     /** Stores the bytes durably, then the row. When the process ends between them, the sweep of orphans removes the bytes. */
     async add(bytes: Buffer, about: Pick<StoredArchive, 'bundleId' | 'facts' | 'expiresAt'>): Promise<StoredArchive> {
       await blobs.checkRoom();

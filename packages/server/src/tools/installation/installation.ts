@@ -1,21 +1,18 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { BundleInstallation, BundlePlanRequest, PackageFacts, PackageUpdate } from '@quartermaster/contract';
 import type { AdmissionQueue } from '../../platform/admission/admission-queue.ts';
 import { keyless } from '../../platform/admission/owner.ts';
 import type { Audit, AuditBy } from '../../platform/audit/audit.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { Counter, type Registry as Metrics } from '../../platform/metrics.ts';
 import { objectNotFound, Problem } from '../../platform/problem.ts';
-import type { StoredArchive } from '../../stores/files/file-repository.ts';
-import type { CompiledBundle } from '../catalogue/catalogue.ts';
 import { type OpenedArchive, writeArchive } from '../packaging/archive.ts';
-import type { InstalledBundles } from '../packaging/installed-bundles.ts';
 import { PackagingError } from '../packaging/problems.ts';
 import type { OnProgress } from '../pieces/dry-run.ts';
-import type { ArchiveStore } from './archive-store.ts';
 import { checkOrigin, checkTrust } from './check-origin.ts';
 import { checkHosts, checkNames } from './check-request.ts';
 import type { Logo } from './fetch-logo.ts';
+import { createFolderSync, type FolderSyncDeps } from './folder-sync.ts';
+import { factsText, type InstallationRow, type RowFacts, readRows } from './installation-rows.ts';
 import { archiveOf, type PackedBundle } from './pack-files.ts';
 import {
   changedActions,
@@ -31,29 +28,14 @@ import {
 import { basisChanged, planChanged, reachFixed, tooManyInstalled } from './problems.ts';
 import { readSource, type SourceDeps } from './read-source.ts';
 
-export interface InstallationDeps extends SourceDeps {
-  readonly store: ArchiveStore;
-  readonly folders: InstalledBundles;
+export interface InstallationDeps extends SourceDeps, FolderSyncDeps {
   /** null when the URL gives no logo. */
   readonly fetchLogo: (url: string, signal: AbortSignal) => Promise<Logo | null>;
-  /** Loads a bundle as the catalogue does. @throws PackagingError for errors, and for an id that another bundle has */
-  readonly load: (folder: string) => Promise<CompiledBundle>;
+  /** Milliseconds within which every other process looks for changes. Answers wait for it. Default: 0. */
+  readonly noticeMs?: number;
   readonly queue: AdmissionQueue;
   readonly audit: Audit;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly metrics: Metrics;
-}
-
-/** A stored plan or an installed bundle, with its facts. */
-export interface InstallationRow extends StoredArchive {
-  readonly about: PackageFacts;
-  /** Of the archive, which also has the logo. */
-  readonly archiveDigest: string;
-  /** Of a plan; empty without a logo. It is fetched at the installation. */
-  readonly logoUrl: string;
-  /** Of a plan: the id of the archive that was installed when it was made; null without one. */
-  readonly basis: string | null;
 }
 
 export interface Plan extends InstallationRow {
@@ -71,12 +53,8 @@ const mostInstalled = 200;
 
 export function createInstallation(deps: InstallationDeps) {
   const { store, folders, queue, audit, clock } = deps;
-  const changes = new Counter({
-    name: 'quartermaster_bundle_installations_total',
-    help: 'Bundles of packages that were planned, installed, updated and removed, and failures of these, by result.',
-    labelNames: ['result'] as const,
-    registers: [deps.metrics],
-  });
+  const sync = createFolderSync(deps);
+  const changes = createCounter(deps.metrics);
 
   /** Runs one change at a time. */
   async function inTurn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -131,10 +109,12 @@ export function createInstallation(deps: InstallationDeps) {
     const about = { ...edited, ...editsOf(shown, edited) };
     const kept = { about, logoUrl: '', archiveDigest: archive.digest, basis: null };
     const stored = await store.add(bytes, { bundleId, facts: factsText(kept), expiresAt: null });
-    // From here on the row decides: `reconcile` finishes what is interrupted.
-    await folders.put(archive, async () => {});
+    // From here on the row decides: `follow` finishes what is interrupted.
     for (const old of all)
       if (old.id === planId || (old.bundleId === bundleId && old.expiresAt === null)) await store.remove(old);
+    await everywhere();
+    const failure = sync.missing().get(bundleId);
+    if (typeof failure === 'string') throw new Problem('SERVICE_UNAVAILABLE', failure, { retryAfter: 5 });
     const result = installed.has(bundleId) ? 'updated' : 'installed';
     const details = { ...detailsOf(about), hosts: about.hosts, credential_hosts: about.credential_places?.hosts ?? [] };
     await audit.record(by, { action: `bundle.${result}`, id: bundleId, details });
@@ -142,16 +122,16 @@ export function createInstallation(deps: InstallationDeps) {
     return { ...stored, ...kept };
   }
 
-  /** Removes the folder first. Interrupted before the row is removed, the bundle comes back, and can be removed again. */
   async function remove(bundleId: string, by: AuditBy): Promise<void> {
-    const rows = (await store.list()).filter((row) => row.bundleId === bundleId && row.expiresAt === null);
-    // A damaged folder is removed too, and one that an earlier version has installed without a row.
-    const folder = await folders.find(bundleId).catch(() => null);
-    if (rows.length === 0 && folder === undefined) throw objectNotFound('installed bundle', bundleId);
-    if (folder !== undefined) await folders.remove(bundleId);
-    for (const row of rows) await store.remove(row);
+    await removeStored(deps, bundleId);
+    await everywhere();
     await audit.record(by, { action: 'bundle.removed', id: bundleId });
     changes.inc({ result: 'removed' });
+  }
+
+  /** Resolves when this process serves the rows, and the others have seen them. */
+  async function everywhere(): Promise<void> {
+    await Promise.all([sync.follow(), wait(deps.noticeMs ?? 0)]);
   }
 
   return {
@@ -161,10 +141,42 @@ export function createInstallation(deps: InstallationDeps) {
     install: (planId: string, wanted: BundleInstallation, by: AuditBy, signal?: AbortSignal) =>
       inTurn(() => install(planId, wanted, by, signal ?? new AbortController().signal)),
     remove: (bundleId: string, by: AuditBy) => inTurn(() => remove(bundleId, by)),
-    /** Writes missing or changed folders from their archives, and deletes archives that are not needed. */
-    reconcile: (signal?: AbortSignal) => inTurn(() => reconcile(deps, signal), signal),
+    /** Deletes archives that are not needed, and compares the files of all installed bundles with their archives. */
+    reconcile: async () => {
+      await inTurn(() => removeUnneeded(deps));
+      await sync.follow(true);
+    },
+    ...sync,
+    changedFiles: (bundleId: string) => folders.changedFiles(bundleId),
     list: async () => [...(await readRows(deps)).installed.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
+}
+
+function createCounter(metrics: Metrics) {
+  return new Counter({
+    name: 'quartermaster_bundle_installations_total',
+    help: 'Bundles of packages that were planned, installed, updated and removed, and failures of these, by result.',
+    labelNames: ['result'] as const,
+    registers: [metrics],
+  });
+}
+
+/** Removes the rows; the folder follows. A damaged folder of an earlier version has no row, and is removed here. */
+async function removeStored({ store, folders, onChange }: InstallationDeps, bundleId: string): Promise<void> {
+  const rows = (await store.list()).filter((row) => row.bundleId === bundleId && row.expiresAt === null);
+  const folder = await folders.find(bundleId).catch(() => null);
+  if (rows.length === 0 && folder === undefined) throw objectNotFound('installed bundle', bundleId);
+  for (const row of rows) await store.remove(row);
+  if (rows.length > 0) return;
+  await folders.remove(bundleId);
+  await onChange?.();
+}
+
+/** Deletes expired plans, and archives that a later one has replaced. */
+async function removeUnneeded(deps: InstallationDeps): Promise<void> {
+  const { all, plans, installed } = await readRows(deps);
+  const needed = new Set([...plans, ...installed.values()].map(({ id }) => id));
+  for (const row of all) if (!needed.has(row.id)) await deps.store.remove(row);
 }
 
 type Proposal = Omit<RowFacts, 'basis'> & { readonly bytes: Buffer; readonly before: InstallationRow | undefined };
@@ -218,31 +230,6 @@ function unchanged(archive: OpenedArchive): PackedBundle {
   return { bytes: writeArchive(archive), archive };
 }
 
-async function readRows({ store, clock }: Pick<InstallationDeps, 'store' | 'clock'>) {
-  const all = await store.list();
-  const rows = all.map((row) => ({ ...row, ...readFacts(row.facts) }));
-  const plans = rows.filter(({ expiresAt }) => expiresAt !== null && expiresAt > clock.now());
-  const installed = new Map(rows.filter((row) => row.expiresAt === null).map((row) => [row.bundleId, row]));
-  return { all, plans, installed };
-}
-
-type RowFacts = Pick<InstallationRow, 'about' | 'archiveDigest' | 'logoUrl' | 'basis'>;
-
-function factsText({ about, archiveDigest, logoUrl, basis }: RowFacts): string {
-  return JSON.stringify({ ...about, archive_digest: archiveDigest, logo_url: logoUrl, basis });
-}
-
-/** Reads what this module has written. Earlier versions wrote fewer members. */
-function readFacts(text: string): RowFacts {
-  const { archive_digest: archiveDigest, logo_url: logoUrl = '', basis = null, ...about } = JSON.parse(text);
-  return {
-    about: { ...noEdits, kind: 'piece', source: null, publisher: null, trust: null, ...about },
-    archiveDigest: archiveDigest ?? about.digest,
-    logoUrl,
-    basis,
-  };
-}
-
 /** A logo that cannot be fetched or shown is left out with a warning. */
 async function addLogo(
   { folders, load, fetchLogo }: InstallationDeps,
@@ -261,24 +248,6 @@ async function addLogo(
     const reason = cause instanceof Error ? cause.message : String(cause);
     return { ...plain, warnings: [`The logo was left out: ${reason.replace(/\.$/, '')}.`] };
   }
-}
-
-async function reconcile(deps: InstallationDeps, signal?: AbortSignal): Promise<void> {
-  const { all, plans, installed } = await readRows(deps);
-  const needed = new Set([...plans, ...installed.values()].map(({ id }) => id));
-  for (const row of all) if (!needed.has(row.id)) await deps.store.remove(row);
-  for (const row of installed.values()) {
-    signal?.throwIfAborted();
-    const fail = (err: unknown) => deps.logger.error({ err, bundle_id: row.bundleId }, 'bundle not restored');
-    await restore(deps, row).catch(fail);
-  }
-}
-
-async function restore({ folders, store, logger }: InstallationDeps, row: InstallationRow): Promise<void> {
-  const found = await folders.find(row.bundleId).catch(() => undefined);
-  if (found?.id.endsWith(row.archiveDigest) && (await folders.isUnchanged(row.bundleId))) return;
-  await folders.put(await store.read(row), async () => {});
-  logger.warn({ bundle_id: row.bundleId }, 'bundle restored from its archive');
 }
 
 function detailsOf({ package: name, version, integrity, digest }: PackageFacts) {

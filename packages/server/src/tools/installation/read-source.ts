@@ -102,8 +102,8 @@ async function readPackage(
 
 const noLicence = 'none stated';
 
-async function readArchive(
-  { publishers }: SourceDeps,
+export async function readArchive(
+  { publishers }: Pick<SourceDeps, 'publishers'>,
   bytes: Buffer,
   bundleId: string | undefined,
 ): Promise<ReadBundle> {

@@ -18,7 +18,8 @@ import { acknowledgement, successEnvelope } from '../../platform/envelope.ts';
 import type { App } from '../../platform/http/app.ts';
 import type { ManagerGuard } from '../../platform/http/guard.ts';
 import { pageOf } from '../../platform/list-cursors.ts';
-import type { Installation, InstallationRow, Plan } from './installation.ts';
+import type { Installation, Plan } from './installation.ts';
+import type { InstallationRow } from './installation-rows.ts';
 
 export interface InstallationRoutesDeps {
   readonly installation: Installation;

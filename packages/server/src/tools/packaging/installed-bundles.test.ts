@@ -9,7 +9,6 @@ import { listFile, writeContents } from './contents.ts';
 import { createInstalledBundles } from './installed-bundles.ts';
 import { packBundle } from './pack-bundle.ts';
 import { newKeyPair } from './signatures.ts';
-import { createTrustedPublishers } from './trusted-publishers.ts';
 
 const check = async () => {};
 
@@ -129,17 +128,6 @@ test('a private key is never packed', async (t) => {
   await assert.rejects(pack(), /keys\/key\.pem is a private key/);
   await writeFile(keyFile, '-----BEGIN ENCRYPTED PRIVATE KEY-----\n');
   await assert.rejects(pack(), /keys\/key\.pem is a private key/);
-});
-
-test('an unreadable list of publishers is reported, and trusting leaves no other file', async (t) => {
-  const place = await temporaryFolder(t);
-  const trusted = createTrustedPublishers(place);
-  const publisher = { key: newKeyPair().publicKey, name: 'Somebody' };
-  await trusted.add(publisher);
-  assert.deepEqual(await readdir(place), ['.publishers.json']);
-  await writeFile(join(place, '.publishers.json'), '[');
-  await assert.rejects(trusted.list(), /\.publishers\.json does not hold a list of publishers/);
-  await assert.rejects(trusted.add(publisher), /\.publishers\.json does not hold a list of publishers/);
 });
 
 for (const [what, damage, named] of [

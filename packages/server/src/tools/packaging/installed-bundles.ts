@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, readdir, readlink, realpath, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { lstat, readdir, readlink, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../platform/clock.ts';
+import { exists } from '../../platform/disk/exists.ts';
 import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
 import type { OpenedArchive } from './archive.ts';
-import { describeChange } from './changed-files.ts';
+import { findChangedFiles } from './changed-files.ts';
 import { idTaken, notInstalled, signatureFileDamaged } from './problems.ts';
 import {
   createReadableFolder,
   type InstalledBundle,
   isIntact,
+  packVersion,
   readSignatureFile,
   signatureFileName,
   writeVersion,
@@ -28,13 +30,21 @@ export interface InstalledBundles {
   put(archive: OpenedArchive, check: (folder: string) => Promise<void>): Promise<void>;
   /** Writes the files of a version, calls `check` with their folder, and removes them again. */
   check<T>(archive: OpenedArchive, check: (folder: string) => Promise<T>): Promise<T>;
-  /** Whether the files of the version in force are those of its archive. */
-  isUnchanged(bundleId: string): Promise<boolean>;
+  /** The ids of all installed bundles, also of damaged ones. */
+  names(): Promise<readonly string[]>;
+  /** Packs the version in force again. Its files are not verified. @throws Error when one of them cannot be read */
+  pack(bundleId: string): Promise<Buffer>;
+  /** Whether every bundle in the folder has, or had, a row in the database. Earlier versions wrote no rows. */
+  hasRows(): Promise<boolean>;
+  markRows(): Promise<void>;
+  /** The paths of files that differ from the archive of the version in force. The service does not serve it then. */
+  changedFiles(bundleId: string): Promise<readonly string[]>;
   /** @throws PackagingError when the bundle is not installed */
   remove(bundleId: string): Promise<void>;
 }
 
 export const versionsName = '.versions';
+const rowsName = '.rows';
 /** Milliseconds for which a replaced version is kept, because earlier runs may still read it. No run takes nearly as long. */
 const keptMs = 3_600_000;
 
@@ -49,25 +59,21 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
     return found;
   }
 
-  async function linkOf(bundleId: string): Promise<string | undefined> {
-    const target = await readlink(join(folder, bundleId)).catch(() => undefined);
-    return target?.startsWith(`${versionsName}/`) ? target : undefined;
+  const linkOf = (bundleId: string) => readLink(join(folder, bundleId));
+
+  async function names(): Promise<string[]> {
+    const all = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort();
+    const targets = await Promise.all(all.map(linkOf));
+    return all.filter((_name, index) => targets[index] !== undefined);
   }
 
   async function list(): Promise<InstalledBundle[]> {
-    const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort();
-    const found = await Promise.all(names.map(find));
+    const found = await Promise.all((await names()).map(find));
     return found.filter((one) => one !== undefined);
   }
 
-  /** Refuses a folder that was not created by an installation. */
-  async function refuseForeign(bundleId: string): Promise<void> {
-    const there = await lstat(join(folder, bundleId)).catch(() => undefined);
-    if (there !== undefined && (await linkOf(bundleId)) === undefined) throw idTaken(bundleId, folder);
-  }
-
   async function staged<T>(archive: OpenedArchive, use: (staging: string) => Promise<T>): Promise<T> {
-    await refuseForeign(archive.contents.bundleId);
+    await refuseForeign(folder, archive.contents.bundleId);
     const staging = join(versions, `.${randomUUID()}`);
     try {
       await createReadableFolder(folder);
@@ -122,10 +128,13 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
   return {
     list,
     find,
+    names,
+    pack: async (bundleId) => await packVersion(await versionOf(folder, bundleId)),
+    hasRows: async () => await exists(join(folder, rowsName)),
+    markRows: () => markRows(folder),
     put,
     check: (archive, check) => staged(archive, (staging) => check(join(staging, archive.contents.bundleId))),
-    isUnchanged: async (bundleId) =>
-      (await describeChange(await realpath(join(folder, bundleId)).catch(() => ''))) === null,
+    changedFiles: async (bundleId) => await findChangedFiles(await versionOf(folder, bundleId)),
     async remove(bundleId) {
       const target = await linkOf(bundleId);
       if (target === undefined) throw notInstalled(bundleId);
@@ -134,6 +143,27 @@ export function createInstalledBundles(folder: string, clock: Clock = systemCloc
       await prune();
     },
   };
+}
+
+/** The version that a link selects; undefined for what was not created by an installation. */
+async function readLink(path: string): Promise<string | undefined> {
+  const target = await readlink(path).catch(() => undefined);
+  return target?.startsWith(`${versionsName}/`) ? target : undefined;
+}
+
+/** Refuses a folder that was not created by an installation. */
+async function refuseForeign(folder: string, bundleId: string): Promise<void> {
+  const there = await lstat(join(folder, bundleId)).catch(() => undefined);
+  if (there !== undefined && (await readLink(join(folder, bundleId))) === undefined) throw idTaken(bundleId, folder);
+}
+
+async function versionOf(folder: string, bundleId: string): Promise<string> {
+  return dirname(await realpath(join(folder, bundleId)));
+}
+
+async function markRows(folder: string): Promise<void> {
+  await createReadableFolder(folder);
+  await writeFile(join(folder, rowsName), '');
 }
 
 /** Renames the folder before it is removed, so that a version is either complete or absent. Other processes may prune too. */

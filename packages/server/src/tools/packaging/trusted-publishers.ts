@@ -1,6 +1,6 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../platform/disk/replace-file.ts';
+import { onceRetried } from '../../platform/concurrency/once.ts';
 import { publishersUnreadable } from './problems.ts';
 import { isPublicKeyText, type PublicKeyText } from './signatures.ts';
 
@@ -10,9 +10,10 @@ export interface Publisher {
   readonly name: string;
 }
 
-/** The trusted publishers of archives, stored in a file beside the installed bundles. */
+/** The trusted publishers of archives. */
 export interface TrustedPublishers {
   list(): Promise<readonly Publisher[]>;
+  /** Replaces the name of a publisher that is trusted already. */
   add(publisher: Publisher): Promise<void>;
   /** @returns whether the publisher was trusted */
   remove(key: PublicKeyText): Promise<boolean>;
@@ -20,37 +21,27 @@ export interface TrustedPublishers {
 
 const fileName = '.publishers.json';
 
-export function createTrustedPublishers(folder: string): TrustedPublishers {
+/** Adds the publishers that an earlier version listed in a file beside the installed bundles, before the rows are used. */
+export function adoptPublishers(folder: string, rows: TrustedPublishers): TrustedPublishers {
   const file = join(folder, fileName);
-
-  async function list(): Promise<Publisher[]> {
+  const adopted = onceRetried(async () => {
     const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return '[]';
+      if (error.code === 'ENOENT') return null;
       throw error;
     });
+    if (text === null) return;
     const value = parse(text);
     if (!Array.isArray(value) || !value.every(isPublisher)) throw publishersUnreadable(file);
-    return value;
-  }
-
-  async function write(publishers: readonly Publisher[]): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    await replaceFile(file, `${JSON.stringify(publishers, null, 2)}\n`);
-  }
-
-  return {
-    list,
-    add: async (publisher) => {
-      const others = (await list()).filter(({ key }) => key !== publisher.key);
-      await write([...others, publisher]);
-    },
-    remove: async (key) => {
-      const before = await list();
-      const after = before.filter((publisher) => publisher.key !== key);
-      if (after.length < before.length) await write(after);
-      return after.length < before.length;
-    },
-  };
+    for (const publisher of value) await rows.add(publisher);
+    await rm(file);
+  });
+  const afterwards =
+    <Given extends readonly unknown[], T>(work: (...given: Given) => Promise<T>) =>
+    async (...given: Given) => {
+      await adopted();
+      return await work(...given);
+    };
+  return { list: afterwards(rows.list), add: afterwards(rows.add), remove: afterwards(rows.remove) };
 }
 
 function parse(text: string): unknown {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
-import type { OpenedArchive } from './archive.ts';
+import { type OpenedArchive, writeArchive } from './archive.ts';
 import { archiveId, type Contents, readContents, sha256 } from './contents.ts';
 import { isPublicKeyText, type PublicKeyText } from './signatures.ts';
 
@@ -71,6 +71,16 @@ export async function readSignatureFile(version: string): Promise<InstalledBundl
   } catch {
     return undefined;
   }
+}
+
+/** Returns the archive of a version. Its files are not verified. @throws Error when one of them cannot be read */
+export async function packVersion(version: string): Promise<Buffer> {
+  const { contents, signature } = JSON.parse(await readFile(join(version, signatureFileName), 'utf8'));
+  const contentsBytes = Buffer.from(String(contents));
+  const { bundleId, files } = readContents(contentsBytes);
+  const read = async ({ path }: { path: string }) =>
+    [path, await readFile(join(version, bundleId, ...path.split('/')))] as const;
+  return writeArchive({ contentsBytes, signature, files: new Map(await Promise.all(files.map(read))) });
 }
 
 /** Whether the files of a version are exactly those of the archive. */

@@ -47,30 +47,29 @@ export function retentionTasks({ repository, clock, bounds }: RunRetentionDeps):
 /** The projects that store the inputs of their runs. Held in memory, because every run reads it. */
 export interface InputKeepers {
   has(projectId: string): boolean;
+  /** Applies a change. Never fails: until the settings can be read, no project keeps inputs. */
+  refresh(): Promise<void>;
   close(): void;
 }
 
 export interface InputKeepersDeps {
   readonly find: () => Promise<readonly string[]>;
   readonly logger: Logger;
-  /** Milliseconds until this process applies a change. */
+  /** Milliseconds after which the settings are read again without a change, because an earlier attempt may have failed. */
   readonly refreshMs?: number | undefined;
 }
 
-export async function openInputKeepers({ find, logger, refreshMs = 2000 }: InputKeepersDeps): Promise<InputKeepers> {
+export async function openInputKeepers({ find, logger, refreshMs = 5000 }: InputKeepersDeps): Promise<InputKeepers> {
   let keepers = new Set(await find());
-  const timer = setInterval(() => {
-    find().then(
-      (found) => {
-        keepers = new Set(found);
-      },
-      (error: unknown) => {
-        // Until the settings can be read, no project keeps inputs.
-        keepers = new Set();
-        logger.warn({ err: error }, 'project settings not refreshed');
-      },
-    );
-  }, refreshMs);
+  async function refresh(): Promise<void> {
+    try {
+      keepers = new Set(await find());
+    } catch (err) {
+      keepers = new Set();
+      logger.warn({ err }, 'project settings not refreshed');
+    }
+  }
+  const timer = setInterval(() => void refresh(), refreshMs);
   timer.unref();
-  return { has: (projectId) => keepers.has(projectId), close: () => clearInterval(timer) };
+  return { has: (projectId) => keepers.has(projectId), refresh, close: () => clearInterval(timer) };
 }

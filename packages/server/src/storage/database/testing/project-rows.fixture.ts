@@ -19,6 +19,7 @@ export const tablesOfStore: ReadonlySet<string> = new Set([
   ...['account', 'session', 'set_up_token', 'attempt_counter', 'schema_migration', 'schema_migration_lock'],
   // The events of a deleted project stay. They name objects by their ids only.
   ...['oauth_client', 'audit_event', 'bundle_archive', 'bundle_client', 'blob_intent'],
+  'trusted_publisher',
 ]);
 
 /** Parents come before the rows that name them. */

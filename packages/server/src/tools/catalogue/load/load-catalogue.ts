@@ -1,4 +1,5 @@
 import { withoutTrailingSlashes } from '@quartermaster/contract';
+import { once } from '../../../platform/concurrency/once.ts';
 import type { Logger } from '../../../platform/log/logger.ts';
 import type { Permissions } from '../../../platform/permissions.ts';
 import type { BundleFailure, Catalogue, CompiledBundle, Icon } from '../catalogue.ts';
@@ -7,12 +8,13 @@ import { createListing } from '../listing/list-catalogue.ts';
 import type { OperatorHosts } from '../manifest/bundle-hosts.ts';
 import { createResolveLanguage, languagesOf } from '../manifest/languages.ts';
 import { createSchemaCompiler } from '../schema/compile-schema.ts';
+import { wholeArchive } from '../schema/error-collector.ts';
 import { type BundleFolder, findBundleFolders } from './bundle-folders.ts';
 import { type CompileBundleOptions, compileBundle, refusalOf } from './compile-bundle.ts';
 import type { HandlerCapabilities } from './handler-capabilities.ts';
 import type { ManifestCache } from './manifest-cache.ts';
 import { createManifestReader, type ManifestReader } from './manifest-reader.ts';
-import type { PackedBundle } from './packed-bundle.ts';
+import { digestOf, type PackedBundle } from './packed-bundle.ts';
 import { createChangeReader, type Reading } from './read-changes.ts';
 import { logFailures, reportLoad } from './report-load.ts';
 
@@ -34,6 +36,11 @@ export interface LoadCatalogueOptions {
   readonly firstReadBytes?: number;
   /** Returns why the files of a folder must not be used, or null. Default: all may be used. */
   readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
+  /**
+   * Installed bundles whose version in force this node does not have: null while it is fetched, otherwise why it failed. Default:
+   * none.
+   */
+  readonly missing?: () => ReadonlyMap<string, string | null>;
   /** Default: a reader that caches the most recently used manifests. */
   readonly readManifest?: ManifestReader;
 }
@@ -92,13 +99,16 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
         if (entry !== undefined) entries.set(folder.path, entry);
       }
       known = entries;
-      const { misplaced, ...parts } = arrange([...entries.values()], failures);
+      const missing = [...(options.missing?.() ?? [])];
+      const unfetched = missing.flatMap(([name, message]) => (message === null ? [] : [failureOf(name, message)]));
+      const { misplaced, ...parts } = arrange([...entries.values()], [...failures, ...unfetched]);
       for (const failure of misplaced) {
         if (previous?.failures.some(({ message }) => message === failure.message)) continue;
         logFailures([failure], logger);
       }
       const unread = changed.filter(({ path }) => !readings.has(path));
-      const loading = unread.map(({ name }) => name).filter((name) => !parts.bundles.has(name));
+      const awaited = [...unread.map(({ name }) => name), ...missing.map(([name]) => name)];
+      const loading = awaited.filter((name) => !parts.bundles.has(name));
       const catalogue = createCatalogue({ ...parts, loading, publicUrl: options.publicUrl });
       const durationMs = Math.round(performance.now() - started);
       reportLoad(catalogue, { previous, durationMs, read: changed.length - unread.length - cached, logger });
@@ -170,6 +180,11 @@ function arrange(
   return { sources: [...sources.values()], bundles, failures, kept: reused, misplaced };
 }
 
+/** The failure of an installed bundle whose archive this node cannot use. */
+function failureOf(name: string, message: string): BundleFailure {
+  return { file: `${name}/bundle.yaml`, line: null, field: wholeArchive, message };
+}
+
 /** Compares by code unit, which gives the same order on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
@@ -196,6 +211,7 @@ function createCatalogue({ sources, bundles, publicUrl, ...facts }: CataloguePar
     ...languagesOf(manifest.name, manifest.description),
     ...plugins.flatMap((plugin) => plugin.languages),
   ]);
+  const digest = once(() => digestOf(sources));
   const base = withoutTrailingSlashes(publicUrl);
   const resolveLanguage = createResolveLanguage(languages);
   const iconUrl = (bundleId: string) => (icons.has(bundleId) ? `${base}/v1/bundles/${bundleId}/icon` : null);
@@ -203,6 +219,7 @@ function createCatalogue({ sources, bundles, publicUrl, ...facts }: CataloguePar
     const view: Catalogue = {
       ...facts,
       loading,
+      digest,
       bundles: seen,
       findBundle: (bundleId) => seen.get(bundleId),
       findPlugin: (bundleId, pluginId) => seen.get(bundleId)?.plugins.get(pluginId),

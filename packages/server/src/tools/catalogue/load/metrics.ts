@@ -1,4 +1,4 @@
-import { type Registry, registerGauge } from '../../../platform/metrics.ts';
+import { Gauge, type Registry, registerGauge } from '../../../platform/metrics.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { wholeArchive } from '../schema/error-collector.ts';
 
@@ -13,7 +13,17 @@ export function registerCatalogueMetrics(registry: Registry, catalogue: () => Ca
   registerGauge(
     registry,
     'quartermaster_bundles_changed',
-    'Installed bundles that are not served because their files differ from their archive.',
+    'Installed bundles that are not served because their files differ from their archive, or because it cannot be read.',
     () => catalogue().failures.filter(({ field }) => field === wholeArchive).length,
   );
+  new Gauge({
+    name: 'quartermaster_catalogue_info',
+    help: 'Always 1. The digest is equal on all nodes that serve the same definitions of plugins.',
+    labelNames: ['digest'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.set({ digest: catalogue().digest() }, 1);
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { coalesce } from '../../../platform/concurrency/coalesce.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { findBundleFolders } from './bundle-folders.ts';
 import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalogue.ts';
@@ -7,6 +8,8 @@ import { createCatalogueLoader, type LoadCatalogueOptions } from './load-catalog
 export interface LiveCatalogue {
   /** The catalogue in force. It is a new object after bundles were added, changed or removed. */
   current(): Catalogue;
+  /** Loads changed folders now, without the pause for files that are being copied. */
+  refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,6 +38,12 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   const stopping = new AbortController();
   const { signal } = stopping;
 
+  const { run: load } = coalesce(async () => {
+    const previous = catalogue;
+    ({ catalogue, stamp, isComplete } = await loader.load());
+    onChange?.(catalogue, previous);
+  });
+
   /** Whether the files have changed and the change is complete. */
   async function hasChanged(seen: string): Promise<boolean> {
     if (seen === stamp) return false;
@@ -46,11 +55,7 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
     const started = performance.now();
     const seen = (await findBundleFolders(options.folders)).stamp;
     const tookMs = performance.now() - started;
-    if (isComplete && !(await hasChanged(seen))) return tookMs;
-    const loaded = await loader.load();
-    const previous = catalogue;
-    ({ catalogue, stamp, isComplete } = loaded);
-    onChange?.(catalogue, previous);
+    if (!isComplete || (await hasChanged(seen))) await load();
     return tookMs;
   }
 
@@ -71,6 +76,10 @@ export async function openCatalogue(options: OpenCatalogueOptions): Promise<Live
   const watching = watch();
   return {
     current: () => catalogue,
+    async refresh() {
+      do await load();
+      while (!isComplete && !signal.aborted);
+    },
     close: async () => {
       stopping.abort();
       await loader.close();

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type DefinitionFormat, definitionFormats } from '@quartermaster/contract';
@@ -130,6 +130,16 @@ export function unpackBundle(packed: Buffer, key: string): PackedBundle | undefi
 export function unpackManifest({ bytes, length }: PackedManifest): PluginManifest {
   // The text was packed from a manifest that passed every check.
   return JSON.parse(zstdDecompressSync(bytes, { maxOutputLength: length }).toString()) as PluginManifest;
+}
+
+/** Identifies the definitions in bundles, wherever their folders are. */
+export function digestOf(bundles: readonly PackedBundle[]): string {
+  const all = createHash('sha256');
+  for (const { manifest, plugins } of bundles) {
+    all.update(JSON.stringify(manifest));
+    for (const { id, manifest: own } of plugins) all.update(`${id} ${own.length}`).update(own.bytes);
+  }
+  return all.digest('hex').slice(0, 16);
 }
 
 function digest(body: Buffer): Buffer {
