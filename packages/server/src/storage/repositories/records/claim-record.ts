@@ -95,7 +95,7 @@ async function takeInTurn(
 ): Promise<RecordJob | undefined> {
   const { rows } = await sql<Selectable<RecordTable> & Settings>`
     with next as materialized (${next}),
-    taken as (${taking(transaction, claim, sql`(select id from next)`)}),
+    taken as (${claimOne(transaction, claim, sql`(select id from next)`)}),
     turn as (update record_turn set project_id = taken.project_id from taken),
     key_turn as (
       insert into record_key_turn (project_id, key_id) select project_id, key_id from taken
@@ -106,7 +106,7 @@ async function takeInTurn(
   return rows[0] && toJob(claim, rows[0], rows[0]);
 }
 
-function taking(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>) {
+function claimOne(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>) {
   return db
     .updateTable('record')
     .set(() => ({
@@ -120,7 +120,7 @@ function taking(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>) 
 }
 
 async function take(db: Kysely<Tables>, claim: RecordClaim, id: RawBuilder<string>): Promise<RecordJob | undefined> {
-  const row = await taking(db, claim, id).executeTakeFirst();
+  const row = await claimOne(db, claim, id).executeTakeFirst();
   if (row === undefined) return undefined;
   const { rows } = await sql<Settings>`
     select ${settingsFor(row)} from collection where collection.id = ${row.collection_id}`.execute(db);
