@@ -43,7 +43,7 @@ const kinds: Readonly<Record<Dialect, Kinds>> = {
     ['removal', /^removal: live$/],
     ['step of a rebuild, or a change beside it', /: rebuilt$/],
     ['claim of a merge', /^insert into "index_segment"/],
-    ['read of a merge', /^select (?:"header" from "index_segment"|\* from "index_page")/],
+    ['read of a merge', /^\s*select (?:id, header, array\(|\* from "index_page")/],
     ['pages of a merge', /^insert into index_page/],
     ...common,
   ],
