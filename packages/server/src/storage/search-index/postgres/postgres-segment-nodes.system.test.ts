@@ -7,6 +7,7 @@ import { createNewId } from '../../../platform/identifier.ts';
 import { createLogger } from '../../../platform/log/logger.ts';
 import { until } from '../../../platform/testing/until.ts';
 import { tokenize } from '../../../stores/search/analysis/tokenizer.ts';
+import { leastParts } from '../../../stores/search/segments/choose-merge.ts';
 import type { Database } from '../../database/database.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
@@ -96,16 +97,20 @@ test('segments whose transaction ends after a merge has looked for them are merg
     logger: createLogger('silent'),
   });
   const states = async () => (await one.countRows(late)).states;
+  /** Reports as many segments as trigger a merge before the next periodic one. */
+  const reportChanges = (collectionId: string) => {
+    for (let n = 0; n < leastParts; n++) merger.changed(collectionId);
+  };
   merger.start(async () => true);
   await nodes[0].write.transaction().execute(async (transaction) => {
     for (let seq = 1; seq <= 9; seq++) await nodes[0].searchIndex.add(transaction, late, [{ seq, words: 'red' }]);
     const before = looks;
-    merger.changed(late);
+    reportChanges(late);
     await until(() => looks >= before + 2);
   });
   assert.deepEqual(await states(), Array(9).fill('live'));
   ahead = minute / 2;
-  merger.changed(other);
+  reportChanges(other);
   await until(async () => (await states()).join() === 'live');
   await merger.close();
 });
