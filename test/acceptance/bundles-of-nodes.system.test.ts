@@ -143,6 +143,10 @@ test('[install] a node that cannot read an archive says so, answers with 503, an
   await rm(join(folder, 'bundles'), { recursive: true });
   const restored = await start(folder);
   assert.deepEqual(await seenBy(restored, key), ['1.0.0', '1.0.0']);
+  // A running node that loses its folder restores it, and answers 503 until then.
+  await rm(join(folder, 'bundles'), { recursive: true });
+  while (!/folders of installed bundles lost/.test(restored.log())) await pause(50);
+  await reaches(restored, key, '1.0.0', 503);
   assert.match(await succeed(place, 'bundle', 'list'), /^greeter +1\.0\.0 .* as installed$/m);
   assert.equal((await runCommand(place, 'bundle', 'remove', 'greeter')).code, 0);
   await reaches(restored, key, 404, '1.0.0');

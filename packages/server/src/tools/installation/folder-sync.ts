@@ -29,8 +29,11 @@ export interface FolderSync {
    * @param compares whether the files of each bundle are compared with its archive, too. The first call does
    */
   follow(compares?: boolean): Promise<void>;
-  /** Installed bundles that this node cannot serve: null while an archive is read, otherwise the reason. */
-  missing(): ReadonlyMap<string, string | null>;
+  /**
+   * Installed bundles that this node cannot serve: null while an archive is read, otherwise the reason.
+   * @param present the bundles that were found. Another installed one has lost its folder, which is restored
+   */
+  missing(present?: ReadonlySet<string>): ReadonlyMap<string, string | null>;
   close(): Promise<void>;
 }
 
@@ -46,6 +49,8 @@ export function createFolderSync(deps: FolderSyncDeps): FolderSync {
   let comparesNext = true;
   /** The rows that the folder is equal to. */
   let followed: string | undefined;
+  /** The bundles whose folders were made equal to the rows. */
+  let served: ReadonlySet<string> = new Set();
   let retry: NodeJS.Timeout | undefined;
 
   async function follow(): Promise<void> {
@@ -56,6 +61,7 @@ export function createFolderSync(deps: FolderSyncDeps): FolderSync {
     [followed, comparesNext] = [undefined, false];
     const own = await adoptFolders(deps);
     const { installed } = await readRows(deps);
+    served = new Set();
     const changes = await mapWithConcurrency([...installed.values()], atOnce, (row) => restore(row, compares));
     for (const name of await folders.names()) {
       if (installed.has(name) || own.has(name)) continue;
@@ -64,13 +70,14 @@ export function createFolderSync(deps: FolderSyncDeps): FolderSync {
       changes.push(true);
     }
     for (const name of missing.keys()) if (!installed.has(name)) changes.push(missing.delete(name));
+    served = new Set([...installed.keys()].filter((name) => !missing.has(name)));
     if (changes.includes(true)) await onChange();
     if (missing.size === 0) followed = ids;
-    else
-      retry = setTimeout(() => run().catch((err: unknown) => logger.error({ err }, 'bundles not followed')), retryMs);
+    else retry = setTimeout(followLogged, retryMs);
     retry?.unref();
   }
   const { run, idle } = coalesce(follow);
+  const followLogged = () => void run().catch((err: unknown) => logger.error({ err }, 'bundles not followed'));
 
   /** @returns whether the catalogue must be read again */
   async function restore(row: InstallationRow, compares: boolean): Promise<boolean> {
@@ -118,7 +125,17 @@ export function createFolderSync(deps: FolderSyncDeps): FolderSync {
       comparesNext ||= compares;
       return run();
     },
-    missing: () => missing,
+    missing: (present = served) => {
+      const lost = [...served].filter((name) => !present.has(name));
+      for (const name of lost) missing.set(name, null);
+      if (lost.length > 0) {
+        logger.warn({ bundle_ids: lost }, 'folders of installed bundles lost');
+        served = new Set();
+        comparesNext = true;
+        followLogged();
+      }
+      return missing;
+    },
     close: async () => {
       await idle();
       clearTimeout(retry);

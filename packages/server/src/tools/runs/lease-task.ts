@@ -11,12 +11,13 @@ export interface LeaseTaskDeps {
   readonly heartbeat: () => Heartbeat;
   readonly stopRun: (run: AsyncRun, reason: StopReason) => void;
   readonly recover: () => Promise<void>;
-  readonly options: { readonly lookMs: number; readonly cancelMs: number };
+  readonly options: { readonly lookMs: number; readonly cancelMs: number; readonly leaseMs: number };
 }
 
 /**
  * Writes the heartbeat of a process, stops its runs that other processes have cancelled or taken, and recovers orphaned runs. Between
- * two heartbeats, a process with runs only reads which ones to stop.
+ * two heartbeats, a process with runs only reads which ones to stop. A process whose own heartbeats were interrupted waits for a lease
+ * before it recovers runs, because the database may have been away for the others, too.
  */
 export function createLeaseTask({ repository, owner, queue, stopRun, options, ...deps }: LeaseTaskDeps): PeriodicTask {
   /** @param read returns the runs of this process */
@@ -32,12 +33,19 @@ export function createLeaseTask({ repository, owner, queue, stopRun, options, ..
     return held;
   }
 
+  let renewedAt: number | undefined;
+  let recoversFrom = Number.NEGATIVE_INFINITY;
+
   async function renewAndRecover(): Promise<void> {
     const held = await stopOthers(() => repository.renew(deps.heartbeat()));
+    const { leaseMs } = options;
+    const now = performance.now();
+    if (renewedAt !== undefined && now - renewedAt > leaseMs / 2) recoversFrom = now + leaseMs;
+    renewedAt = now;
     // These runs were stored although their clients got an error: the commit succeeded, but its confirmation was lost.
     const orphans = held.filter(({ id }) => !queue.all.has(id));
     if (orphans.length > 0) await repository.requeue(orphans, owner);
-    await deps.recover();
+    if (now >= recoversFrom) await deps.recover();
   }
 
   const looksPerHeartbeat = options.lookMs / options.cancelMs;

@@ -37,10 +37,10 @@ export interface LoadCatalogueOptions {
   /** Returns why the files of a folder must not be used, or null. Default: all may be used. */
   readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
   /**
-   * Installed bundles whose version in force this node does not have: null while it is fetched, otherwise why it failed. Default:
-   * none.
+   * Installed bundles whose version in force this node does not have: null while it is fetched, otherwise why it failed. It gets
+   * the names of the folders that were found. Default: none.
    */
-  readonly missing?: () => ReadonlyMap<string, string | null>;
+  readonly missing?: (present: ReadonlySet<string>) => ReadonlyMap<string, string | null>;
   /** Default: a reader that caches the most recently used manifests. */
   readonly readManifest?: ManifestReader;
 }
@@ -99,7 +99,7 @@ export function createCatalogueLoader(options: LoadCatalogueOptions): CatalogueL
         if (entry !== undefined) entries.set(folder.path, entry);
       }
       known = entries;
-      const missing = [...(options.missing?.() ?? [])];
+      const missing = [...(options.missing?.(new Set(folders.map(({ name }) => name))) ?? [])];
       const unfetched = missing.flatMap(([name, message]) => (message === null ? [] : [failureOf(name, message)]));
       const { misplaced, ...parts } = arrange([...entries.values()], [...failures, ...unfetched]);
       for (const failure of misplaced) {
