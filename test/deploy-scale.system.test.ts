@@ -101,10 +101,16 @@ test('deploy/scale/start runs four nodes behind HAProxy, and leaves nothing behi
   form.set('file', new Blob(['green tea']), 'tea.txt');
   const uploaded = await fetch(`${values.get('files address')}/v1/files`, { method: 'POST', headers, body: form });
   assert.equal(uploaded.status, 200);
-  const addresses = [1, 2, 3, 4].map((index) => /^(http:\S+), /.exec(values.get(`node${index}`) ?? '')?.[1]);
+  const addresses = [1, 2, 3, 4].flatMap((index) => {
+    const [, files, plugins] = /^(http:\S+) and (http:\S+), /.exec(values.get(`node${index}`) ?? '') ?? [];
+    return [files, plugins];
+  });
   for (const address of addresses) assert.equal((await fetch(`${address}/v1/ready`)).status, 200);
   const data = / data in (\S+)\/node1$/.exec(values.get('node1') ?? '')?.[1] ?? '';
   assert.ok(existsSync(data));
+  const command = `${values.get('for commands')}; exec ${process.execPath} packages/cli/src/main.ts nodes --json`;
+  const { stdout } = await run('sh', ['-c', command]);
+  assert.equal(stdout.trim().split('\n').length, 4);
   const exited = once(child, 'exit');
   child.kill('SIGINT');
   assert.deepEqual(await exited, [0, null]);

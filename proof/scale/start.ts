@@ -1,6 +1,6 @@
 // `deploy/scale/start` runs this: PostgreSQL with a standby, an S3 server, four nodes and a proxy on this machine. It ends with
 // Ctrl-C and leaves nothing behind.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -48,6 +48,11 @@ async function start(): Promise<void> {
   const loopback = values.loopback || external !== undefined;
   const rig = await openRig(endings, { folder, serves, storage, settings, loopback });
   await startBalancer(endings, rig.nodes, ports);
+  const settingsFile = join(folder, 'settings.sh');
+  const own = Object.entries({ ...rig.commandSettings(), DATA: rig.nodes[0]?.folder ?? '' });
+  const variables = { ...storage, ...Object.fromEntries(own.map(([name, value]) => [`QUARTERMASTER_${name}`, value])) };
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
+  writeFileSync(settingsFile, lines.join(''), { mode: 0o600 });
   console.log(`files address    ${urls.files}
 plugins address  ${urls.plugins}
 first key        ${rig.key}
@@ -55,8 +60,10 @@ administrator    ${join(rig.nodes[0]?.folder ?? '', 'setup-link')}
 PostgreSQL       ${rig.database.url()}, with a synchronous standby
 content          ${external?.AWS_ENDPOINT_URL ?? 'an S3 server in memory, which forgets it at the end'}`);
   for (const { name, serves: served, target, folder: data } of rig.nodes) {
-    console.log(`${name}            ${served === 'plugins' ? target.pluginsUrl : target.filesUrl}, data in ${data}`);
+    const addresses = served === 'plugins' ? target.pluginsUrl : `${target.filesUrl} and ${target.pluginsUrl}`;
+    console.log(`${name}            ${addresses}, data in ${data}`);
   }
+  console.log(`for commands     . ${settingsFile}`);
   console.log('Press Ctrl-C to stop all and delete the data.');
 }
 

@@ -12,7 +12,7 @@ export function settingsOfNodes(config: Config): Readonly<Record<string, string>
   const values: Readonly<Record<string, string | null>> = {
     PUBLIC_FILES_URL: config.publicFilesUrl,
     PUBLIC_PLUGINS_URL: config.publicPluginsUrl,
-    EMBEDDING_MODEL: models[0] ?? null,
+    EMBEDDING_MODEL: models[0] || null,
     EMBEDDING_MODELS_FILE: models.slice(1).join(', ') || null,
     RERANKER_PROVIDER: config.rerankerProvider,
     RERANKER_MODEL: config.rerankerModel,
@@ -25,6 +25,7 @@ export function settingsOfNodes(config: Config): Readonly<Record<string, string>
 
 /** Folders of models have their own paths on each machine. */
 function nameOfModel({ embeddingProvider, embeddingModel, embeddingDimensions: size }: ModelConfig): string {
+  if (embeddingProvider === 'none') return '';
   const model = embeddingProvider === 'onnx' ? basename(embeddingModel ?? '') : embeddingModel;
   return [embeddingProvider, model ?? '', size === null ? '' : `(${size})`].filter((part) => part !== '').join(' ');
 }

@@ -53,7 +53,9 @@ const { placeOfAnotherStore, notThePlace, placeNotClaimed, contentInFolder, cont
     placeOfAnotherStore: (place: string, mark: string) =>
       `${place} belongs to another store: its ${mark} names another database. Set QUARTERMASTER_BLOBS to a place of its own, or correct QUARTERMASTER_DATA and QUARTERMASTER_DATABASE_URL.`,
     notThePlace: (place: string, recorded: string, mark: string) =>
-      `${place} does not hold the content of this store, which is in ${recorded}: its ${mark} is missing or another one. Correct QUARTERMASTER_BLOBS. If the objects were copied, copy ${mark}, too.`,
+      recorded === place
+        ? `${place} does not hold the content of this store any more: its ${mark} is missing, or another store has claimed it, for example a restored backup.`
+        : `${place} does not hold the content of this store, which is in ${recorded}: its ${mark} is missing or another one. Correct QUARTERMASTER_BLOBS. If the objects were copied, copy ${mark}, too.`,
     placeNotClaimed: (place: string) =>
       `No service has used ${place} for this store. Start the service with QUARTERMASTER_BLOBS first.`,
     contentInFolder: (place: string) =>
