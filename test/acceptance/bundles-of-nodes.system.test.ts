@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BundlePlan } from '@quartermaster/contract';
-import { startS3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
 import { packFiles } from '../../packages/server/src/tools/installation/pack-files.ts';
 import { type SignedIn, setUp } from '../support/administrator.ts';
 import { send } from '../support/http.ts';
+import { launcherOf, startStorage } from '../support/object-storage.ts';
 import { databaseFor } from '../support/postgres.ts';
 import { runCommand, succeed } from '../support/run-command.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
@@ -66,15 +66,9 @@ async function reaches(node: StartedService, key: string, wanted: string | numbe
 }
 
 async function startStore(t: TestContext) {
-  const storage = await startS3Server();
-  t.after(() => storage.close());
-  const { endpoint, accessKeyId, secretAccessKey } = storage.place;
-  const environment = {
-    AWS_ENDPOINT_URL: endpoint ?? '',
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
-  };
-  const launcher = ['env', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)];
+  const storage = await startStorage(t);
+  const { environment } = storage;
+  const launcher = launcherOf(environment);
   const url = await databaseFor(t);
   const settings = { BLOBS: 's3://store/bundles', DATABASE_URL: url, PLUGINS_KEY: 'required', ISOLATION: 'process' };
   const first = await startService(t, { settings, launcher });

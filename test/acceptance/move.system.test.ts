@@ -4,37 +4,21 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { until } from '../../packages/server/src/platform/testing/until.ts';
-import { type S3Server, startS3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
+import type { S3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
 import { type SignedIn, setUp, signedIn } from '../support/administrator.ts';
 import { settledRecord } from '../support/client.ts';
 import { commandEnvironment } from '../support/command-environment.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
 import { send, serve } from '../support/http.ts';
+import { launcherOf, startStorage } from '../support/object-storage.ts';
 import { databaseFor } from '../support/postgres.ts';
 import { type CommandResult, runCommand } from '../support/run-command.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
 type Settings = Readonly<Record<string, string>>;
-
-async function startStorage(t: TestContext): Promise<S3Server & { readonly environment: Settings }> {
-  const server = await startS3Server();
-  t.after(() => server.close());
-  const { endpoint, accessKeyId, secretAccessKey } = server.place;
-  const environment = {
-    AWS_ENDPOINT_URL: endpoint ?? '',
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
-  };
-  return Object.assign(server, { environment });
-}
-
-const launcherOf = (environment: Settings) => [
-  'env',
-  ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-];
 
 /** Fills a store with rows of most tables. @returns the ids that `answersOf` asks for */
 async function fill(service: StartedService) {

@@ -32,12 +32,12 @@ export interface InstalledBundles {
   check<T>(archive: OpenedArchive, check: (folder: string) => Promise<T>): Promise<T>;
   /** The ids of all installed bundles, also of damaged ones. */
   names(): Promise<readonly string[]>;
-  /** Packs the version in force again. Its files are not verified. @throws Error when one of them cannot be read */
+  /** Packs the active version again, without a check of its files. @throws Error when one of them cannot be read */
   pack(bundleId: string): Promise<Buffer>;
   /** Whether every bundle in the folder has, or had, a row in the database. Earlier versions wrote no rows. */
   hasRows(): Promise<boolean>;
   markRows(): Promise<void>;
-  /** The paths of files that differ from the archive of the version in force. The service does not serve it then. */
+  /** The paths of files that differ from the archive of the active version. With any, the version is not served. */
   changedFiles(bundleId: string): Promise<readonly string[]>;
   /** @throws PackagingError when the bundle is not installed */
   remove(bundleId: string): Promise<void>;

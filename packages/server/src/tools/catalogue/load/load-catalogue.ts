@@ -37,8 +37,8 @@ export interface LoadCatalogueOptions {
   /** Returns why the files of a folder must not be used, or null. Default: all may be used. */
   readonly refusalOf?: (folder: BundleFolder) => Promise<string | null>;
   /**
-   * Installed bundles whose version in force this node does not have: null while it is fetched, otherwise why it failed. It gets
-   * the names of the folders that were found. Default: none.
+   * Installed bundles whose active version is missing on this node: null while it is fetched, otherwise why it failed. It gets the
+   * names of the folders that were found. Default: none.
    */
   readonly missing?: (present: ReadonlySet<string>) => ReadonlyMap<string, string | null>;
   /** Default: a reader that caches the most recently used manifests. */
