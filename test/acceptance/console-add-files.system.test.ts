@@ -33,6 +33,7 @@ test('[console] chosen files are added to a collection by keyboard alone, with t
   await tabTo(page, open);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Add 3 files to a collection' });
+  await dialog.getByRole('option', { name: 'Rules' }).waitFor({ state: 'attached' });
   await tabTo(page, dialog.getByLabel('Collection', { exact: true }));
   await page.keyboard.type('Rules');
   await tabTo(page, dialog.getByRole('button', { name: 'Add 3 documents' }));

@@ -16,6 +16,7 @@ test('[console] the credentials of a bundle say where they come from before the 
   await page.goto(`${service.filesUrl}/credentials`);
   await page.getByRole('button', { name: 'New profile' }).press('Enter');
   const dialog = page.getByRole('dialog');
+  await dialog.getByRole('option', { name: 'Slack' }).waitFor({ state: 'attached' });
   await tabTo(page, dialog.getByLabel('Bundle'));
   await page.keyboard.type('Slack');
   const guide = dialog.getByRole('note').filter({ hasText: 'Before you begin: Slack' });

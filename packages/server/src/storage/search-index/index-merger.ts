@@ -10,6 +10,7 @@ import { createMergeBacklog } from './merge-backlog.ts';
 import type { MergeMetrics } from './merge-metrics.ts';
 import type { MergeParts, MergeStep } from './merge-steps.ts';
 import {
+  areLive,
   findExpired,
   findUnmerged,
   insertTarget,
@@ -208,7 +209,9 @@ async function mergeOnce(
     if (!signal.aborted) await retireUnfinished(write, { target }).catch(() => {});
     if (error instanceof PartsGone) return 'none';
     if (error instanceof NoFreeSpace) return 'postponed';
-    throw error;
+    // A thread that finds no part reports another error: another process has replaced or deleted it meanwhile.
+    if (signal.aborted || (await areLive(write, planned))) throw error;
+    return 'none';
   }
 }
 

@@ -132,6 +132,17 @@ export async function findExpired(write: Kysely<Tables>, now: number): Promise<s
   return rows.map((row) => row.collection_id);
 }
 
+/** Whether no other process has replaced or deleted the parts. */
+export async function areLive(db: Kysely<Tables>, { segments, state }: PlannedMerge): Promise<boolean> {
+  const live = await db
+    .selectFrom('index_segment')
+    .select('id')
+    .where('id', 'in', segments)
+    .where('state', '=', state)
+    .execute();
+  return live.length === segments.length;
+}
+
 /** The collection was deleted or rebuilt while its segments were merged, or another process serves the store now. */
 export class PartsGone extends Error {
   override readonly name = 'PartsGone';

@@ -125,7 +125,7 @@ function ingest(deps: RecordWorkerDeps, job: ClaimedRecord, { signal, stop, rene
   const timeLeft = job.isOverdue ? 0 : Math.max(0, deps.deadlineMs - job.workedMs);
   const onPassed = () => stop(new DeadlinePassed());
   const deadline = startDeadline({ milliseconds: timeLeft, space: deps.space, signal, onPassed });
-  const workedMs = () => Math.round(job.workedMs + deadline.workedMs());
+  const workedMs = () => Math.ceil(job.workedMs + deadline.workedMs());
   const watch = deps.metrics?.follow();
   let isClean = false;
   let progress: { stage: RecordStage; percent: number } = { stage: 'queued', percent: 0 };

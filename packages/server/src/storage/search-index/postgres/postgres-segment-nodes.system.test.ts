@@ -13,7 +13,7 @@ import type { Tables } from '../../database/tables.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
 import { openDatabase } from '../../open-database.ts';
 import { holdOffRebuild } from '../index-locks.ts';
-import { createIndexMerger } from '../index-merger.ts';
+import { createIndexMerger, mergeSegmentsOf } from '../index-merger.ts';
 import type { SegmentTimes } from '../plan-merge.ts';
 import { assertSameRanking, createRandom, emptyChunk, rankByHand } from '../testing/full-text-corpus.suite.ts';
 import { createSegmentHarness, vocabulary } from '../testing/segment-harness.ts';
@@ -63,6 +63,22 @@ test('a node leaves a collection alone while another one merges it, and takes ov
   assert.ok(steps[2] !== undefined && steps[2] > 0);
   await one.merge(collection.id);
   assert.deepEqual((await one.countRows(collection.id)).states, ['live']);
+  await collection.compare();
+});
+
+test('a merge whose parts another node has replaced and deleted before they are read ends without an error', async (t) => {
+  const one = harnessOf(nodes[0]);
+  const collection = await one.createFilledCollection(34);
+  for (let n = 0; n < 9; n++) await collection.add(20);
+  const thread = createPostgresMergeThread(nodes[0].read);
+  t.after(() => thread.close());
+  const openThread = async () => {
+    assert.ok((await harnessOf(nodes[1], { ahead: 2 * minute }).merge(collection.id)) > 0);
+    return thread;
+  };
+  const { signal } = new AbortController();
+  const merging = { ...one.deps, openThread, hasFreeSpace: async () => true, signal };
+  assert.equal(await mergeSegmentsOf(collection.id, merging), 'done');
   await collection.compare();
 });
 
