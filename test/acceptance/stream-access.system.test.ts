@@ -89,8 +89,16 @@ describe('event streams and the end of their key or session', () => {
         false,
       );
     const { collection_id } = await post('/v1/collections', { name: 'c', type: 'text' });
-    const others = [await followRun(staying), await callTool(staying)];
-    const streams = [await followRun(revoked), await callTool(revoked)];
+    const application = await signInApplication(service, { person: admin });
+    const late = await followRun(await createKey({ expires_timestamp: Date.now() + 15_000 }));
+    // A call without progress answers with its first heartbeat, after 15 s.
+    const [ofStaying, ofRevoked, ofApplication] = await Promise.all([
+      callTool(staying),
+      callTool(revoked),
+      callTool({ key: application.accessToken }, service.filesUrl),
+    ]);
+    const others = [await followRun(staying), ofStaying];
+    const streams = [await followRun(revoked), ofRevoked];
     // The fetch of the page times out after 30 s. Then the record and the streams about it end.
     const { record_id } = await post(`/v1/collections/${collection_id}/records`, {
       ...{ type: 'web', title: 'slow', url: 'https://api.example.com/page' },
@@ -104,15 +112,11 @@ describe('event streams and the end of their key or session', () => {
       others.map((stream) => stream.isOpen()),
       [true, true, true],
     );
-    const application = await signInApplication(service, { person: admin });
-    const ofApplication = await callTool({ key: application.accessToken }, service.filesUrl);
     assert.ok(ofApplication.isOpen());
     const id = await findApplication(service, application.clientId);
     assert.equal((await admin.ask('DELETE', `/v1/applications/${id}`)).status, 200);
     await ofApplication.ended;
     assert.ok(others[1]?.isOpen());
-    const expiring = await createKey({ expires_timestamp: Date.now() + 15_000 });
-    const late = await followRun(expiring);
     await late.ended;
     assert.ok(others[0]?.isOpen());
   });

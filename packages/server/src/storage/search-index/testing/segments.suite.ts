@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { leastParts } from '../../../stores/search/segments/choose-merge.ts';
 import { checkDatabase } from '../../check/check-database.ts';
 import { insertCollection } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { sweepCollection } from '../../repositories/records/lock-collection.ts';
-import { createIndexMerger } from '../index-merger.ts';
+import { createIndexMerger, type IndexMerger } from '../index-merger.ts';
 import { createSegmentHarness, emptySegment, type MergeParts, type SegmentHarness } from './segment-harness.ts';
 
 const silent = { error: () => {} } as never;
 const rebuildSome = async () => undefined;
+
+/** Reports as many segments as trigger a run before the next periodic one, which comes half a minute later. */
+function reportChanges(merger: IndexMerger, collectionId: string): void {
+  for (let n = 0; n < leastParts; n++) merger.changed(collectionId);
+}
 
 /** Tests the segments of a database: what changes, merges, failures and a check do to them. */
 export function testSegments(
@@ -123,8 +129,8 @@ function testFailedMerge(current: Current): void {
     merger.start(async () => true);
     await failed.promise;
     isBroken = false;
-    // Any later change also brings the collection whose merge failed.
-    merger.changed(await insertCollection(database));
+    // A run for later changes also brings the collection whose merge failed.
+    reportChanges(merger, await insertCollection(database));
     await merged.promise;
     await merger.close();
     await merge(collection.id);
@@ -173,8 +179,8 @@ function testFullDisk(current: Current): void {
     merger.changed(collection.id);
     merger.start(hasFreeSpace);
     await gaveUp.promise;
-    // Any later change starts a run, which also brings the collection whose merge was given up.
-    merger.changed(await insertCollection(database));
+    // A run for later changes also brings the collection whose merge was given up.
+    reportChanges(merger, await insertCollection(database));
     await merged.promise;
     await merger.close();
     assert.ok((await countRows(collection.id)).states.includes('live'));
