@@ -80,7 +80,7 @@ async function run(options: PartOptions, endings: Endings): Promise<PartReport> 
     }),
   );
   const counts = await disturb({
-    ...{ rig, storage, random, findings, log, seconds: options.slice ? 50 : 30 * 60 },
+    ...{ rig, storage, random, findings, log, seconds: options.slice ? 40 : 30 * 60 },
     clockFile: ({ name }) => clockFile(name),
   });
   isOver = true;
