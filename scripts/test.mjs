@@ -33,30 +33,45 @@ if (unknown.length > 0) {
  * without work.
  */
 const longest = [
+  'test/acceptance/low-disk.system.test.ts',
   'test/acceptance/container.system.test.ts',
+  'test/extraction-scores.corpus.test.ts',
+  'test/acceptance/embedding-swap-kills.system.test.ts',
+  'test/compat/recipes.corpus.test.ts',
+  'test/vector-scores.corpus.test.ts',
+  'test/compat/vendors.corpus.test.ts',
   'test/acceptance/backup.system.test.ts',
+  'test/retrieval-scores.corpus.test.ts',
+  'test/acceptance/install.system.test.ts',
   'test/acceptance/python-client.system.test.ts',
   'test/acceptance/packages.system.test.ts',
-  'test/acceptance/embedding-swap-kills.system.test.ts',
+  'packages/server/src/stores/ingestion/record-kills.system.test.ts',
   'packages/server/src/tools/execution/sandbox/hostile/hostile.system.test.ts',
   'test/acceptance/console-pages.system.test.ts',
-  'packages/server/src/stores/extraction/formats/second-reader.corpus.test.ts',
-  'packages/server/src/storage/search-index/postgres/postgres-index-kills.system.test.ts',
-  'test/acceptance/stream-access.system.test.ts',
-  'test/acceptance/canary.system.test.ts',
-  'test/acceptance/command-line.system.test.ts',
-  'test/acceptance/embedding-guides.system.test.ts',
-  'packages/server/src/stores/ingestion/record-kills.system.test.ts',
-  'test/acceptance/console-accessibility.system.test.ts',
-  'test/exact-questions.corpus.test.ts',
-  'packages/server/src/stores/extraction/ocr/read-scans.corpus.test.ts',
+  'test/acceptance/damaged-store.system.test.ts',
+  'test/question-scores.corpus.test.ts',
+  'test/acceptance/move.system.test.ts',
+  'test/exact-questions.system.test.ts',
   'test/acceptance/nodes.system.test.ts',
-  'test/compat/openapi-import.corpus.test.ts',
-  'test/compat/mcp-libraries.test.ts',
+  'test/acceptance/stores-under-kills.system.test.ts',
+  'test/acceptance/many-nodes.system.test.ts',
+  'test/acceptance/unused-answers.system.test.ts',
+  'test/acceptance/embedding-guides.system.test.ts',
+  'test/acceptance/console-accessibility.system.test.ts',
+  'packages/server/src/access/accounts/accounts.system.test.ts',
+  'test/acceptance/credential-profiles.system.test.ts',
   'test/acceptance/authorisation.test.ts',
   'test/acceptance/lifecycle.test.ts',
-  'test/acceptance/limits-of-requests.test.ts',
-  'test/acceptance/console-story.test.ts',
+  'packages/server/src/tools/execution/sandbox/pool.test.ts',
+  'packages/server/src/storage/s3/s3-blob-store.test.ts',
+  'packages/server/src/storage/search-index/sqlite-search-index.test.ts',
+  'packages/server/src/storage/repositories/bundle-archives.test.ts',
+  'test/acceptance/mcp-knowledge.test.ts',
+  'packages/server/src/storage/database/copy-tables.test.ts',
+  'test/acceptance/audit-log.test.ts',
+  'packages/server/src/tools/pieces/pieces.test.ts',
+  'packages/server/src/stores/collections/records/records.test.ts',
+  'packages/importers/src/openapi/hostile-documents.test.ts',
 ];
 const isAll = has('--all') && !has('--rest');
 const isCorpus = (file) => file.endsWith('.corpus.test.ts');
@@ -117,8 +132,9 @@ async function runFiles(chosen) {
   try {
     const events = run({
       files: chosen.map((file) => resolve(file)),
-      // One file more than there are processors, because many tests wait for other processes.
-      concurrency: availableParallelism() + 1,
+      // More files than there are processors, because most tests wait for other processes, for leases and for disks: the
+      // longest ones use a third of a processor.
+      concurrency: 2 * availableParallelism(),
       // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
       timeout: 3_600_000,
       execArgv: ['file-time-limit', 'untracked-promises'].map(

@@ -111,5 +111,5 @@ test('[embeddings] after kills around the exchange of two sets of vectors on Pos
     }
   };
   const folder = await temporaryFolder(t);
-  await swapUnderKills(t, folder, { store: { settings: { DATABASE_URL: url }, sets }, swaps: repeatsKills ? 6 : 2 });
+  await swapUnderKills(t, folder, { store: { settings: { DATABASE_URL: url }, sets }, swaps: repeatsKills ? 6 : 1 });
 });
