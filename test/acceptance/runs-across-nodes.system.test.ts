@@ -93,6 +93,33 @@ test('[runs] an idle node takes accepted runs that wait at a busy one, and execu
   );
 });
 
+test('[runs] after a kill, the retry of a repeatable request is answered by another node, and nothing that writes runs twice', async (t) => {
+  const { probe, nodes } = await openNodes(t, 3);
+  const [, killed = assert.fail(), other = assert.fail()] = nodes;
+  const call = (node: StartedService, plugin: 'read' | 'write') => {
+    const json = { bundle_id: 'probe', plugin_id: plugin, input_params: { q: 'once' }, credentials: {} };
+    return ask(node, '/v1/execute', { json, headers: { 'Idempotency-Key': `${plugin} once` } });
+  };
+  const paths = ['/read?q=once', '/write?q=once'];
+  for (const path of paths) probe.hold(path);
+  const cut = Promise.allSettled([call(killed, 'read'), call(killed, 'write')]);
+  await Promise.all(paths.map((path) => probe.arrived(path)));
+  await killed.kill();
+  await cut;
+  // Both retries wait until the node counts as ended.
+  const retries = Promise.all([call(other, 'read'), call(other, 'write')]);
+  await until(() => probe.count('/read?q=once') === 2);
+  probe.release();
+  const [read, write] = await retries;
+  assert.deepEqual([read.status, read.body.data.data], [200, { said: '/read?q=once' }], read.text);
+  assert.equal(write.status, 409, write.text);
+  assert.match(write.body.error.message, /^The outcome of the request with this Idempotency-Key is unknown/);
+  assert.deepEqual(
+    paths.map((path) => probe.count(path)),
+    [2, 1],
+  );
+});
+
 test('[rates] three nodes together admit no more requests of a key than its limit of a minute', async (t) => {
   const { nodes } = await openNodes(t, 3);
   const [{ filesUrl, key: admin } = assert.fail()] = nodes;

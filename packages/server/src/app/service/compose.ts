@@ -208,10 +208,9 @@ async function openContext({ config, logger, resources, drain, options: { watchd
   resources.defer(() => keyRing.close());
   const requestMetrics = createRequestMetrics(registry);
   const streams = resources.adopt(openStreamAccess({ database, logger }), (access) => access.close());
-  const { countExceeded } = limiting;
   const idempotencyRepository = createIdempotencyRepository(database, {
     maxBytes: maxKeptAnswerBytes,
-    onExceeded: () => countExceeded('kept_answers_of_project'),
+    onExceeded: () => limiting.countExceeded('kept_answers_of_project'),
   });
   const context: ServiceContext = {
     config,
@@ -227,9 +226,10 @@ async function openContext({ config, logger, resources, drain, options: { watchd
     ...ofNode,
     idempotency: createIdempotency({
       repository: idempotencyRepository,
+      nodeId: ofNode.node.id,
       clock,
       logger,
-      countExceeded,
+      ...limiting,
       onReplay: rating.rates.putBack,
     }),
     idempotencyRepository,

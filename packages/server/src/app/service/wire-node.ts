@@ -72,7 +72,7 @@ async function registerNode(context: NodeContext): Promise<OpenedNode> {
   const isDatabaseInFolder = database.dialect === 'sqlite';
   const id = randomUUID();
   // The rows of other processes would be in the same folder, and nothing reads them.
-  if (isDatabaseInFolder && serve === 'plugins') return unregisteredNode(id);
+  if (isDatabaseInFolder && serve === 'plugins') return unregisteredNode;
   const isShared = isOnManyNodes(config) || (!isDatabaseInFolder && serve === 'plugins');
   const repository = createNodeRepository(database);
   const settings = isDatabaseInFolder ? noSettings : describeSettings(config);
@@ -97,9 +97,12 @@ export function isOnManyNodes({ databaseUrl, blobs }: Pick<NodeContext['config']
   return databaseUrl !== null && blobs !== null;
 }
 
-function unregisteredNode(id: string): OpenedNode {
-  return { id, publish: async () => {}, ofLeader: (task) => task, close: async () => {} };
-}
+const unregisteredNode: OpenedNode = {
+  id: null,
+  publish: async () => {},
+  ofLeader: (task) => task,
+  close: async () => {},
+};
 
 const noSettings: NodeSettings = { encryptionKeys: [], equal: {} };
 

@@ -19,7 +19,7 @@ import { type ArtifactUrls, createArtifactUrls } from '../../tools/artifacts/art
 import { artifactRoutes } from '../../tools/artifacts/routes.ts';
 import type { Catalogue } from '../../tools/catalogue/catalogue.ts';
 import { catalogueRoutes } from '../../tools/catalogue/listing/routes.ts';
-import type { Executor } from '../../tools/execution/executor.ts';
+import { type Executor, isPluginRepeatable } from '../../tools/execution/executor.ts';
 import { optionsRoutes } from '../../tools/execution/options/routes.ts';
 import { executionRoutes } from '../../tools/execution/routes.ts';
 import { createRunOnce } from '../../tools/execution/run-once.ts';
@@ -95,7 +95,10 @@ export async function openPluginsAddress(
   const { resolve: resolveCredentials, servePages, checkClient } = served;
   const once = createRunOnce({
     idempotency: context.idempotency,
-    keep: context.idempotencyRepository.complete,
+    isRepeatable: ({ bundle_id, plugin_id }) => {
+      const plugin = catalogue().findPlugin(bundle_id, plugin_id);
+      return plugin !== undefined && isPluginRepeatable(plugin);
+    },
     hashes,
   });
   const hasBundle = (bundleId: string) => catalogue().findBundle(bundleId) !== undefined;

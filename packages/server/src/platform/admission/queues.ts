@@ -56,6 +56,11 @@ export const queues = {
     keepsPlaces: true,
     whenFull: 'never full',
   },
+  idempotency_waits: {
+    entries: 'requests that wait for another node to end the one with the same `Idempotency-Key`',
+    atOnce: 100,
+    whenFull: '409 `DUPLICATE_OBJECT` at once',
+  },
   event_streams: {
     entries: 'event streams of records and runs, and MCP `subscriptions/listen`',
     atOnce: 1000,

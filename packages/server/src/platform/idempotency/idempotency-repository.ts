@@ -14,6 +14,13 @@ export interface HeldClaim extends RequestKey {
   readonly heldUntil: number;
 }
 
+export interface NewClaim extends HeldClaim {
+  /** The node that runs the request. Without it, only `heldUntil` tells whether the request still runs. */
+  readonly nodeId: string | null;
+  /** False when running the request twice could have two effects. No other claim then replaces this one. */
+  readonly isRepeatable: boolean;
+}
+
 /** The stored result of a finished request. `complete` stores it, or the transaction of the effect does. */
 export interface CompletedClaim extends HeldClaim {
   readonly fingerprint: string;
@@ -28,7 +35,13 @@ export interface CompletedClaim extends HeldClaim {
   readonly expiresAt: number;
 }
 
-export type ClaimOutcome = { readonly kind: 'claimed' } | { readonly kind: 'running' } | { readonly kind: 'answered' };
+export type ClaimOutcome =
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'answered' }
+  /** `elsewhere`: at another node. */
+  | { readonly kind: 'running'; readonly elsewhere: boolean }
+  /** The process of a request that cannot be repeated has ended, or has failed to store the answer. */
+  | { readonly kind: 'unknown' };
 
 export type Comparison =
   | { readonly kind: 'same'; readonly answer: string }
@@ -39,8 +52,11 @@ export type Comparison =
 
 /** Stores remembered requests. All operations are atomic between processes. */
 export interface IdempotencyRepository {
-  /** Claims the key when it is free, when its claim has expired, or when its answer was deleted. */
-  claim(claim: HeldClaim, now: number): Promise<ClaimOutcome>;
+  /**
+   * Claims the key when it is free, when its answer was deleted, or when the claim of a repeatable request has expired or its node
+   * has ended.
+   */
+  claim(claim: NewClaim, now: number): Promise<ClaimOutcome>;
   /**
    * Returns the stored answer if its fingerprint is one of these; otherwise counts the request as wrong. Atomic. After
    * `most` wrong requests, no further one is compared.
@@ -52,6 +68,6 @@ export interface IdempotencyRepository {
   complete(claim: CompletedClaim): Promise<boolean>;
   /** Deletes the claim of a request without effect, so that the request may be repeated. */
   release(claim: HeldClaim): Promise<void>;
-  /** Deletes expired claims and answers. Returns their number. */
+  /** Deletes expired claims and answers; claims of requests that cannot be repeated a day later. Returns their number. */
   sweep(now: number): Promise<number>;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { createAdmission } from '../admission/admission.ts';
 import { createLogger } from '../log/logger.ts';
 import { Problem } from '../problem.ts';
 import { createIdempotency, readIdempotencyKey } from './idempotency.ts';
@@ -15,7 +16,7 @@ function createMemory(): IdempotencyRepository & { row: HeldClaim | CompletedCla
     async claim(claim, now): Promise<ClaimOutcome> {
       const { row } = memory;
       if (row !== undefined && 'answer' in row && row.expiresAt > now) return { kind: 'answered' };
-      if (row !== undefined && !('answer' in row) && row.heldUntil > now) return { kind: 'running' };
+      if (row !== undefined && !('answer' in row) && row.heldUntil > now) return { kind: 'running', elsewhere: false };
       memory.row = claim;
       return { kind: 'claimed' };
     },
@@ -42,7 +43,7 @@ function createMemory(): IdempotencyRepository & { row: HeldClaim | CompletedCla
   return memory;
 }
 
-const request = { projectId: 'projecta', operation: 'execute', key: 'k', callerId: '' } as const;
+const request = { projectId: 'projecta', operation: 'execute', key: 'k', callerId: '', isRepeatable: true } as const;
 const logger = createLogger('silent');
 
 describe('idempotency', () => {
@@ -109,6 +110,55 @@ describe('idempotency', () => {
     for (const bad of ['', 'x'.repeat(256), 'ü', 'a\nb', ['a', 'b']])
       assert.throws(() => readIdempotencyKey(bad), Problem);
   });
+});
+
+test('a request waits for the one of another node and gets its answer, and a key whose outcome is unknown is refused', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const outcomes: ClaimOutcome[] = [
+    { kind: 'running', elsewhere: true },
+    { kind: 'running', elsewhere: true },
+    { kind: 'answered' },
+    { kind: 'unknown' },
+    { kind: 'running', elsewhere: false },
+  ];
+  const repository = { ...createMemory(), claim: async () => outcomes.shift() ?? assert.fail() };
+  const idempotency = createIdempotency({
+    repository,
+    clock: { now: () => 1 },
+    logger,
+    nodeId: 'node',
+    admission: createAdmission(),
+  });
+  let isOver = false;
+  const first = idempotency.begin(request).finally(() => {
+    isOver = true;
+  });
+  await turn();
+  assert.equal(outcomes.length, 4, 'it waits before it asks again');
+  while (!isOver) {
+    t.mock.timers.tick(1000);
+    await turn();
+  }
+  assert.equal((await first).kind, 'answered');
+  assert.equal(outcomes.length, 2);
+  const unknown = (error: unknown) => error instanceof Problem && /outcome .* is unknown/.test(error.message);
+  await assert.rejects(idempotency.begin(request), unknown);
+  await assert.rejects(idempotency.begin(request), { status: 409 });
+});
+
+test('a request that may have acted keeps its key, unless it may be repeated', async () => {
+  for (const isRepeatable of [true, false]) {
+    const repository = createMemory();
+    repository.complete = async () => assert.fail('the database failed');
+    const idempotency = createIdempotency({ repository, clock: { now: () => 1 }, logger });
+    const running = await idempotency.begin({ ...request, isRepeatable });
+    assert.ok(running.kind === 'running');
+    const finished = running.finish('print', 1);
+    if (isRepeatable) await assert.rejects(finished);
+    else assert.equal(await finished, false);
+    await running.release(true);
+    assert.equal(repository.row === undefined, isRepeatable);
+  }
 });
 
 test('while the commit of a request is in doubt, its key gets 503, and it is free as soon as the database can be reached', async () => {

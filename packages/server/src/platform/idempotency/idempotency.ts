@@ -1,4 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Admission } from '../admission/admission.ts';
 import type { Owner } from '../admission/owner.ts';
+import { queues } from '../admission/queues.ts';
 import type { Clock } from '../clock.ts';
 import type { CountExceeded } from '../concurrency/limit-counter.ts';
 import type { RetryPolicy } from '../concurrency/retry-delay.ts';
@@ -6,20 +9,36 @@ import { startHeartbeat } from '../jobs/heartbeat.ts';
 import { retryUntilStored } from '../jobs/retry-until-stored.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import type { Logger } from '../log/logger.ts';
-import { Problem } from '../problem.ts';
-import { fieldInvalid } from '../validation/validation-error.ts';
-import type { CompletedClaim, HeldClaim, IdempotencyRepository, RequestKey } from './idempotency-repository.ts';
+import { leaseMs } from '../nodes/node-repository.ts';
+import type {
+  ClaimOutcome,
+  CompletedClaim,
+  HeldClaim,
+  IdempotencyRepository,
+  NewClaim,
+  RequestKey,
+} from './idempotency-repository.ts';
+import { keyClosed, keyMalformed, keyReused, outcomeInDoubt, outcomeUnknown, requestInFlight } from './problems.ts';
 
 /**
  * The same key and content have one effect and one answer, also for concurrent requests and after restarts. Source:
  * docs/contract.md "Files".
  */
 export interface Idempotency {
-  /** Throws DUPLICATE_OBJECT while a request with this key runs. */
-  begin(request: RequestKey): Promise<RunningRequest | AnsweredRequest>;
+  /**
+   * Claims the key of a request. While another node runs one with this key, it waits until that one has ended, or until the node
+   * would count as ended.
+   * @throws DUPLICATE_OBJECT while a request with this key runs, and when one that cannot be repeated has ended without an answer
+   */
+  begin(request: NewRequest): Promise<RunningRequest | AnsweredRequest>;
 }
 
-/** The request holds the key until one of these functions is called. After a crash the key stays held for the lease. */
+export type NewRequest = RequestKey & Pick<NewClaim, 'isRepeatable'>;
+
+/**
+ * The request holds the key until one of these functions is called. After a crash the key of a repeatable request stays held until
+ * its node counts as ended, or for the lease.
+ */
 export interface RunningRequest {
   readonly kind: 'running';
   /**
@@ -29,10 +48,16 @@ export interface RunningRequest {
    */
   complete(fingerprint: string, answer: unknown, instead?: unknown): Promise<CompletedClaim>;
   stored(): void;
-  /** Completes and stores the claim by itself, for effects without rows. Returns false when the claim was lost. */
-  finish(fingerprint: string, answer: unknown): Promise<boolean>;
-  /** Frees the key immediately after a request without effect. Has no effect when an answer is stored. */
-  release(): Promise<void>;
+  /**
+   * Completes and stores the claim by itself, for effects without rows. Returns false when the claim was lost, or when the database
+   * failed after a request that cannot be repeated.
+   */
+  finish(fingerprint: string, answer: unknown, instead?: unknown): Promise<boolean>;
+  /**
+   * Frees the key immediately. Has no effect when an answer is stored.
+   * @param mayHaveActed true keeps the key of a request that cannot be repeated
+   */
+  release(mayHaveActed?: boolean): Promise<void>;
   /**
    * Releases the key when it is unknown whether the answer was stored. In the database, the release waits for a commit
    * that is still running, and then finds the answer or frees the key. The caller does not wait.
@@ -68,6 +93,10 @@ export interface IdempotencyDeps {
   readonly repository: IdempotencyRepository;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** The row of this process in the table of nodes. */
+  readonly nodeId?: string | null;
+  /** Without it, no request waits for another node. */
+  readonly admission?: Pick<Admission, 'places'>;
   readonly times?: IdempotencyTimes;
   readonly countExceeded?: CountExceeded;
   /** Called for each request that gets the answer of an earlier one. */
@@ -77,12 +106,40 @@ export interface IdempotencyDeps {
 export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const times = deps.times ?? defaultIdempotencyTimes;
   const inDoubt = new Set<string>();
+  const waits = deps.admission?.places('idempotency_waits', {
+    places: queues.idempotency_waits.atOnce,
+    refuse: requestInFlight,
+  });
+
+  async function tryClaim(request: NewRequest): Promise<{ readonly claim: NewClaim; readonly outcome: ClaimOutcome }> {
+    const now = deps.clock.now();
+    const claim = { ...request, nodeId: deps.nodeId ?? null, heldUntil: now + times.lease };
+    return { claim, outcome: await deps.repository.claim(claim, now) };
+  }
+
+  /** Waits for the request of another node. */
+  async function claimWhenEnded(request: NewRequest): ReturnType<typeof tryClaim> {
+    const until = performance.now() + waitMs;
+    let tried = await tryClaim(request);
+    if (tried.outcome.kind !== 'running' || !tried.outcome.elsewhere) return tried;
+    const leave = waits?.tryEnter({ projectId: request.projectId, keyId: request.callerId });
+    if (leave == null) return tried;
+    try {
+      while (tried.outcome.kind === 'running' && performance.now() < until) {
+        await pause(lookEveryMs);
+        tried = await tryClaim(request);
+      }
+      return tried;
+    } finally {
+      leave();
+    }
+  }
+
   return {
     async begin(request) {
-      const now = deps.clock.now();
-      const claim = { ...request, heldUntil: now + times.lease };
-      const outcome = await deps.repository.claim(claim, now);
-      if (outcome.kind === 'running') throw inDoubt.has(nameOf(request)) ? outcomeUnknown() : requestInFlight();
+      const { claim, outcome } = await claimWhenEnded(request);
+      if (outcome.kind === 'running') throw inDoubt.has(nameOf(request)) ? outcomeInDoubt() : requestInFlight();
+      if (outcome.kind === 'unknown') throw outcomeUnknown();
       if (outcome.kind === 'claimed') return holdClaim(deps, claim, { times, inDoubt });
       return {
         kind: 'answered',
@@ -102,6 +159,10 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   };
 }
 
+/** Milliseconds that a request waits for one of another node: until the end of the lease of a node that was killed. */
+const waitMs = leaseMs + 1_000;
+const lookEveryMs = 1_000;
+
 /** Retries of a release, while the database cannot be reached or a commit holds the row. */
 const releaseRetries: RetryPolicy = { firstMs: 250, longestMs: 2_000 };
 
@@ -114,9 +175,9 @@ interface HoldOptions {
   readonly inDoubt: Set<string>;
 }
 
-function holdClaim(deps: IdempotencyDeps, first: HeldClaim, { times, inDoubt }: HoldOptions): RunningRequest {
+function holdClaim(deps: IdempotencyDeps, first: NewClaim, { times, inDoubt }: HoldOptions): RunningRequest {
   const { repository, clock, logger } = deps;
-  let claim = first;
+  let claim: HeldClaim = first;
   let over = false;
   const heartbeat = startHeartbeat({
     leaseMs: times.lease,
@@ -142,9 +203,9 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, { times, inDoubt }: 
     };
   }
 
-  async function release(): Promise<void> {
+  async function release(mayHaveActed = false): Promise<void> {
     await heartbeat.close();
-    if (over) return;
+    if (over || (mayHaveActed && !first.isRepeatable)) return;
     over = true;
     await repository.release(claim);
   }
@@ -165,9 +226,13 @@ function holdClaim(deps: IdempotencyDeps, first: HeldClaim, { times, inDoubt }: 
     stored() {
       over = true;
     },
-    async finish(fingerprint, answer) {
-      const completed = await complete(fingerprint, answer);
-      over = await repository.complete(completed);
+    async finish(fingerprint, answer, instead) {
+      const completed = await complete(fingerprint, answer, instead);
+      over = await repository.complete(completed).catch((error: unknown) => {
+        if (first.isRepeatable) throw error;
+        logger.warn({ err: error }, 'idempotent answer not stored');
+        return false;
+      });
       return over;
     },
   };
@@ -190,41 +255,4 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !keyShape.test(header)) throw keyMalformed();
   return header;
-}
-
-function requestInFlight(): Problem {
-  return new Problem(
-    'DUPLICATE_OBJECT',
-    'Another request with the same Idempotency-Key is in progress. Retry when it has ended.',
-    {
-      retryAfter: 1,
-    },
-  );
-}
-
-/** The database has not confirmed the commit of the first request, and has not freed its key either. */
-function outcomeUnknown(): Problem {
-  return new Problem(
-    'SERVICE_UNAVAILABLE',
-    'It is not yet known whether the request with the same Idempotency-Key was stored. Retry the request with this key.',
-    { retryAfter: 1 },
-  );
-}
-
-function keyMalformed(): Problem {
-  return fieldInvalid('headers/idempotency-key', 'another value', '1 to 255 printable ASCII characters, sent once');
-}
-
-/** The response is the same for requests with the right and with other content. */
-function keyClosed(most: number): Problem {
-  const reason = `${most} requests with other content or credentials used it`;
-  return new Problem(
-    'DUPLICATE_OBJECT',
-    `This Idempotency-Key no longer returns its response because ${reason}. Use a new key for each new request.`,
-  );
-}
-
-function keyReused(): Problem {
-  const found = 'a key of a request with other content';
-  return fieldInvalid('headers/idempotency-key', found, 'a new key for each new request');
 }

@@ -39,7 +39,8 @@ export interface NodeOptions {
 
 /** A process of the store. */
 export interface OpenedNode {
-  readonly id: string;
+  /** The id of its row; null without one. */
+  readonly id: string | null;
   /** Tells the other nodes and the operator what this one is. */
   publish(facts: NodeFacts): Promise<void>;
   /** Limits a task to the node that leads it. Another node takes over when the leader has ended. Source: ADR 0164. */

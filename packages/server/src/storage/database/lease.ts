@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Claim, Lease } from '../../platform/jobs/job.ts';
+import { leaseMs } from '../../platform/nodes/node-repository.ts';
 import type { Database } from './database.ts';
+import { databaseNow } from './like-pattern.ts';
 
 /*
  * Claims and leases of rows that are jobs. Tables whose rows wait in a queue (`record`, `collection_vector`) have the
@@ -67,6 +69,15 @@ export function isFree(column: string, times: LeaseTimes): RawBuilder<boolean> {
 export function isOver(column: string, { now, leaseUntil }: LeaseTimes): RawBuilder<boolean> {
   const furthest = leaseUntil + (leaseUntil - now);
   return sql<boolean>`(${sql.ref(column)} <= ${now} or ${sql.ref(column)} > ${furthest})`;
+}
+
+/**
+ * True when the process with this id has a row, has not stopped, and has written a heartbeat within a lease. With SQLite there are no
+ * heartbeats: the next process that serves files replaces the row.
+ */
+export function isNodeRunning(dialect: Database['dialect'], nodeId: RawBuilder<unknown>): RawBuilder<boolean> {
+  const isHeard = dialect === 'sqlite' ? sql`` : sql`and node.heartbeat_at > ${databaseNow(dialect)} - ${leaseMs}`;
+  return sql<boolean>`exists (select 1 from node where node.id = ${nodeId} and node.stopped_at is null ${isHeard})`;
 }
 
 /** True when the time has come, or when it is further in the future than any back-off. */

@@ -16,6 +16,7 @@ import { createConnections } from './migrations/0012-connections.ts';
 import { createObjectStorage } from './migrations/0013-object-storage.ts';
 import { createNodes } from './migrations/0014-nodes.ts';
 import { createTrustedPublisherTable } from './migrations/0015-trusted-publishers.ts';
+import { addClaimNodes } from './migrations/0016-claim-nodes.ts';
 import { earlierStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -48,6 +49,7 @@ export function migrationsFor(dialect: Database['dialect'], movedStore?: string)
     '0013-object-storage': createObjectStorage(dialect),
     '0014-nodes': createNodes(dialect),
     '0015-trusted-publishers': createTrustedPublisherTable(dialect),
+    '0016-claim-nodes': addClaimNodes(dialect),
     ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
 }

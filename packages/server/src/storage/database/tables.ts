@@ -251,6 +251,10 @@ export interface IdempotencyTable {
   caller_id: string;
   /** The number of wrong repetitions. */
   wrong_requests: Generated<number>;
+  /** The node that runs or ran the request; null for a process without a row. */
+  node_id: string | null;
+  /** 0 when the request must not run a second time. */
+  repeatable: Generated<number>;
   /** The bytes that the row adds to its project's sum: those of the answer of a synchronous run, otherwise 0. */
   answer_bytes: Generated<number>;
 }

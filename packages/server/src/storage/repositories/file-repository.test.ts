@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../platform/clock.ts';
-import { describeIdempotencyRepository } from '../../platform/idempotency/testing/idempotency-repository.suite.ts';
+import {
+  describeIdempotencyRepository,
+  runningNode,
+} from '../../platform/idempotency/testing/idempotency-repository.suite.ts';
 import { createNewId } from '../../platform/identifier.ts';
 import { noFileLimits } from '../../stores/files/file-repository.ts';
 import { checkStore, type StoreReport } from '../../stores/files/maintenance/fsck.ts';
@@ -50,6 +53,17 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
   });
   describeIdempotencyRepository(name, async () => {
     const { database, close: release } = await open();
+    const now = database.clock.now();
+    const node = {
+      id: runningNode,
+      serves: 'both',
+      host: 'h',
+      version: '1',
+      folder_instance: '',
+      settings: '{}',
+    } as const;
+    const row = { ...node, address: '', capabilities: '{}', started_at: now, heartbeat_at: now, stopped_at: null };
+    await database.write.insertInto('node').values(row).execute();
     return { repository: createIdempotencyRepository(database, { maxBytes: 30 }), release };
   });
 }

@@ -1,15 +1,17 @@
 import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely';
+import { defaultIdempotencyTimes } from '../../platform/idempotency/idempotency.ts';
 import type {
   ClaimOutcome,
   Comparison,
   CompletedClaim,
   HeldClaim,
   IdempotencyRepository,
+  NewClaim,
   RequestKey,
 } from '../../platform/idempotency/idempotency-repository.ts';
 import { projectText } from '../../platform/project-text.ts';
 import type { Database } from '../database/database.ts';
-import { isOver } from '../database/lease.ts';
+import { isNodeRunning, isOver } from '../database/lease.ts';
 import type { Tables } from '../database/tables.ts';
 
 const unlimited: KeptAnswerLimits = { maxBytes: Number.POSITIVE_INFINITY };
@@ -20,7 +22,7 @@ export function createIdempotencyRepository(
   limits: KeptAnswerLimits = unlimited,
 ): IdempotencyRepository {
   return {
-    claim: (claim, now) => claimKey(write, claim, now),
+    claim: (claim, now) => claimKey({ write, dialect }, claim, now),
     compare: (request, fingerprints, most) =>
       write.transaction().execute((transaction) => compare(transaction, { dialect, request, fingerprints, most })),
     renew: async (claim, heldUntil) => {
@@ -69,6 +71,7 @@ async function sweepSome(transaction: Transaction<Tables>, now: number): Promise
           .selectFrom('idempotency')
           .select(['project_id', 'operation', 'key', 'caller_id'])
           .where('expires_at', '<=', now)
+          .where((eb) => eb.or([eb('answer', 'is not', null), eb('repeatable', '=', 1), isForgotten(now)]))
           .limit(rowsOfSweep)
           .$asTuple('project_id', 'operation', 'key', 'caller_id'),
       ),
@@ -87,7 +90,16 @@ export async function storeAnswer(db: Kysely<Tables> | Transaction<Tables>, clai
   return result.numUpdatedRows === 1n;
 }
 
-async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Promise<ClaimOutcome> {
+/** True for a claim of a request that cannot be repeated, as late as an answer would be deleted. */
+const isForgotten = (now: number) => sql<boolean>`(idempotency.expires_at <= ${now - defaultIdempotencyTimes.memory})`;
+
+async function claimKey(
+  { write: db, dialect }: Pick<Database, 'write' | 'dialect'>,
+  claim: NewClaim,
+  now: number,
+): Promise<ClaimOutcome> {
+  const isEnded = sql<boolean>`(idempotency.answer is null and (${isOver('idempotency.expires_at', { now, leaseUntil: claim.heldUntil })}
+    or (idempotency.node_id is not null and not ${isNodeRunning(dialect, sql.ref('idempotency.node_id'))})))`;
   const row = {
     project_id: projectText(claim.projectId),
     operation: claim.operation,
@@ -98,6 +110,8 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
     created_at: now,
     caller_id: claim.callerId,
     wrong_requests: 0,
+    node_id: claim.nodeId,
+    repeatable: Number(claim.isRepeatable),
   };
   const { project_id: _project, operation: _operation, key: _key, caller_id: _caller, ...values } = row;
   const written = await db
@@ -114,11 +128,9 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
         .doUpdateSet(values)
         .where((where) =>
           where.or([
-            where('idempotency.expires_at', '<=', now),
-            where.and([
-              where('idempotency.answer', 'is', null),
-              isOver('idempotency.expires_at', { now, leaseUntil: claim.heldUntil }),
-            ]),
+            where.and([where('idempotency.answer', 'is not', null), where('idempotency.expires_at', '<=', now)]),
+            where.and([isEnded, where('idempotency.repeatable', '=', 1)]),
+            isForgotten(now),
           ]),
         ),
     )
@@ -127,11 +139,16 @@ async function claimKey(db: Kysely<Tables>, claim: HeldClaim, now: number): Prom
   if (written !== undefined) return { kind: 'claimed' };
   const known = await db
     .selectFrom('idempotency')
+    .select(['node_id', 'repeatable'])
     .select((select) => select('answer', 'is not', null).as('answered'))
+    .select(sql<number>`case when ${isEnded} then 1 else 0 end`.as('ended'))
     .where(isKeyOf(claim))
     .executeTakeFirst();
-  // The claim was released between the two statements. The other request has just ended, so the caller asks again.
-  return { kind: known?.answered ? 'answered' : 'running' };
+  if (known?.answered) return { kind: 'answered' };
+  if (known?.ended === 1 && known.repeatable === 0) return { kind: 'unknown' };
+  // Without a row, the claim was released between the two statements. The other request has just ended, so the caller asks again.
+  const nodeId = known?.node_id ?? null;
+  return { kind: 'running', elsewhere: nodeId !== null && nodeId !== claim.nodeId };
 }
 
 interface CompareOptions {

@@ -213,7 +213,8 @@ async function addEverything(database: Database): Promise<void> {
   await assert.rejects(projects.addKey(newKey()[0], { now: 1, most: 10 }), notFound);
   assert.equal(await projects.setRunInputs(projectId, 'keep'), false);
   const claim = { projectId, operation: 'upload', key: 'k', callerId: 'c', heldUntil: 10 } as const;
-  assert.deepEqual(await createIdempotencyRepository(database).claim(claim, 1), { kind: 'running' });
+  const claimed = await createIdempotencyRepository(database).claim({ ...claim, nodeId: null, isRepeatable: true }, 1);
+  assert.deepEqual(claimed, { kind: 'running', elsewhere: false });
   const runs = createRunRepository(database);
   const run = { id, projectId, bundleId: 'b', pluginId: 'p', origin: 'http', isolation: 'none', createdAt: 1 } as const;
   const waiting = { ...run, asynchronous: true, begunAt: null, lease: null, end: null } as never;

@@ -45,7 +45,7 @@ async function open(t: TestContext, hashes: KeyedHashes = encrypterOf().hashes, 
   const repository = createIdempotencyRepository(database, limits);
   const idempotency = createIdempotency({ repository, clock: systemClock, logger });
   const rows = () => database.read.selectFrom('idempotency').selectAll().execute();
-  return { once: createRunOnce({ idempotency, keep: repository.complete, hashes }), database, rows };
+  return { once: createRunOnce({ idempotency, isRepeatable: () => false, hashes }), database, rows };
 }
 
 function newKey() {
@@ -148,7 +148,7 @@ test('after a change of the encryption key, a stored response is returned to its
   await once.runOnce(place, request, async () => execution({ private: true }));
   const repository = createIdempotencyRepository(database);
   const idempotency = createIdempotency({ repository, clock: systemClock, logger: createLogger('silent') });
-  const open2 = (hashes: KeyedHashes) => createRunOnce({ idempotency, keep: repository.complete, hashes });
+  const open2 = (hashes: KeyedHashes) => createRunOnce({ idempotency, isRepeatable: () => false, hashes });
   const rotated = open2(createEncrypter(now, [before]).hashes);
   assert.deepEqual((await rotated.runOnce(place, request, runsAgain)).data, { private: true });
   await assert.rejects(rotated.runOnce(place, other, runsAgain), { code: 'REQUEST_VALIDATION_ERROR' });

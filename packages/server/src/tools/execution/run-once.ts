@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, ExecuteResult, PluginCall } from '@quartermaster/contract';
 import type { Owner } from '../../platform/admission/owner.ts';
-import type { Idempotency, RunningRequest } from '../../platform/idempotency/idempotency.ts';
-import type { CompletedClaim, RequestKey } from '../../platform/idempotency/idempotency-repository.ts';
+import type { Idempotency, NewRequest, RunningRequest } from '../../platform/idempotency/idempotency.ts';
+import type { CompletedClaim } from '../../platform/idempotency/idempotency-repository.ts';
 import type { KeyedHashes } from '../../platform/keyed-hash.ts';
 import { Problem } from '../../platform/problem.ts';
 import { projectText } from '../../platform/project-text.ts';
@@ -35,8 +35,8 @@ export interface RunPlace extends Owner {
 
 export interface RunOnceDeps {
   readonly idempotency: Idempotency;
-  /** Stores a completed claim with its answer: `complete` of the idempotency repository. */
-  readonly keep: (claim: CompletedClaim) => Promise<boolean>;
+  /** Whether running the plugin twice has the same effect as running it once. */
+  readonly isRepeatable: (request: PluginCall) => boolean;
   /** The hashes that bind an answer to the credentials of its caller. */
   readonly hashes: KeyedHashes;
 }
@@ -53,33 +53,39 @@ type Answer =
   | { readonly result: ExecuteResult }
   | { readonly problem: { readonly code: ErrorCode; readonly message: string; readonly details: Problem['details'] } };
 
-export function createRunOnce({ idempotency, keep, hashes }: RunOnceDeps): RunOnce {
+export function createRunOnce({ idempotency, isRepeatable: mayRepeat, hashes }: RunOnceDeps): RunOnce {
   async function runAndKeep(
     claim: RunningRequest,
     print: string,
     run: () => Promise<Execution>,
   ): Promise<ExecuteResult> {
+    let mayHaveActed = true;
     try {
-      const execution = await run();
+      const execution = await run().catch((error: unknown) => {
+        // A run that began is rejected only for defects.
+        mayHaveActed = !(error instanceof Problem);
+        throw error;
+      });
       const { outcome, runId, isRepeatable } = execution;
+      mayHaveActed = !isRepeatable;
       const problem = outcome.kind === 'succeeded' ? null : outcomeProblem(outcome, runId);
       if (problem !== null && isRepeatable) throw problem;
       const answer = problem === null ? { result: resultOf(execution) } : { problem: toStored(problem) };
       const bytes = Buffer.byteLength(JSON.stringify(answer));
       const stored: Answer = bytes > maxStoredBytes ? { tooLarge: { run_id: runId, bytes } } : answer;
       const noRoom: Answer = { noRoom: { run_id: runId } };
-      if (await keep(await claim.complete(print, stored, noRoom))) claim.stored();
+      await claim.finish(print, stored, noRoom);
       return unpack(answer);
     } finally {
       // Has no effect after the answer was stored.
-      await claim.release();
+      await claim.release(mayHaveActed);
     }
   }
 
   return {
     async runOnce(place, request, run) {
       const prints = fingerprintsOf(request, place, hashes);
-      const begun = await idempotency.begin(requestKeyOf(place));
+      const begun = await idempotency.begin({ ...requestKeyOf(place), isRepeatable: mayRepeat(request) });
       // `runAndKeep` wrote every stored answer, so `unpack` can read it.
       if (begun.kind === 'answered') return unpack((await begun.replay(prints)) as Answer);
       return await runAndKeep(begun, prints[0], run);
@@ -87,7 +93,8 @@ export function createRunOnce({ idempotency, keep, hashes }: RunOnceDeps): RunOn
     async acceptOnce(place, request, accept) {
       // The fingerprint tells requests with `Prefer: respond-async` apart, because their answers differ.
       const prints = fingerprintsOf(request, place, hashes, '.async');
-      const begun = await idempotency.begin(requestKeyOf(place));
+      // Nothing happens before the answer is stored with the run.
+      const begun = await idempotency.begin({ ...requestKeyOf(place), isRepeatable: true });
       // Only the completion below stores an answer under this fingerprint.
       if (begun.kind === 'answered') return ((await begun.replay(prints)) as { accepted: string }).accepted;
       try {
@@ -127,7 +134,7 @@ function answerNotStored(runId: string, reason: string): Problem {
   );
 }
 
-function requestKeyOf({ projectId, key, keyId }: RunPlace): RequestKey {
+function requestKeyOf({ projectId, key, keyId }: RunPlace): Omit<NewRequest, 'isRepeatable'> {
   return { projectId, operation: 'execute', key, callerId: keyId ?? '' };
 }
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { HeldClaim, IdempotencyRepository } from '../idempotency-repository.ts';
+import type { HeldClaim, IdempotencyRepository, NewClaim } from '../idempotency-repository.ts';
+
+/** The id of a node that runs while the suite does. */
+export const runningNode = 'running node';
 
 /** Tests the behaviour of every repository of idempotency keys. Each project may store 30 bytes of answers. */
 export function describeIdempotencyRepository(
@@ -16,24 +19,29 @@ export function describeIdempotencyRepository(
     });
     after(() => release());
 
-    const newClaim = (): HeldClaim => ({
+    const newClaim = (): NewClaim => ({
       projectId: 'projecta',
       operation: 'upload',
       key: `key ${count++}`,
       callerId: 'caller',
       heldUntil: 1000,
+      nodeId: null,
+      isRepeatable: true,
     });
     const answered = (claim: HeldClaim) => ({ ...claim, fingerprint: 'print', answer: '{"a":1}', expiresAt: 9000 });
 
     test('a key is claimed once, then running, then answered, then free again', async () => {
       const claim = newClaim();
       assert.deepEqual(await repository.claim(claim, 1), { kind: 'claimed' });
-      assert.deepEqual(await repository.claim(claim, 1), { kind: 'running' });
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'running', elsewhere: false });
       assert.equal(await repository.complete(answered(claim)), true);
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 5000 }, 8999), { kind: 'answered' });
       assert.deepEqual(await repository.compare(claim, ['old', 'print'], 10), { kind: 'same', answer: '{"a":1}' });
       assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'claimed' });
-      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), { kind: 'running' });
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 10_000 }, 9000), {
+        kind: 'running',
+        elsewhere: false,
+      });
     });
 
     test('ten wrong requests close an answer, also when they are concurrent', async () => {
@@ -77,6 +85,39 @@ export function describeIdempotencyRepository(
       assert.equal((await repository.claim({ ...claim, callerId: '' }, 1)).kind, 'claimed');
     });
 
+    test('a claim of a node that runs is kept, and one of a node without a row is replaced at once', async () => {
+      const claim = { ...newClaim(), nodeId: runningNode };
+      assert.equal((await repository.claim(claim, 1)).kind, 'claimed');
+      assert.deepEqual(await repository.claim(claim, 1), { kind: 'running', elsewhere: false });
+      const other = { ...claim, nodeId: 'other' };
+      assert.deepEqual(await repository.claim(other, 1), { kind: 'running', elsewhere: true });
+      const ofEnded = { ...newClaim(), nodeId: 'ended' };
+      assert.equal((await repository.claim(ofEnded, 1)).kind, 'claimed');
+      const next = { ...ofEnded, nodeId: runningNode, heldUntil: 1001 };
+      assert.equal((await repository.claim(next, 1)).kind, 'claimed');
+      assert.equal(await repository.complete(answered(ofEnded)), false, 'the former claim is lost');
+      assert.equal(await repository.complete(answered(next)), true);
+    });
+
+    test('a request that cannot be repeated is never claimed again for a day, and its late answer is stored', async () => {
+      const day = 24 * 3_600_000;
+      for (const nodeId of [null, 'ended', runningNode]) {
+        const claim = { ...newClaim(), nodeId, isRepeatable: false };
+        assert.equal((await repository.claim(claim, 1)).kind, 'claimed');
+        const early = nodeId === 'ended' ? { kind: 'unknown' } : { kind: 'running', elsewhere: nodeId !== null };
+        assert.deepEqual(await repository.claim({ ...claim, nodeId: 'other' }, 1), early);
+        await repository.sweep(day);
+        assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3000 }, 2000), { kind: 'unknown' });
+        assert.equal(await repository.complete(answered(claim)), true);
+        assert.equal((await repository.claim(claim, 2000)).kind, 'answered');
+      }
+      const old = { ...newClaim(), isRepeatable: false };
+      await repository.claim(old, 1);
+      assert.equal((await repository.claim({ ...old, heldUntil: day + 2000 }, day + 1000)).kind, 'claimed');
+      await repository.sweep(2 * day + 2000);
+      await repository.release({ ...old, heldUntil: day + 2000 });
+    });
+
     test('one of many concurrent claims succeeds', async () => {
       const claim = newClaim();
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => repository.claim(claim, 1)));
@@ -88,14 +129,20 @@ export function describeIdempotencyRepository(
       const claim = newClaim();
       await repository.claim(claim, 1);
       assert.equal(await repository.renew(claim, 2000), true);
-      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3000 }, 1500), { kind: 'running' });
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3000 }, 1500), {
+        kind: 'running',
+        elsewhere: false,
+      });
       const replacement = { ...claim, heldUntil: 4000 };
       assert.deepEqual(await repository.claim(replacement, 2000), { kind: 'claimed' });
       const late = { ...claim, heldUntil: 2000 };
       assert.equal(await repository.renew(late, 5000), false);
       assert.equal(await repository.complete(answered(late)), false);
       await repository.release(late);
-      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3500 }, 2500), { kind: 'running' });
+      assert.deepEqual(await repository.claim({ ...claim, heldUntil: 3500 }, 2500), {
+        kind: 'running',
+        elsewhere: false,
+      });
       assert.equal(await repository.complete(answered(replacement)), true);
     });
 
@@ -104,7 +151,7 @@ export function describeIdempotencyRepository(
       await repository.claim(ahead, 999_000);
       // A lease within twice its length is valid, because the clocks of two processes may differ slightly.
       const soon = { ...ahead, heldUntil: 999_500 };
-      assert.deepEqual(await repository.claim(soon, 998_500), { kind: 'running' });
+      assert.deepEqual(await repository.claim(soon, 998_500), { kind: 'running', elsewhere: false });
       const claim = { ...ahead, heldUntil: 2000 };
       assert.deepEqual(await repository.claim(claim, 1000), { kind: 'claimed' });
       assert.equal(await repository.renew(ahead, 1_001_000), false);

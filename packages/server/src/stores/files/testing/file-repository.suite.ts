@@ -74,8 +74,16 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
     });
 
     test('a response is stored with its file; a file with a lost claim is not stored, but the others are', async () => {
-      const claim = async (key: string): Promise<HeldClaim> => {
-        const held = { projectId: project, operation: 'upload' as const, key, callerId: '', heldUntil: 1000 };
+      const claim = async (key: string) => {
+        const held = {
+          projectId: project,
+          operation: 'upload' as const,
+          key,
+          callerId: '',
+          heldUntil: 1000,
+          nodeId: null,
+          isRepeatable: true,
+        };
         await opened.idempotency.claim(held, 1);
         return held;
       };
@@ -305,7 +313,15 @@ export function describeFileRepository(name: string, open: () => Promise<OpenFil
 
     test('a file that is not stored uses no space: its claim was lost, its group failed, or it stayed in use', async () => {
       const limits = { maxProjectBytes: 20, maxFiles: 2 };
-      const held = { projectId: project, operation: 'upload' as const, key: 'lost', callerId: '', heldUntil: 1000 };
+      const held = {
+        projectId: project,
+        operation: 'upload' as const,
+        key: 'lost',
+        callerId: '',
+        heldUntil: 1000,
+        nodeId: null,
+        isRepeatable: true,
+      };
       await opened.idempotency.claim(held, 1);
       const lost = { ...held, heldUntil: 999, fingerprint: 'print', answer: '{}', expiresAt: 9000 };
       const outcomes = await files.add([{ ...newFile('aa'), claim: lost }, newFile('bb')], limits, isStored);

@@ -63,7 +63,8 @@ export function createAdmissions(deps: AdmissionsDeps): Admissions {
   async function claimKey(head: UploadHead): Promise<Admission['claim']> {
     if (head.idempotencyKey === undefined) return null;
     const { projectId, callerId, idempotencyKey: key } = head;
-    return deps.idempotency.begin({ projectId, operation: 'upload', key, callerId });
+    // Nothing happens before the answer is stored with the file.
+    return deps.idempotency.begin({ projectId, operation: 'upload', key, callerId, isRepeatable: true });
   }
 
   return {
