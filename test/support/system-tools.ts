@@ -23,6 +23,8 @@ export const tools = [
   { name: 'postgresql', file: postgresFolder },
   { name: 'chromium', file: '/usr/bin/chromium' },
   { name: 'bubblewrap', file: '/usr/bin/bwrap' },
+  // The tour of README.md and the guides shorten their answers with it.
+  { name: 'jq', file: '/usr/bin/jq' },
   // For network namespaces in which tests try forbidden addresses.
   { name: 'iproute2', file: '/sbin/ip' },
   // Compiles the library that lets the disk of a service fail.
