@@ -1,0 +1,22 @@
+# Uploads a document and asks a question with the Python client, which docs/guides/python-client.md installs.
+# Run: QM_API_KEY=$(cat data/first-key) python3 examples/ask.py examples/handbook.md 'When does the library open?'
+import os
+import sys
+
+from quartermaster import Quartermaster, RecordFailedError
+
+document, question = sys.argv[1:]
+
+with Quartermaster(os.environ.get("QM_URL", "http://127.0.0.1:8080"), os.environ["QM_API_KEY"]) as qm:
+    try:
+        file = qm.files.upload(document)
+        collection = qm.collections.create(name="Handbook")
+        record = qm.records.create(collection["collection_id"], type="file", file_id=file["file_id"]).wait()
+    except RecordFailedError as error:
+        sys.exit(f"The document cannot be read: {error}")
+    print(record["num_chunks"], "passages")
+
+    best = qm.search(collection["collection_id"], question, top_k=1)[0]
+    print(best["content"])
+    headings = " > ".join(best["locator"]["heading_path"])
+    print(f"-- {best['file_name']}, {headings}, score {best['score']}")
