@@ -13,6 +13,7 @@ import { databaseUnreachable } from '../database/problems.ts';
 import type { Availability } from './postgres-availability.ts';
 import { isChange, type PostgresServer } from './postgres-server.ts';
 import { localSettings } from './postgres-session.ts';
+import { createStatementNames, type StatementNames } from './statement-names.ts';
 
 /**
  * Seconds after which a connection is replaced, which frees the memory of its server process and follows a moved
@@ -46,6 +47,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
   const { server, timeouts, connections, availability, logger } = options;
   const pool = new pg.Pool({ ...server.config(timeouts), max: connections, maxLifetimeSeconds });
   const epochs = new WeakMap<pg.PoolClient, number>();
+  const names = createStatementNames();
   // The pool replaces an idle connection that breaks. Without a listener, the error would end the process.
   pool.on('error', (error) => {
     logger.warn({ error: error.message }, 'idle database connection lost');
@@ -113,7 +115,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
         .finally(() => ended(false));
       const client = await availability.whileAvailable(connecting, (late) => late.release());
       const prefix = server.sendsOptions() ? null : localSettings(timeouts);
-      return lend(client, { availability, prefix, assertChangeable: options.assertChangeable });
+      return lend(client, { availability, prefix, names, assertChangeable: options.assertChangeable });
     },
   };
 }
@@ -122,24 +124,34 @@ interface Loan {
   readonly availability: Availability;
   /** A statement that is sent together with the start of a transaction. */
   readonly prefix: string | null;
+  readonly names: StatementNames;
   readonly assertChangeable: PoolOptions['assertChangeable'];
 }
 
 /** A connection between acquire and release. */
-function lend(client: pg.PoolClient, { availability, prefix, assertChangeable }: Loan) {
+function lend(client: pg.PoolClient, { availability, prefix, names, assertChangeable }: Loan) {
   let failure: PostgresFailure = {};
   let inTransaction = false;
 
   async function send(text: string, values: unknown[]) {
     const ended = availability.sent();
     try {
-      const result = await client.query(text, values);
+      const name = isNamed(text) ? names.find(text) : undefined;
+      const result = await client.query(name === undefined ? { text, values } : { name, text, values });
       ended(true);
       return result;
     } catch (error) {
       ended(error instanceof pg.DatabaseError);
       throw error;
     }
+  }
+
+  /**
+   * Only reads outside of a transaction. A statement of a transaction could not be sent again. Its plan must also fit tables
+   * that have just grown, and the server renews a plan only with the statistics of a table.
+   */
+  function isNamed(text: string): boolean {
+    return prefix === null && !inTransaction && text.startsWith('select ');
   }
 
   async function begin(text: string) {
@@ -160,6 +172,7 @@ function lend(client: pg.PoolClient, { availability, prefix, assertChangeable }:
         if (/^(commit|rollback)$/.test(text)) inTransaction = false;
         return result;
       } catch (error) {
+        if (!inTransaction && names.isRefusal(error)) continue;
         const found = explainPostgresError(error);
         // A single statement was rolled back completely and can be retried. A transaction is retried by its caller.
         if (found.retry && inTransaction) throw error;

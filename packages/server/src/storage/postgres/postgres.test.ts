@@ -93,6 +93,33 @@ describe('the PostgreSQL database', () => {
     await database.close();
   });
 
+  it('a repeated read is planned once for each connection, and sent without a name when the name is refused', async () => {
+    const database = await openDatabase({
+      ...{ admission: createAdmission(), url: testing.url, dataFolder: '/unused', logger, connections: 2 },
+    });
+    await query('create table repeated (n int); insert into repeated values (1)');
+    const select = sql<{ n: number; named: number }>`select *, (select count(*) from pg_prepared_statements) as named
+      from repeated`;
+    const read = async () => (await select.execute(database.read)).rows[0];
+    assert.deepEqual([await read(), await read()], Array(2).fill({ n: 1, named: 0 }));
+    assert.deepEqual([await read(), await read()], Array(2).fill({ n: 1, named: 1 }));
+    await query('alter table repeated add column added int');
+    assert.deepEqual([await read(), await read()], Array(2).fill({ n: 1, named: 1, added: null }));
+    await database.close();
+  });
+
+  it('a pooler that shares connections without refusing the options causes no failure', async () => {
+    const database = await openDatabase({
+      ...{ admission: createAdmission(), url: testing.url, dataFolder: '/unused', logger, connections: 2 },
+    });
+    for (let n = 0; n < 6; n++) {
+      const { rows } = await sql<{ one: number }>`select 1 as one`.execute(database.read);
+      assert.deepEqual(rows, [{ one: 1 }]);
+      if (n === 3) await sql`deallocate all`.execute(database.read);
+    }
+    await database.close();
+  });
+
   it('the database is unavailable when its server has stopped', async () => {
     await assert.rejects(openAt('postgres://nobody@127.0.0.1:1/none'));
   });

@@ -29,7 +29,7 @@ import { withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
-import { fitsCapacity, lockCollection, readLocked } from './lock-collection.ts';
+import { fitsCapacity, isReady, lockCollection, readLocked } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import { wantVectors } from './vector-repository.ts';
 import { dropVectors } from './vector-sets.ts';
@@ -88,7 +88,8 @@ function visible(db: Kysely<Tables>) {
 }
 
 function visibleIn(db: Kysely<Tables>, of: Pick<ChunkKey, 'collectionId' | 'projectId'>) {
-  return visible(db).where('chunk.collection_id', '=', of.collectionId).where('chunk.project_id', '=', of.projectId);
+  const ofCollection = visible(db).where('chunk.collection_id', '=', of.collectionId);
+  return ofCollection.where('chunk.project_id', '=', of.projectId).where(isReady(of));
 }
 
 async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {

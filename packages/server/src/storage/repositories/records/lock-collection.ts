@@ -11,6 +11,11 @@ export interface LockedCollection {
   readonly chunking_version: number;
 }
 
+/** The project has the collection, and it is not being deleted. As a condition, this needs no statement of its own. */
+export const isReady = ({ projectId, collectionId }: { readonly projectId: string; readonly collectionId: string }) =>
+  sql<boolean>`exists (select 1 from collection
+    where id = ${collectionId} and project_id = ${projectId} and status = 'ready')`;
+
 /**
  * Locks the collection until the transaction ends, so that no other transaction deletes or fills it.
  * @returns undefined when the collection is deleted or being deleted

@@ -34,7 +34,7 @@ import {
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeWithUsage, growWithin } from '../project-usage.ts';
-import { lockCollection } from './lock-collection.ts';
+import { isReady, lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
 import { countRecords, fileOfRecord, free, recordFilters, sourceColumns, toSource, waiting } from './source-columns.ts';
 
@@ -58,6 +58,7 @@ export function createRecordRepository(
         .where('id', '=', key.recordId)
         .where('collection_id', '=', key.collectionId)
         .where('project_id', '=', key.projectId)
+        .where(isReady(key))
         .executeTakeFirst();
       return row === undefined ? undefined : toRecord(row);
     },
@@ -222,6 +223,7 @@ async function listRecords(
       .selectAll('record')
       .select('page_rows.found')
       .where('page_rows.before', '<', maxPageWeight)
+      .where(isReady(of))
       .orderBy('record.id', window.direction)
       .execute();
   };

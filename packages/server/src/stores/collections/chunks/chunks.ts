@@ -48,10 +48,10 @@ export function createChunks(deps: ChunksDeps): Chunks {
   const { toItem, toItems } = deps.items;
 
   async function find(key: ChunkKey): Promise<StoredChunk> {
-    await collections.find(key.projectId, key.collectionId);
     const found = isId(key.chunkId) ? await chunks.find(key) : undefined;
-    if (found === undefined) throw chunkNotFound(key.chunkId);
-    return found;
+    if (found !== undefined) return found;
+    await collections.find(key.projectId, key.collectionId);
+    throw chunkNotFound(key.chunkId);
   }
 
   /** Checks that the collection or record exists, and returns its stored number of chunks if the query asks for it. */
@@ -90,8 +90,8 @@ export function createChunks(deps: ChunksDeps): Chunks {
     findBoxes: (key) => chunks.findBoxes(key),
     async list(of, query) {
       const { projectId } = of;
-      const numChunks = await countChunks(of, query);
       const page = await chunks.list(of, checkCursors(query, 'chunk'));
+      const numChunks = page.items.length === 0 || query.count === true ? await countChunks(of, query) : undefined;
       const total = numChunks === undefined ? {} : { total: { count: numChunks, isExact: true } };
       return { items: await toItems(projectId, page.items), hasMore: page.hasMore, ...total };
     },

@@ -67,8 +67,9 @@ export function createRecords(deps: RecordsDeps): Records {
 
   async function find(key: RecordKey): Promise<StoredRecord> {
     const found = isId(key.recordId) ? await records.find(key) : undefined;
-    if (found === undefined) throw recordNotFound(key.recordId);
-    return found;
+    if (found !== undefined) return found;
+    await collections.find(key.projectId, key.collectionId);
+    throw recordNotFound(key.recordId);
   }
 
   /**
@@ -114,18 +115,15 @@ export function createRecords(deps: RecordsDeps): Records {
       deps.onAdded();
       return toItem({ ...record, ...waiting, numChunks: 0, updatedAt: now });
     },
-    async get(key) {
-      await collections.find(key.projectId, key.collectionId);
-      return toItem(await find(key));
-    },
+    get: async (key) => toItem(await find(key)),
     name: (projectId, recordIds) => records.name(projectId, recordIds.filter(isId)),
     async list(projectId, collectionId, query) {
-      await collections.find(projectId, collectionId);
-      const page = await records.list(projectId, collectionId, checkCursors(query, 'record'));
+      const cursors = checkCursors(query, 'record');
+      const page = await records.list(projectId, collectionId, cursors);
+      if (page.items.length === 0) await collections.find(projectId, collectionId);
       return { ...page, items: await toItems(page.items) };
     },
     async update(key, body) {
-      await collections.find(key.projectId, key.collectionId);
       const before = await find(key);
       const fields = sourceFieldsOf(body);
       const changesSource = Object.keys(fields).length > 0;
@@ -137,7 +135,6 @@ export function createRecords(deps: RecordsDeps): Records {
       return toItem({ ...before, ...sent, updatedAt });
     },
     async retry(key) {
-      await collections.find(key.projectId, key.collectionId);
       const before = await find(key);
       if (before.status !== 'creating') return remake(key, { fields: {}, sent: {} });
       await records.retryNow(key, clock.now());
@@ -145,7 +142,6 @@ export function createRecords(deps: RecordsDeps): Records {
       return toItem(await find(key));
     },
     async cancel(key) {
-      await collections.find(key.projectId, key.collectionId);
       await find(key);
       const failure = { code: 'cancelled', message: recordFailureCodes.cancelled };
       if (await records.cancel(key, { failure, now: clock.now() })) deps.onChanged(key.recordId);
