@@ -117,14 +117,14 @@ test('[disk] while the disk quota of the data folder is used up, changes are ref
 
 test('[disk] records in progress leave a reserve, deletes and a start work on a full disk, and every record completes once there is space', async (t) => {
   const folder = await mountDisk(t, 256);
-  await writeFile(join(folder, 'other'), Buffer.alloc(126 * mebibyte));
+  await writeFile(join(folder, 'other'), Buffer.alloc(138 * mebibyte));
   const settings = { MIN_FREE_DISK_MB: '40' };
   const service = await startService(t, { folder, settings });
   while (!(await exists(join(folder, 'ballast')))) await pause(100);
   const { collection_id: collection } = await service.client.collections.create({ name: 'words' });
   // All files are stored before the first record needs space.
   const files: string[] = [];
-  for (let i = 0; i < 8; i++) {
+  for (let i = 0; i < 5; i++) {
     const content = new Blob([manyWords(i, 1.5 * mebibyte)]);
     const upload = { purpose: 'record_file', name: `${i}.txt` } as const;
     files.push((await service.client.files.upload(content, upload)).file_id);
