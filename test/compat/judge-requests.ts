@@ -18,17 +18,26 @@ export function receivedFor(received: readonly Received[], action: string, url: 
   }));
 }
 
-/** Compares requests with a document. @param server an address that replaces those of the document */
-export async function judgeBy(file: string, how: { server: string | undefined; judged: readonly SentRequest[] }) {
-  const { server, judged } = how;
+interface How {
+  readonly judged: readonly SentRequest[];
+  /** An address that replaces those of the document. */
+  readonly server: string | undefined;
+  /** The beginning of the paths of the document, and what stands for it in the requests. */
+  readonly prefixes?: readonly [inDocument: string, inRequests: string] | undefined;
+  /** Whether the mock also gets the answers of the document. It uses one of them for a request that it refuses, which is then not seen. */
+  readonly withAnswers?: boolean;
+}
+
+/** Compares requests with a document. */
+export async function judgeBy(file: string, { server, prefixes = ['', ''], judged, withAnswers }: How) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-vendors-'));
   try {
-    const document = requestsOf(Object(await readDocument(file)), judged);
+    const whole = Object(await readDocument(file));
+    const operations = Object.entries(Object(whole.paths)).map(([path, item]) => [path.replace(...prefixes), item]);
+    const document = { ...whole, paths: Object.fromEntries(operations) };
+    const part = withAnswers ? document : requestsOf(document, judged);
     const copy = join(folder, 'document.json');
-    await writeFile(
-      copy,
-      JSON.stringify(server === undefined ? document : { ...document, servers: [{ url: server }] }),
-    );
+    await writeFile(copy, JSON.stringify(server === undefined ? part : { ...part, servers: [{ url: server }] }));
     return await judge(judged, [copy]);
   } finally {
     await rm(folder, { recursive: true });

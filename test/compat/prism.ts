@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as send } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { serve } from '../support/http.ts';
@@ -25,8 +23,6 @@ export interface Judgement {
   /** The reason why the mock refuses the request; undefined for a valid request. */
   readonly refusal: string | undefined;
 }
-
-const program = resolve(import.meta.dirname, 'node_modules/@stoplight/prism-cli/dist/index.js');
 
 /** @param basePath the path of the document's server address. The mock serves the paths without it. */
 export async function startMock(t: TestContext, document: string, basePath: string): Promise<Mock> {
@@ -108,44 +104,45 @@ async function withEncodings(t: TestContext, document: string): Promise<string> 
   return path;
 }
 
-/** The mock needs minutes for some documents. */
-const mostStartMs = 120_000;
-
-async function startPrism(t: TestContext, document: string): Promise<number> {
-  const port = await freePort();
-  const child = spawn(
-    process.execPath,
-    [program, 'mock', '--errors', '-h', '127.0.0.1', '-p', String(port), document],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', NO_COLOR: '1' },
-    },
-  );
-  t.after(async () => {
-    if (child.exitCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
-  let output = '';
-  await new Promise<void>((done, fail) => {
-    const limit = AbortSignal.timeout(mostStartMs);
-    limit.addEventListener('abort', () => fail(new Error(`the mock did not start within ${mostStartMs / 1_000} s`)));
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        if (output.length < 20_000) output += text;
-        if (output.includes('Prism is listening')) done();
-      });
-    }
-    child.once('exit', () => fail(new Error(`the mock did not start:\n${output}`)));
-  });
-  return port;
+/** What of the mock's modules is used here. Their own types need those of all of its dependencies. */
+interface MockModules {
+  readonly getHttpOperationsFromSpec: (document: string) => Promise<readonly MockOperation[]>;
+  readonly createServer: (operations: readonly MockOperation[], options: object) => MockServer;
+  readonly createLogger: (name: string, options: object) => unknown;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on TCP
-  server.close();
-  await once(server, 'close');
-  return port;
+interface MockOperation {
+  readonly request?: { readonly query?: ReadonlyArray<{ readonly style?: string; explode?: boolean }> };
+}
+
+interface MockServer {
+  listen(port: number, host: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const load = createRequire(import.meta.url);
+
+/** Loads the mock, once for all documents of a test file. */
+function loadMock(): MockModules {
+  const { getHttpOperationsFromSpec } = load('@stoplight/prism-http');
+  const { createServer } = load('@stoplight/prism-http-server');
+  const { createLogger } = load('@stoplight/prism-core');
+  return { getHttpOperationsFromSpec, createServer, createLogger };
+}
+
+/** Starts the mock as its command `mock --errors` does. @returns its port */
+async function startPrism(t: TestContext, document: string): Promise<number> {
+  const { createLogger, createServer, getHttpOperationsFromSpec } = loadMock();
+  const operations = await getHttpOperationsFromSpec(document);
+  // The default of OpenAPI, which only the command adds.
+  for (const parameter of operations.flatMap(({ request }) => request?.query ?? []))
+    if (parameter.style === undefined || parameter.style === 'form') parameter.explode ??= true;
+  const config = {
+    ...{ isProxy: false, validateRequest: true, validateResponse: true, checkSecurity: true, errors: true },
+    mock: { dynamic: false },
+  };
+  const logger = createLogger('mock', { level: 'silent' });
+  const server = createServer(operations, { cors: true, config, components: { logger } });
+  t.after(() => server.close());
+  return Number(new URL(await server.listen(0, '127.0.0.1')).port);
 }

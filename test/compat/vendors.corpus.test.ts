@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { buildSchema, parse as parseGraphql, validate } from 'graphql';
 import { parse } from 'yaml';
-import { readDocument } from '../../bench/piece-documents.ts';
-import { judge, type SentRequest } from '../../bench/piece-verdicts.ts';
+import type { SentRequest } from '../../bench/piece-verdicts.ts';
 import type { CompiledBundle } from '../../packages/server/src/tools/catalogue/catalogue.ts';
 import { answersOf, openWorld } from '../bundles/bundle-fixture.ts';
 import { documented } from '../bundles/documented-calls.ts';
 import { corpusRoot } from '../support/corpus.ts';
+import { judgeBy, receivedFor } from './judge-requests.ts';
 
 /**
  * Runs every example of our bundles on its realistic answer, and compares what it sent with the document of the vendor. Prints for each
@@ -88,7 +86,7 @@ async function replay(bundle: CompiledBundle): Promise<Replay> {
       if (!isRight || !isDeepStrictEqual(outcome.output, output)) {
         wrong.push(`${id}: ${upstream} gives ${JSON.stringify(outcome).slice(0, 300)}`);
       }
-      sent.push(...receivedFor(id, manifest.request?.url ?? `https://${bundle.hosts[0]}`));
+      sent.push(...receivedFor(world.received, id, manifest.request?.url ?? `https://${bundle.hosts[0]}`));
     }
   }
   const call = bundle.manifest.verify?.request;
@@ -96,7 +94,7 @@ async function replay(bundle: CompiledBundle): Promise<Replay> {
     world.willAnswer(...answersOf(bundle.id, verify.accepted));
     const { outcome } = await world.executor.verifyCredentials(wanted, never);
     if (outcome.kind !== 'succeeded') wrong.push(`verify: ${verify.accepted} gives ${outcome.kind}`);
-    sent.push(...receivedFor('verify', call.url));
+    sent.push(...receivedFor(world.received, 'verify', call.url));
   }
   return { sent, wrong, answers };
 }
@@ -114,19 +112,6 @@ function factFiles(): string[] {
 
 function isJson({ contentType }: { readonly contentType: string }): boolean {
   return contentType.includes('json');
-}
-
-/** @param url an address at the host that the test server stands in for */
-function receivedFor(action: string, url: string): SentRequest[] {
-  const { host } = new URL(url.replaceAll(/\{[^}]*\}/g, 'x'));
-  return world.received.map(({ method, path, query, headers, bytes }) => ({
-    action,
-    host,
-    method,
-    path: query.size === 0 ? path : `${path}?${query}`,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-    body: bytes,
-  }));
 }
 
 interface Judgement {
@@ -149,7 +134,7 @@ async function judgeRequests(
   const judged = sent.filter(({ action }) => !Object.hasOwn(beyond, action));
   const left = Object.entries(beyond).map(([action, reason]) => `${action} was not judged: ${reason}`);
   if (graphql !== undefined) return judgeQueries(file, judged);
-  const result = await judgeBy(file, { server, prefixes, judged });
+  const result = await judgeBy(file, { server, prefixes, judged, withAnswers: true });
   const title = basename(file);
   if (result === null) return { facts: [...left, `${title} has none of its requests`], contradictions: [], proofs: 0 };
   const { accepted, refused, unknown } = result;
@@ -161,29 +146,6 @@ async function judgeRequests(
     contradictions: [],
     proofs: 0,
   };
-}
-
-interface How {
-  readonly server: Evidence['server'] | undefined;
-  readonly prefixes: Evidence['prefixes'] | undefined;
-  readonly judged: readonly SentRequest[];
-}
-
-async function judgeBy(file: string, { server, prefixes = ['', ''], judged }: How) {
-  if (server === undefined) return await judge(judged, [file]);
-  const folder = await mkdtemp(join(tmpdir(), 'quartermaster-vendors-'));
-  try {
-    const document = Object(await readDocument(file));
-    const copy = join(folder, 'document.json');
-    const paths = Object.entries(Object(document.paths)).map(([path, item]) => [path.replace(...prefixes), item]);
-    await writeFile(
-      copy,
-      JSON.stringify({ ...document, servers: [{ url: server }], paths: Object.fromEntries(paths) }),
-    );
-    return await judge(judged, [copy]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 }
 
 function judgeQueries(file: string, sent: readonly SentRequest[]): Judgement {
