@@ -38,7 +38,6 @@ const packageRelations = 'http://schemas.openxmlformats.org/package/2006/relatio
 const mainTypes = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml',
-  xlsm: 'application/vnd.ms-excel.sheet.macroEnabled.main+xml',
   pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml',
 } as const;
 
@@ -74,7 +73,7 @@ export interface SampleSheet {
 }
 
 /** Builds a workbook of sheets of text. */
-export function workbook(sheets: readonly SampleSheet[], kind: 'xlsx' | 'xlsm' = 'xlsx'): Buffer {
+export function workbook(sheets: readonly SampleSheet[]): Buffer {
   const cell = (text: string) => `<c t="inlineStr"><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
   const sheetXml = ({ rows }: SampleSheet) =>
     `<worksheet><sheetData>${rows.map((cells) => `<row>${cells.map(cell).join('')}</row>`).join('')}</sheetData></worksheet>`;
@@ -85,7 +84,7 @@ export function workbook(sheets: readonly SampleSheet[], kind: 'xlsx' | 'xlsm' =
   const links = sheets.map(
     (_, at) => `<Relationship Id="s${at}" Type="${relations}/worksheet" Target="sheet${at}.xml"/>`,
   );
-  return packageOf(kind, 'xl/workbook.xml', {
+  return packageOf('xlsx', 'xl/workbook.xml', {
     'xl/workbook.xml': `<workbook xmlns:r="${relations}"><sheets>${list.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${packageRelations}">${links.join('')}</Relationships>`,
     ...Object.fromEntries(sheets.map((sheet, at) => [`xl/sheet${at}.xml`, sheetXml(sheet)])),

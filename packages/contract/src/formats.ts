@@ -2,7 +2,9 @@
 export type FormatContent =
   /** One of the patterns matches the first `within` bytes, read as Latin-1. */
   | { readonly kind: 'start'; readonly expected: string; readonly starts: readonly RegExp[]; readonly within?: number }
-  /** An Office Open XML package whose main part has this type. */
+  /** The same for a picture. The content of any picture format is accepted, and decides how the file is read. */
+  | { readonly kind: 'picture'; readonly expected: string; readonly starts: readonly RegExp[] }
+  /** An Office Open XML package whose main part has this type, perhaps with macros, which are never run or read. */
   | { readonly kind: 'office'; readonly expected: string; readonly mainPart: string }
   /** A ZIP archive that names its type in the entry `mimetype`. */
   | { readonly kind: 'named_zip'; readonly expected: string; readonly types: readonly string[] }
@@ -39,6 +41,7 @@ export const formats = {
   },
   docx: {
     purposes: text,
+    aliases: ['docm', 'dotx', 'dotm'],
     mediaTypes: [`${ooxml}.wordprocessingml.document`],
     content: { kind: 'office', expected: 'a Word document (Office Open XML)', mainPart: 'wordprocessingml' },
   },
@@ -47,11 +50,13 @@ export const formats = {
   csv: { purposes: ['qa_record_file'], mediaTypes: ['text/csv'], content: { kind: 'text' } },
   xlsx: {
     purposes: ['qa_record_file', 'document_file'],
+    aliases: ['xlsm', 'xltx', 'xltm'],
     mediaTypes: [`${ooxml}.spreadsheetml.sheet`],
     content: { kind: 'office', expected: 'an Excel workbook (Office Open XML)', mainPart: 'spreadsheetml' },
   },
   pptx: {
     purposes: more,
+    aliases: ['pptm', 'ppsx', 'ppsm', 'potx', 'potm'],
     mediaTypes: [`${ooxml}.presentationml.presentation`],
     content: { kind: 'office', expected: 'a PowerPoint presentation (Office Open XML)', mainPart: 'presentationml' },
   },
@@ -74,24 +79,24 @@ export const formats = {
   png: {
     purposes: more,
     mediaTypes: ['image/png'],
-    content: { kind: 'start', expected: 'a PNG image', starts: [/^\x89PNG\r\n\x1a\n/] },
+    content: { kind: 'picture', expected: 'a PNG image', starts: [/^\x89PNG\r\n\x1a\n/] },
   },
   jpg: {
     purposes: more,
     aliases: ['jpeg'],
     mediaTypes: ['image/jpeg'],
-    content: { kind: 'start', expected: 'a JPEG image', starts: [/^\xff\xd8\xff/] },
+    content: { kind: 'picture', expected: 'a JPEG image', starts: [/^\xff\xd8\xff/] },
   },
   tiff: {
     purposes: more,
     aliases: ['tif'],
     mediaTypes: ['image/tiff'],
-    content: { kind: 'start', expected: 'a TIFF image', starts: [/^II\*\0/, /^MM\0\*/] },
+    content: { kind: 'picture', expected: 'a TIFF image', starts: [/^II\*\0/, /^MM\0\*/] },
   },
   webp: {
     purposes: more,
     mediaTypes: ['image/webp'],
-    content: { kind: 'start', expected: 'a WebP image', starts: [/^RIFF.{4}WEBP/s] },
+    content: { kind: 'picture', expected: 'a WebP image', starts: [/^RIFF.{4}WEBP/s] },
   },
 } as const satisfies Record<string, Format>;
 
@@ -124,6 +129,12 @@ export function canonicalExtension(extension: string): string {
 export function formatOfExtension(extension: string): Extension | undefined {
   const canonical = canonicalExtension(extension);
   return Object.hasOwn(formats, canonical) ? (canonical as Extension) : undefined; // a key of the table
+}
+
+/** Returns the picture format of the content; undefined when it is none. @param start its first 16 bytes, read as Latin-1 */
+export function pictureFormatOf(start: string): 'png' | 'jpg' | 'tiff' | 'webp' | undefined {
+  const pictures = ['png', 'jpg', 'tiff', 'webp'] as const;
+  return pictures.find((name) => formats[name].content.starts.some((pattern) => pattern.test(start)));
 }
 
 /** Returns the format of a media type; undefined for an unknown one. @param mediaType in lower case */

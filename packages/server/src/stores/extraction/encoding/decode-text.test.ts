@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import iconv from 'iconv-lite';
 import { wordDocument } from '../../../../../../test/support/sample-office.ts';
 import { encode, letters } from '../../../../../../test/support/sample-texts.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import { decodeText } from './decode-text.ts';
-import { decodePieces } from './decoders.ts';
+import { createDecoder, decodePieces } from './decoders.ts';
 import { findEncoding } from './find-encoding.ts';
 
 function decodes(bytes: Uint8Array, text: string, encoding: string, declared: string[] = []): void {
@@ -54,6 +55,42 @@ for (const { text, encodings } of letters) {
     test(`a text in ${encoding} is read to the last character`, () => decodes(encode(text, encoding), text, encoding));
   }
 }
+
+const vietnamese =
+  'Sách được mượn trong bốn tuần. Nếu cần lâu hơn, hãy hỏi thủ thư trực. Chủ nhật thư viện đóng cửa, và sách trả có thể để trong hộp cạnh cửa.\n';
+const kazakh =
+  'Кітаптар төрт аптаға беріледі. Көбірек уақыт қажет болса, кезекші кітапханашыдан сұраңыз. Жексенбі күні кітапхана жабық, ал қайтарылған кітаптарды кіреберістегі жәшікте қалдыруға болады.\n';
+const tajik =
+  'Китобҳо ба чор ҳафта дода мешаванд. Агар вақти бештар лозим бошад, аз китобдори навбатдор пурсед. Рӯзи якшанбе китобхона баста аст, ва китобҳоро дар қуттии назди дар гузоштан мумкин аст.\n';
+
+test('encodings of one country are recognised, and no guess is certain', () => {
+  const cases = [
+    [vietnamese, 'tcvn', 'tcvn'],
+    [vietnamese, 'viscii', 'viscii'],
+    [kazakh, 'rk1048', 'kz-1048'],
+    [kazakh, 'pt154', 'ptcp154'],
+    [tajik, 'koi8t', 'koi8-t'],
+  ] as const;
+  for (const [text, name, encoding] of cases) {
+    const bytes = iconv.encode(text, name);
+    decodes(bytes, text, encoding);
+    const { encoding_confidence: confidence = 1 } = decodeText(bytes).facts;
+    assert.ok(confidence > 0.8 && confidence < 1, `${name} ${confidence}`);
+  }
+});
+
+test('HZ text, which is all ASCII, is read with its tildes and across pieces', () => {
+  // 图书馆 and 开门 in GB 2312 without the highest bits, as RFC 1843 writes them.
+  const bytes = Buffer.from('Notice: ~{M<Ji9]~} ~~ ~{?*CE~} at 9.\n');
+  decodes(bytes, 'Notice: 图书馆 ~ 开门 at 9.\n', 'hz-gb-2312');
+  const decoder = createDecoder('hz-gb-2312');
+  let text = '';
+  for (const [at, byte] of bytes.entries())
+    text += decoder?.decode(Buffer.from([byte]), { stream: at < bytes.length - 1 });
+  assert.equal(text, 'Notice: 图书馆 ~ 开门 at 9.\n');
+  for (const code of ['(format t "~{~a~^, ~}" list)', 'printf ~{ab} ~}', 'a ~{x~} b'])
+    assert.equal(decodeText(Buffer.from(code)).facts.encoding, 'utf-8', code);
+});
 
 test('the encoding of a long text is determined from its lines beyond ASCII, wherever they are', () => {
   const plain = 'Nothing here tells the encoding.\n'.repeat(20_000);

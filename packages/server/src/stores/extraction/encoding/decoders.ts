@@ -21,11 +21,17 @@ const iconvNames: Readonly<Record<string, string>> = {
   ibm852: 'cp852',
   ibm855: 'cp855',
   'x-mac-ce': 'maccenteuro',
+  tcvn: 'tcvn',
+  viscii: 'viscii',
+  'kz-1048': 'rk1048',
+  ptcp154: 'pt154',
+  'koi8-t': 'koi8t',
 };
 
 /** @returns undefined for an unsupported encoding */
 export function createDecoder(encoding: string): PieceDecoder | undefined {
   if (encoding === 'iso-2022-kr') return createKoreanDecoder();
+  if (encoding === 'hz-gb-2312') return createHzDecoder();
   const iconvName = iconvNames[encoding];
   if (iconvName !== undefined) return createIconvDecoder(iconvName);
   if (encoding === 'ibm500') return { decode: (bytes) => Array.from(bytes, (byte) => ebcdic[byte]).join('') };
@@ -65,6 +71,10 @@ const labels: Readonly<Record<string, string>> = {
   cp850: 'ibm850',
   cp852: 'ibm852',
   cp855: 'ibm855',
+  hz: 'hz-gb-2312',
+  'hz-gb-2312': 'hz-gb-2312',
+  'tcvn5712-1': 'tcvn',
+  rk1048: 'kz-1048',
 };
 
 /** Returns the name of the encoding for a label of a Content-Type header or a page; undefined for an unknown label. */
@@ -118,6 +128,34 @@ function createKoreanDecoder(): PieceDecoder {
         if (byte === 0x0a) shifted = false;
       }
       return korean.decode(Uint8Array.from(out), options);
+    },
+  };
+}
+
+const tilde = 0x7e;
+
+/** Between `~{` and `~}`, GB 2312 characters appear without their highest bits; `~~` is a tilde (RFC 1843). */
+function createHzDecoder(): PieceDecoder {
+  const chinese = new TextDecoder('gb18030');
+  let shifted = false;
+  let escaped = false;
+  /** The first half of a character was read. */
+  let isHalf = false;
+  return {
+    decode: (bytes, options) => {
+      const out: number[] = [];
+      for (const byte of bytes) {
+        if (escaped) {
+          escaped = false;
+          if (byte === 0x7b || byte === 0x7d) shifted = byte === 0x7b;
+          else if (byte !== 0x0a) out.push(...(byte === tilde ? [tilde] : [tilde, byte]));
+        } else if (byte === tilde && !isHalf) escaped = true;
+        else {
+          isHalf = shifted && byte > 0x20 && !isHalf;
+          out.push(shifted && byte > 0x20 ? byte | 0x80 : byte);
+        }
+      }
+      return chinese.decode(Uint8Array.from(out), options);
     },
   };
 }

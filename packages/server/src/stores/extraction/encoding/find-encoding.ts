@@ -210,7 +210,8 @@ function wideEncodings(bytes: Uint8Array): string[] {
 function escapedEncodings(bytes: Uint8Array): string[] {
   const text = Buffer.from(bytes.subarray(0, sampleBytes)).toString('latin1');
   if (/\x1b\$\)C/.test(text)) return ['iso-2022-kr'];
-  return /\x1b\$[@B]/.test(text) ? ['iso-2022-jp'] : [];
+  if (/\x1b\$[@B]/.test(text)) return ['iso-2022-jp'];
+  return /~\{(?:[!-w][!-~]){2,}~\}/.test(text) ? ['hz-gb-2312'] : []; // bounded: at most 4 KiB
 }
 
 /** Text contains almost no control characters except blanks, line ends, form feeds and escapes. */

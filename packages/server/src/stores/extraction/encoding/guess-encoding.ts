@@ -24,10 +24,10 @@ const candidates = Object.entries({
   '0': 'windows-1252 gb18030 shift_jis windows-1251',
   '0.5': 'windows-1250 big5 euc-kr euc-jp',
   '1': 'windows-1254 windows-1253 windows-1255 windows-1256 windows-1257 windows-874 koi8-r',
-  '1.5': 'iso-8859-2 iso-8859-15',
-  '2': 'utf-16le utf-16be iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 windows-1258 koi8-u ibm866',
+  '1.5': 'iso-8859-2 iso-8859-15 kz-1048',
+  '2': 'tcvn utf-16le utf-16be iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 windows-1258 koi8-u ibm866',
   '5': 'macintosh',
-  '3': 'x-mac-cyrillic x-mac-ce ibm850 ibm852 iso-8859-13 iso-8859-3 iso-8859-4',
+  '3': 'viscii ptcp154 koi8-t x-mac-cyrillic x-mac-ce ibm850 ibm852 iso-8859-13 iso-8859-3 iso-8859-4',
   '4': 'ibm437 ibm855',
   '3.5': 'iso-8859-10 iso-8859-14 iso-8859-16',
 }).flatMap(([cost, names]) => names.split(' ').map((name) => [name, Number(cost)] as const));
@@ -98,6 +98,8 @@ function countBeyondAscii(text: string): number {
   return count;
 }
 
+/** Bytes never prove a guess: they may be of an encoding that is not a candidate. */
+const guessedConfidence = 0.95;
 const fewCharacters = 8;
 const closeCost = 2;
 
@@ -108,6 +110,7 @@ function judge(one: Scored, scored: readonly Scored[]): { confidence: number; is
   const isForeign = isImplausible(one);
   const isClose = Math.abs(margin) < closeCost;
   const limits = [
+    guessedConfidence,
     1 / (1 + Math.exp(-margin / 4)),
     isForeign ? 0.4 : 1,
     one.replaced > 0 ? 0.95 : 1,

@@ -41,12 +41,12 @@ const sheet = { becomes: 'each row as a line of a table', omits: 'nothing' };
 const readers: Readonly<Record<Extension, Reader>> = {
   txt: {
     ...measured,
-    version: 2,
+    version: 3,
     read: async ({ bytes, charset }) => (await import('./read-text.ts')).readText(bytes, charset),
   },
   pdf: {
     ...measured,
-    version: 3,
+    version: 4,
     read: async ({ bytes, onProgress, ocr, password = null }) =>
       (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
   },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Extension, formatEntries } from '@quartermaster/contract';
+import { formatOfExtension } from '@quartermaster/contract/formats';
+import { unzipSync, zipSync } from 'fflate';
 import {
   book,
   openDocument,
@@ -24,6 +26,15 @@ async function refusal(extension: Extension, bytes: Buffer): Promise<string | un
     assert.ok(error instanceof Problem && error.status === 422, `${error}`);
     return error.message;
   }
+}
+
+/** Returns an Office package whose main part has another type. */
+function withMainType(bytes: Buffer, type: string): Buffer {
+  const parts = unzipSync(bytes);
+  const list = Buffer.from(parts['[Content_Types].xml'] ?? []).toString();
+  const changed = list.replace(/application\/vnd\.[a-z.-]+\.main\+xml/, `application/vnd.${type}.main+xml`);
+  assert.notEqual(changed, list);
+  return Buffer.from(zipSync({ ...parts, '[Content_Types].xml': Buffer.from(changed) }));
 }
 
 const extensions = formatEntries.map(([extension]) => extension);
@@ -64,6 +75,7 @@ describe('content and extension', () => {
       eml: [...texts, ...mails],
       text: texts,
       json: [...texts, ...json],
+      ...Object.fromEntries(Object.keys(pictures).map((name) => [name, Object.keys(pictures)])),
     };
     for (const [family, bytes] of Object.entries(samples)) {
       for (const extension of extensions) {
@@ -133,8 +145,27 @@ describe('content and extension', () => {
     );
   });
 
-  test('a workbook with macros is refused as a workbook without macros', async () => {
-    const message = await refusal('xlsx', workbook([{ name: 'one', rows: [] }], 'xlsm'));
-    assert.match(message ?? '', /macroenabled/);
+  test('packages with macros and templates are accepted under the names of their kind, and binary workbooks are not', async () => {
+    const plain = {
+      docx: wordDocument(['Text']),
+      xlsx: workbook([{ name: 'one', rows: [] }]),
+      pptx: presentation(['Foxes']),
+    };
+    const types = {
+      docx: ['ms-word.document.macroEnabled', 'ms-word.template.macroEnabledTemplate'],
+      xlsx: ['ms-excel.sheet.macroEnabled', 'ms-excel.template.macroEnabled'],
+      pptx: ['ms-powerpoint.presentation.macroEnabled', 'ms-powerpoint.slideshow.macroEnabled'],
+    };
+    for (const extension of ['docx', 'xlsx', 'pptx'] as const) {
+      for (const type of types[extension]) {
+        const bytes = withMainType(plain[extension], type);
+        for (const name of ['docx', 'xlsx', 'pptx'] as const)
+          assert.equal((await refusal(name, bytes)) === undefined, name === extension, `${type} as .${name}`);
+      }
+    }
+    const binary = withMainType(plain.xlsx, 'ms-excel.sheet.binary.macroEnabled');
+    assert.match((await refusal('xlsx', binary)) ?? '', /binary/);
+    for (const name of ['docm', 'dotx', 'xlsm', 'xltx', 'pptm', 'ppsx', 'potx'])
+      assert.notEqual(formatOfExtension(name), undefined, name);
   });
 });

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Extension, type FormatContent, formats } from '@quartermaster/contract';
+import { pictureFormatOf } from '@quartermaster/contract/formats';
 import { isZip, readZipEntry } from '../../../platform/zip.ts';
 import { contentContradicts } from '../problems.ts';
 import type { CheckedContent } from './checked-content.ts';
@@ -9,7 +10,7 @@ const sampleBytes = 64 * 1024;
 
 /**
  * Throws REQUEST_VALIDATION_ERROR when the content contradicts the extension: a .pdf must be a PDF, a .docx a Word
- * package, a .txt text in some encoding. Whether the document can be read completely is found when a record is created
+ * package, a .txt text in some encoding. A picture may be of another picture format, and a package may have macros. Whether the document can be read completely is found when a record is created
  * from it. Empty content is accepted with every extension. Source: docs/contract.md "Files".
  */
 export async function checkContent(extension: Extension, content: CheckedContent): Promise<void> {
@@ -23,6 +24,10 @@ export async function checkContent(extension: Extension, content: CheckedContent
         throw contentContradicts(extension, describe(head), format.expected);
       return;
     }
+    case 'picture':
+      if (pictureFormatOf(head.toString('latin1', 0, 16)) === undefined)
+        throw contentContradicts(extension, describe(head), `${format.expected} or another picture`);
+      return;
     case 'office':
       return checkOffice(extension, content, { ...format, head });
     case 'named_zip':
@@ -79,7 +84,7 @@ async function checkOffice(
   if (types === undefined) {
     throw contentContradicts(extension, `a ZIP archive without a readable ${contentTypesPart}`, expected);
   }
-  const wanted = (part: string) => part.startsWith(mainPart) && !part.includes('macroenabled');
+  const wanted = (part: string) => part.startsWith(mainPart) && !part.includes('.binary.');
   const found = await findMainPart(types, wanted);
   if (found !== undefined && wanted(found)) return;
   const other = found === undefined ? 'a package of another kind' : `a package whose main part is ${found}`;

@@ -200,6 +200,26 @@ test('an attachment that cannot be read is named with the reason, and makes the 
   assert.ok(whole.kind === 'extracted' && !isPartial(whole), JSON.stringify(whole));
 });
 
+/** A picture of one white pixel. */
+const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAG7buVgAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+test('a picture without words leaves a mail whole, and a mail that is partial says why', async () => {
+  const bytes = Buffer.from(mailOf([plain, { type: 'image/png', name: 'logo.png', content: pixel }]));
+  const job = { kind: 'on', engine: 'test', languages: ['eng'], maxPixels: 1_000_000, maxPages: 10 } as const;
+  const recognize = async () => ({ kind: 'read', tsv: '', seconds: 0 }) as const;
+  const whole = await readDocument({ format: 'eml', bytes, ocr: { job, recognize } });
+  assert.deepEqual(
+    whole.facts.attachments?.map(({ status, code }) => [status, code]),
+    [['read', undefined]],
+  );
+  assert.deepEqual(whole.warnings, []);
+  const unread = await readDocument({ format: 'eml', bytes });
+  assert.deepEqual(unread.warnings, ['attachments_not_read: These attachments were not read: "logo.png" (no_text).']);
+});
+
 test('the limit mail_attachments counts the attachments of a mail and of the mails in it', async () => {
   const small = Array.from({ length: 60 }, (_, at) => ({
     type: 'text/plain',

@@ -3,6 +3,7 @@ import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import type { AttachmentReport } from '../../extraction.ts';
 import { ExtractionError, fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
+import { isPageFormat } from '../../page-protocol.ts';
 import { readHtml } from '../html/read-html.ts';
 import type { MailPlace, TextSource } from '../read-document.ts';
 import { formatOf, headerLines, labelOf, parseMail } from './read-mail.ts';
@@ -38,8 +39,20 @@ export async function readEml(source: TextSource, read: ReadDocument): Promise<D
       ...(body.dropped === undefined ? {} : { dropped: body.dropped }),
       ...(reports.length === 0 ? {} : { attachments: reports }),
     },
-    warnings: [...decoding.warnings, ...body.warnings, ...describeLeftOut(leftOut)],
+    warnings: [...decoding.warnings, ...body.warnings, ...describeUnread(reports), ...describeLeftOut(leftOut)],
   };
+}
+
+const mostNamed = 10;
+
+function describeUnread(reports: readonly AttachmentReport[]): string[] {
+  const unread = reports.filter(({ status }) => status === 'not_read');
+  if (unread.length === 0) return [];
+  const named = unread
+    .slice(0, mostNamed)
+    .map(({ name, code = 'unknown' }) => `${JSON.stringify(cut(name, 60))} (${code})`);
+  const more = unread.length > mostNamed ? ` and ${unread.length - mostNamed} more` : '';
+  return [`attachments_not_read: These attachments were not read: ${named.join(', ')}${more}.`];
 }
 
 function describeLeftOut(count: number): string[] {
@@ -113,9 +126,11 @@ async function readAttachment(attachment: Attachment, number: number, { source, 
     const document = await read({ format, bytes, ocr: source.ocr, mail });
     const { attachments = [], ocr } = document.facts;
     const isEmpty = document.blocks.every((block) => block.text.trim() === '');
+    // A picture that OCR has read without finding a word, such as a logo, has lost nothing.
+    const isPlainPicture = isPictureFormat(format) && ocr !== undefined && ocr.not_read === undefined;
     const report: AttachmentReport = {
       ...base,
-      ...(isEmpty
+      ...(isEmpty && !isPlainPicture
         ? ({ status: 'not_read', code: 'no_text' } as const)
         : { status: ocr?.not_read === undefined ? 'read' : 'partial' }),
       ...(ocr === undefined ? {} : { ocr }),
@@ -128,6 +143,8 @@ async function readAttachment(attachment: Attachment, number: number, { source, 
     throw cause;
   }
 }
+
+const isPictureFormat = (format: string) => isPageFormat(format) && format !== 'pdf';
 
 function contentOf({ content }: Attachment): Uint8Array {
   if (typeof content === 'string') return Buffer.from(content);

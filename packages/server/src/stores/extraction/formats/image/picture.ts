@@ -1,3 +1,4 @@
+import { pictureFormatOf } from '@quartermaster/contract/formats';
 import type { ExtractionError } from '../../extraction-error.ts';
 import type { PageFormat } from '../../page-protocol.ts';
 
@@ -55,11 +56,14 @@ export type PictureFormat = Exclude<PageFormat, 'pdf'>;
  */
 
 /**
- * Reads the header of a picture, and its pixels if PDFium cannot decode them.
+ * Reads the header of a picture, and its pixels if PDFium cannot decode them. The content decides the format; the name is
+ * often wrong.
+ * @param named the format of the name
  * @throws ExtractionError when it is damaged
  */
-export async function openPicture(format: PictureFormat, bytes: Uint8Array): Promise<PictureFile> {
-  switch (format) {
+export async function openPicture(named: PictureFormat, bytes: Uint8Array): Promise<PictureFile> {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 16)).toString('latin1');
+  switch (pictureFormatOf(start) ?? named) {
     case 'png':
       return (await import('./read-png.ts')).readPng(bytes);
     case 'jpg':

@@ -35,6 +35,8 @@ export interface Pdfium {
   FPDFText_LoadPage(page: number): number;
   FPDFText_ClosePage(text: number): void;
   FPDFText_CountChars(text: number): number;
+  /** Receives the rectangle, the buffer and its length in code units, and returns the number of code units. */
+  FPDFText_GetBoundedText(text: number, ...place: readonly number[]): number;
   FPDFText_GetUnicode(text: number, index: number): number;
   FPDFText_GetFontSize(text: number, index: number): number;
   FPDFText_GetCharAngle(text: number, index: number): number;
@@ -52,12 +54,20 @@ export interface Pdfium {
   FPDFPageObjMark_GetParamStringValue(mark: number, ...places: readonly number[]): number;
   FPDFPageObj_SetFillColor(object: number, ...color: readonly number[]): number;
   FPDFTextObj_GetTextRenderMode(object: number): number;
+  FPDFTextObj_SetTextRenderMode(object: number, mode: number): number;
+  FPDFTextObj_GetFontSize(object: number, size: number): number;
+  FPDFPageObj_GetMatrix(object: number, matrix: number): number;
+  FPDFTextObj_GetText(object: number, text: number, buffer: number, length: number): number;
+  FPDFPageObj_TransformF(object: number, matrix: number): number;
+  FPDFPageObj_Destroy(object: number): void;
+  FPDFPage_RemoveObject(page: number, object: number): number;
   FPDFPage_CountObjects(page: number): number;
   FPDFPage_GetObject(page: number, index: number): number;
   FPDFPageObj_GetType(object: number): number;
   FPDFPageObj_GetBounds(object: number, left: number, bottom: number, right: number, top: number): number;
   FPDFFormObj_CountObjects(form: number): number;
   FPDFFormObj_GetObject(form: number, index: number): number;
+  FPDFFormObj_RemoveObject(form: number, object: number): number;
   FPDFImageObj_GetImagePixelSize(image: number, width: number, height: number): number;
   FPDFBitmap_CreateEx(width: number, height: number, format: number, buffer: number, stride: number): number;
   FPDFBitmap_FillRect(bitmap: number, left: number, top: number, width: number, height: number, color: number): number;
@@ -77,11 +87,13 @@ export interface Pdfium {
   FORM_OnAfterLoadPage(page: number, form: number): void;
   FORM_OnBeforeClosePage(page: number, form: number): void;
   FPDF_GetXFAPacketCount(document: number): number;
+  FPDFPage_Flatten(page: number, flag: number): number;
   FPDFPage_GetAnnotCount(page: number): number;
   FPDFPage_GetAnnot(page: number, index: number): number;
   FPDFPage_CloseAnnot(annotation: number): void;
   FPDFAnnot_GetSubtype(annotation: number): number;
   FPDFAnnot_GetFlags(annotation: number): number;
+  FPDFAnnot_GetAP(annotation: number, mode: number, buffer: number, length: number): number;
   FPDFAnnot_GetRect(annotation: number, rectangle: number): number;
   FPDFAnnot_GetStringValue(annotation: number, key: number, buffer: number, length: number): number;
   FPDFAnnot_GetFormFieldType(form: number, annotation: number): number;
@@ -112,6 +124,8 @@ export interface OpenPdf {
   memory(): DataView;
   readonly document: number;
   readonly layers: Layers;
+  /** The file asks viewers to draw the values of its form fields themselves. */
+  readonly needAppearances: boolean;
   readonly numPages: number;
   close(): void;
 }
@@ -136,6 +150,9 @@ export async function openPdf(bytes: Uint8Array, password: string | null = null)
     },
     document: documentIdx,
     layers: findLayers(bytes),
+    needAppearances: hasKey(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), '/NeedAppearances', (next) =>
+      /^\s*true/.test(next),
+    ),
     numPages: document.getPageCount(),
     close: () => {
       document.destroy();

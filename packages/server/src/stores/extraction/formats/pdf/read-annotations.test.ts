@@ -85,3 +85,28 @@ test('an XFA form is reported', async () => {
   const { warnings } = await readPdf(withAnnotations([], line(700, 'Please wait'), '/XFA [(datasets) 4 0 R]'));
   assert.match(warnings.join(), /^xfa_form: /);
 });
+
+test('a field gives the value that the page shows, and its own value when nothing or only a part is shown', async () => {
+  const shown = (text: string) =>
+    `<< /Type /XObject /Subtype /Form /BBox [0 0 200 18] /Resources << /Font << /F1 5 0 R >> >> /Length ${text.length + 43} >>
+stream\n/Tx BMC q BT /F1 11 Tf 2 4 Td (${text}) Tj ET Q EMC\nendstream`;
+  const drawn = (count: number) => `/AP << /N ${6 + count} 0 R >>`;
+  const cases = [
+    ['232324', '232,324.00', '232,324.00'],
+    ['D:20240131', '31 January 2024', '31 January 2024'],
+    ['A long value that does not fit', 'A long value that', 'A long value that does not fit'],
+    ['12345', '1 2 3 4 5', '12345'],
+    ['never drawn', '', 'never drawn'],
+  ] as const;
+  const widgets = cases.map(([value, drawing], at) =>
+    field('Tx', `field${at}`, 700 - 20 * at, `/V (${value}) ${drawing === '' ? '' : drawn(cases.length + at)}`),
+  );
+  const content = cases.map((_, at) => line(700 - 20 * at, `Label ${at}`)).join('\n');
+  const bytes = withAnnotations(widgets, content).toString('latin1');
+  const drawings = cases.map(([, drawing], at) => `${6 + cases.length + at} 0 obj\n${shown(drawing)}\nendobj\n`);
+  const file = (more: string) => Buffer.from(bytes.replace('xref', `${drawings.join('')}${more}xref`), 'latin1');
+  const { text } = layOut(await readPdf(file('')));
+  for (const [at, [, , expected]] of cases.entries()) assert.ok(text.includes(`Label ${at} | ${expected}`), text);
+  const asked = layOut(await readPdf(file('20 0 obj\n<< /NeedAppearances true >>\nendobj\n')));
+  assert.ok(asked.text.includes('Label 0 | 232324'), asked.text);
+});

@@ -1,10 +1,11 @@
 import type { OpenPdf } from './open-pdf.ts';
 import type { Segment } from './segment-draft.ts';
+import { readShownValues, type ShownValue } from './shown-values.ts';
 
 /** The text of form fields and notes, which PDFium does not count as text of the page. */
 export interface AnnotationReader {
-  /** Reads the visible annotations of a page that is open. */
-  read(page: number): readonly Segment[];
+  /** Reads the visible annotations of a page that is open. @param index the number of the page, from 0 */
+  read(page: number, index: number): readonly Segment[];
   /** The numbers of what was read so far. */
   readonly counts: AnnotationCounts;
   /** Must be called before the document is closed. */
@@ -22,10 +23,19 @@ export interface AnnotationCounts {
 /** The numbers of PDFium for annotations and form fields. */
 const kinds = { link: 2, freeText: 3, popup: 16, widget: 20 } as const;
 const fields = { pushButton: 1, checkBox: 2, radio: 3, comboBox: 4, listBox: 5, text: 6 } as const;
+/** Fields whose appearance is their value. A list box shows all its options. */
+const writtenFields = new Set<number>([fields.comboBox, fields.text]);
 const hiddenFlags = 2 | 32;
 const passwordFlag = 1 << 13;
 const limits = { annotations: 10_000, options: 1_000, bytes: 2 ** 20 };
 const formInfoBytes = 512;
+
+interface AnnotationText {
+  readonly segment: Segment;
+  readonly box: ShownValue['box'];
+  /** A field whose value the page shows in its own form, such as a number with its separators. */
+  readonly isWritten: boolean;
+}
 
 export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
   const { pdfium, memory, document } = pdf;
@@ -63,7 +73,7 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
     return labels.filter((label) => label !== '').join(', ');
   }
 
-  function readOne(annotation: number): Segment | undefined {
+  function readOne(annotation: number): AnnotationText | undefined {
     const kind = pdfium.FPDFAnnot_GetSubtype(annotation);
     // A pop-up window shows the text of the note that it belongs to.
     if (kind === kinds.link || kind === kinds.popup) return undefined;
@@ -79,10 +89,12 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
     if (isField) counts.filled += 1;
     else counts.notes += 1;
     const text = isField || kind === kinds.freeText ? contents : `[Note: ${contents}]`;
-    return placed(annotation, text);
+    const hasAppearance = isField && pdfium.FPDFAnnot_GetAP(annotation, 0, 0, 0) > 2;
+    const isWritten = hasAppearance && writtenFields.has(pdfium.FPDFAnnot_GetFormFieldType(form, annotation));
+    return { ...placed(annotation, text), isWritten };
   }
 
-  function placed(annotation: number, text: string): Segment {
+  function placed(annotation: number, text: string): { segment: Segment; box: ShownValue['box'] } {
     const isKnown = pdfium.FPDFAnnot_GetRect(annotation, rectangle) !== 0;
     const side = (index: number) => (isKnown ? memory().getFloat32(rectangle + 4 * index, true) : 0);
     const [left, top, right, bottom] = [side(0), side(1), side(2), side(3)];
@@ -90,30 +102,42 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
     const size = Math.min(usualSize, Math.max(1, height * 0.7));
     // One line of text stands in the middle of its box.
     const y = height < 2.5 * size ? (top + bottom) / 2 - 0.35 * size : Math.max(top, bottom) - size;
-    return { text, left, right: Math.max(left, right), y, size, bold: false, mono: false, hyphen: false };
+    return {
+      segment: { text, left, right: Math.max(left, right), y, size, bold: false, mono: false, hyphen: false },
+      box: [left, Math.max(top, bottom), right, Math.min(top, bottom)],
+    };
   }
 
   return {
     counts,
-    read: (page) => {
-      const found: Segment[] = [];
+    read: (page, index) => {
+      const found: AnnotationText[] = [];
       if (form !== 0) pdfium.FORM_OnAfterLoadPage(page, form);
       const count = Math.min(pdfium.FPDFPage_GetAnnotCount(page), limits.annotations);
       for (let at = 0; at < count; at += 1) {
         const annotation = pdfium.FPDFPage_GetAnnot(page, at);
         if (annotation === 0) continue;
-        const segment = readOne(annotation);
-        if (segment !== undefined) found.push(segment);
+        const text = readOne(annotation);
+        if (text !== undefined) found.push(text);
         pdfium.FPDFPage_CloseAnnot(annotation);
       }
       if (form !== 0) pdfium.FORM_OnBeforeClosePage(page, form);
-      return found;
+      return withShownValues(pdf, index, found);
     },
     close: () => {
       if (form !== 0) pdfium.FPDFDOC_ExitFormFillEnvironment(form);
       for (const pointer of [info, contentsKey, rectangle]) pdfium.free(pointer);
     },
   };
+}
+
+/** Replaces the values of fields by what the page shows. */
+function withShownValues(pdf: OpenPdf, index: number, found: readonly AnnotationText[]): Segment[] {
+  const written = found.filter(({ isWritten }) => isWritten && !pdf.needAppearances);
+  const values = written.map(({ segment: { text }, box }) => ({ text, box }));
+  const shown = readShownValues(pdf, index, values);
+  const texts = new Map(written.map(({ segment }, at) => [segment, shown[at]]));
+  return found.map(({ segment }) => ({ ...segment, text: texts.get(segment) ?? segment.text }));
 }
 
 const usualSize = 12;

@@ -3,6 +3,7 @@ import type { OpenPdf } from './open-pdf.ts';
 import { type AnnotationReader, withAnnotations } from './read-annotations.ts';
 import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-left-line.ts';
 import { createSegmentDraft, type Segment } from './segment-draft.ts';
+import { createTextObjects } from './text-objects.ts';
 import { createStyleReader, createTextProbe, type Font, type TextProbe } from './text-probe.ts';
 
 export interface PageSegments {
@@ -24,6 +25,7 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
   const { pdfium } = pdf;
   const buffer = pdfium.malloc(512);
   const layers = createLayerReader(pdf);
+  const objects = createTextObjects(pdf);
   const { counts } = annotations;
 
   return {
@@ -31,7 +33,8 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
       const page = pdfium.FPDF_LoadPage(pdf.document, index);
       if (page === 0) return null;
       try {
-        const text = pdfium.FPDFText_LoadPage(page);
+        const hiddenObjects = layers.hiddenObjects(page);
+        const text = objects.load(page, hiddenObjects);
         if (text === 0) return null;
         const width = pdfium.FPDF_GetPageWidthF(page);
         const height = pdfium.FPDF_GetPageHeightF(page);
@@ -39,10 +42,10 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
           // Fonts are identified by address. The next page may have another font at the same address.
           const fonts = new Map<number, Font>();
           const probe = createTextProbe(pdf, { text, buffer, fonts });
-          const { hidden, ...read } = readText(probe, layers.hiddenObjects(page));
+          const { hidden, ...read } = readText(probe, hiddenObjects);
           const segments = onPage(read.segments, readBox(pdf, page, buffer));
           counts.hidden += hidden + lengthOf(read.segments) - lengthOf(segments);
-          return { width, height, ...read, segments: withAnnotations(segments, annotations.read(page)) };
+          return { width, height, ...read, segments: withAnnotations(segments, annotations.read(page, index)) };
         } finally {
           pdfium.FPDFText_ClosePage(text);
         }
