@@ -67,10 +67,6 @@ export function refreshUnavailable(id: string, retryAfter = 5): Problem {
   );
 }
 
-export function connectionChanged(id: string): Problem {
-  return new Problem('DUPLICATE_OBJECT', `The connection ${id} was modified concurrently. Retry the request.`);
-}
-
 export function tooManyConnections(most: number): Problem {
   return new Problem(
     'RESOURCE_LIMIT_REACHED',

@@ -73,12 +73,6 @@ export interface FileLimits {
 
 export const noFileLimits: FileLimits = { maxProjectBytes: null, maxFiles: null };
 
-/** The number and the bytes of the files of a project. */
-export interface ProjectUsage {
-  readonly bytes: number;
-  readonly files: number;
-}
-
 /** A file that is marked for deletion. `removeBlob` is true when no other file uses its bytes. */
 export interface DeletingFile {
   readonly fileId: string;

@@ -18,4 +18,3 @@ export const recordFailureCodes = {
     'The chunks of the record would take too much storage for its text. Use larger chunks, less overlap or shorter headings.',
   unsupported_content: 'The page has a content type that is not supported.',
 } as const satisfies Record<string, string>;
-export type RecordFailureCode = keyof typeof recordFailureCodes;

@@ -18,10 +18,9 @@ import {
   type MappingScope,
 } from '../expressions/mapping.ts';
 import { hasFewParts, maxOutputParts } from '../json-bounds.ts';
-import type { Outcome } from '../outcome.ts';
 import { outputPartLimits } from '../output-parts/output-part.ts';
-import { type SplitOutput, splitOutput } from '../output-parts/split-output.ts';
-import type { Unusable } from '../unused-answers/unused-answer.ts';
+import { splitOutput } from '../output-parts/split-output.ts';
+import type { RawOutcome } from '../run.ts';
 import { type Answer, excerptOf } from '../upstream-answers/answer.ts';
 import { type BodyFormat, readBody } from '../upstream-answers/body.ts';
 import { compileErrorRules, type ErrorRules } from '../upstream-answers/error-rules.ts';
@@ -29,15 +28,7 @@ import { boundedMessage } from '../upstream-answers/read-reason.ts';
 import { failureOf, noUpstreamAnswer, reasonOf } from '../upstream-answers/upstream-failure.ts';
 
 /** How a declarative call ended. The output is not yet validated against its schema. */
-export type CallOutcome =
-  | ({
-      readonly kind: 'returned';
-      readonly output: unknown;
-      /** What the mapping could not use. */
-      readonly violations?: readonly ErrorDetail[];
-      readonly contents?: readonly unknown[];
-    } & Partial<Pick<SplitOutput, 'parts'>>)
-  | (Exclude<Outcome, { kind: 'succeeded' | 'crashed' | 'out_of_memory' | 'queue_full' }> & Unusable);
+export type CallOutcome = Exclude<RawOutcome, { kind: 'crashed' | 'out_of_memory' | 'queue_full' }>;
 
 /** The ways in which a call can cause a run to fail. */
 export type CallFailure = Exclude<CallOutcome, { kind: 'returned' }>;

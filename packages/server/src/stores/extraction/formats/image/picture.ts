@@ -1,5 +1,4 @@
 import { pictureFormatOf } from '@quartermaster/contract/formats';
-import type { ExtractionError } from '../../extraction-error.ts';
 import type { PageFormat } from '../../page-protocol.ts';
 
 /** A picture of a file, or one page of a TIFF file. */
@@ -31,8 +30,6 @@ export interface PictureFile {
 
 /** Picture formats that this process decodes itself have at most this many pixels, checked before they are decoded. */
 export const mostDecodedPixels = 40_000_000;
-
-export type PictureDamaged = (detail: string, cause?: unknown) => ExtractionError;
 
 /** A picture in shades of grey as its only part. */
 export function grayPart(width: number, height: number, gray: Uint8Array): PicturePart {
