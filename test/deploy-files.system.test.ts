@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { parseConfig } from '../packages/server/src/app/settings/config.ts';
 import { settings } from '../packages/server/src/app/settings/settings.ts';
+import { readDockerRun } from './support/docker-run.ts';
 import { temporaryFolder } from './support/service.ts';
 import { requireTools, toolsNamed } from './support/system-tools.ts';
 
@@ -16,6 +17,9 @@ const unitExposure = 3.0;
 
 interface ComposeService {
   readonly build: { readonly context: string; readonly dockerfile: string };
+  readonly image: string;
+  readonly restart: string;
+  readonly tmpfs: readonly string[];
   readonly read_only: boolean;
   readonly cap_drop: readonly string[];
   readonly security_opt: readonly string[];
@@ -38,6 +42,25 @@ test('the compose file denies what the image does not need, and publishes ports 
   assert.ok(Number.parseInt(service.stop_grace_period, 10) > stopSeconds);
   const names = Object.keys(service.environment).map((name) => name.replace(/^QUARTERMASTER_/, ''));
   for (const name of names) assert.ok(Object.hasOwn(settings, name), name);
+});
+
+test('the documented docker run starts the container of the compose file', async () => {
+  const file = parse(await readFile('deploy/compose.yaml', 'utf8')) as { services: { quartermaster: ComposeService } };
+  const service = file.services.quartermaster;
+  const { options, image } = await readDockerRun();
+  const of = (option: string) => options.filter(([name]) => name === option).map(([, value]) => value);
+  assert.equal(image, service.image);
+  assert.deepEqual(of('--restart'), [service.restart]);
+  assert.deepEqual(of('--read-only'), ['']);
+  assert.deepEqual(of('--tmpfs'), service.tmpfs);
+  assert.deepEqual(of('--cap-drop'), service.cap_drop);
+  assert.deepEqual(of('--security-opt'), service.security_opt);
+  assert.deepEqual(of('--stop-timeout'), [service.stop_grace_period.replace('s', '')]);
+  assert.deepEqual(of('--publish'), service.ports);
+  assert.deepEqual(
+    of('--env'),
+    Object.entries(service.environment).map(([name, value]) => `${name}=${value}`),
+  );
 });
 
 test('the Dockerfile uses the Node.js version that the lockfile names', async () => {

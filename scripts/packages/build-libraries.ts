@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { repositoryOf } from './compile.ts';
 
 interface LibraryManifest {
   readonly name: string;
@@ -47,7 +48,8 @@ function buildLibrary({ root, compiled, name, folder }: Library): string {
   const exports = Object.fromEntries(
     entries.map(({ path, module }) => [path, { types: `./${module}.d.ts`, default: `./${module}.js` }]),
   );
-  const content = { ...published, exports, files: ['packages'], dependencies: versionsOf(root, packages) };
+  const dependencies = versionsOf(root, packages);
+  const content = { ...published, repository: repositoryOf(root), exports, files: ['packages'], dependencies };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`);
   return folder;
 }

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/experimental';
 import { hashFiles, listShipped, releaseList, writeHashList } from '../../packages/cli/src/verify/shipped-files.ts';
-import { filesBelow } from './compile.ts';
+import { filesBelow, repositoryOf } from './compile.ts';
 import { describeComponents, isOfProduct, listComponents, writeNotices, writeShrinkwrap } from './components.ts';
 
 interface Manifest {
@@ -72,6 +72,7 @@ function copyProgramFiles(root: string, folder: string): void {
   }
   mkdirSync(join(folder, 'bin'));
   cpSync(join(root, 'scripts/packages/launcher.cjs'), join(folder, 'bin/quartermaster.cjs'));
+  cpSync(join(root, 'scripts/packages/README.md'), join(folder, 'README.md'));
   const { version } = readManifest(root, 'packages/server');
   for (const name of ['cli', 'client', 'contract', 'importers', 'plugin-kit', 'server']) {
     writeFileSync(join(folder, 'packages', name, 'package.json'), JSON.stringify({ version, type: 'module' }));
@@ -126,6 +127,7 @@ function writeManifest(root: string) {
     version,
     description: 'Document stores, question-answer stores and a catalogue of plugins for AI applications, self-hosted.',
     license: 'Apache-2.0',
+    repository: repositoryOf(root),
     type: 'module',
     bin: { quartermaster: 'bin/quartermaster.cjs' },
     engines: readManifest(root, '.').engines,

@@ -47,3 +47,8 @@ export function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 }
+
+/** The repository that the root names, if it names one. The release sets it, because npm compares it with the provenance of a package. */
+export function repositoryOf(root: string): unknown {
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { repository?: unknown }).repository;
+}

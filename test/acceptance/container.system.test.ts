@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Quartermaster } from '@quartermaster/client';
 import { connectClient, settledRecord } from '../support/client.ts';
 import { buildImage, type Image } from '../support/container-image.ts';
+import { readDockerRun } from '../support/docker-run.ts';
 import { findFreePorts } from '../support/free-port.ts';
 import { readStatus, runContainer } from '../support/run-container.ts';
 import { handbook } from '../support/sample-handbook.ts';
@@ -58,6 +59,19 @@ test('[container] the image declares an ordinary user, a health check and one vo
   for (const name of ['npm', 'npx', 'gcc', 'cc', 'curl', 'wget']) assert.ok(!programs.includes(name), name);
   const listed = JSON.parse(await image.buildah('images', '--json')) as { names: string[]; size: string }[];
   t.diagnostic(`the image: ${listed.find(({ names }) => names.join().includes('quartermaster'))?.size}`);
+});
+
+test('[container] the ports, the volume and the files of the documented docker commands are those of the image', async () => {
+  const { options, commands } = await readDockerRun();
+  const inside = (option: string) =>
+    options.filter(([name]) => name === option).map(([, value]) => value.split(':').at(-1));
+  assert.deepEqual(
+    inside('--publish'),
+    Object.keys(image.config.ExposedPorts).map((port) => port.replace('/tcp', '')),
+  );
+  assert.deepEqual(inside('--volume'), Object.keys(image.config.Volumes));
+  const store = image.config.Env.find((entry) => entry.startsWith('QUARTERMASTER_DATA='))?.split('=')[1] ?? '';
+  for (const name of ['first-key', 'setup-link']) assert.ok(commands.includes(` ${store}/${name}`), name);
 });
 
 test('[container] with a read-only root and no capability, the service reads a PDF, runs a plugin in the sandbox and stops in order', async (t) => {
