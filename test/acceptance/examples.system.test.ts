@@ -12,6 +12,7 @@ import { openBrowser } from '../support/oauth.ts';
 import { installPythonClient } from '../support/python-client.ts';
 import { succeed } from '../support/run-command.ts';
 import { share, startService, temporaryFolder } from '../support/service.ts';
+import { requireTools, toolsNamed } from '../support/system-tools.ts';
 
 const examples = globSync('examples/**/*.{sh,ts,py,yaml}').sort();
 const passage = 'The library opens at nine and closes at six.';
@@ -89,6 +90,7 @@ test('[documented] each example has at most 60 lines, says what it shows and how
 });
 
 test('[documented] the examples in curl, TypeScript and Python find the passage and name its place', async (t) => {
+  requireTools(toolsNamed('curl', 'jq', 'python3-httpx', 'python3-pip', 'python3-setuptools', 'python3-wheel'));
   const { modules } = await installPythonClient(t);
   const place = /^-- handbook\.md, Opening hours, score 0\.\d+$/;
   for (const file of ['examples/ask.sh', 'examples/ask.ts', 'examples/ask.py']) {
