@@ -27,6 +27,8 @@ export interface OfficePackage {
 /** An archive whose entries are unpacked when they are read, within one limit for all of them. */
 export interface Archive {
   readonly names: readonly string[];
+  /** The bytes that an entry takes in the archive; 0 when there is none. */
+  packedBytes(name: string): number;
   /** The entry of exactly this name, unpacked once and kept; undefined when there is none. */
   read(name: string): Uint8Array | undefined;
 }
@@ -72,6 +74,7 @@ export async function openArchive(
   let left = limits.unpackedBytes;
   return {
     names: [...entries.keys()],
+    packedBytes: (name) => entries.get(name)?.packed.length ?? 0,
     read: (name) => {
       const entry = entries.get(name);
       if (entry === undefined || unpacked.has(name)) return unpacked.get(name);

@@ -1,6 +1,7 @@
 import type { Extension } from '@quartermaster/contract';
 import type { Document } from '../document.ts';
 import type { Ocr } from '../ocr/recognition.ts';
+import { withPictures } from './embedded-pictures.ts';
 
 /** The place of an attachment. */
 export interface MailPlace {
@@ -50,7 +51,12 @@ const readers: Readonly<Record<Extension, Reader>> = {
     read: async ({ bytes, onProgress, ocr, password = null }) =>
       (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
   },
-  docx: { ...measured, version: 4, read: async ({ bytes }) => (await import('./docx/read-docx.ts')).readDocx(bytes) },
+  docx: {
+    ...measured,
+    version: 5,
+    read: async ({ bytes, ocr }) =>
+      withPictures(await (await import('./docx/read-docx.ts')).readDocx(bytes), bytes, ocr),
+  },
   md: {
     ...measured,
     version: 3,
@@ -70,24 +76,26 @@ const readers: Readonly<Record<Extension, Reader>> = {
     read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('xlsx', bytes),
   },
   pptx: {
-    version: 2,
+    version: 3,
     becomes:
-      'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes; hidden slides, too (a warning names them). `page` of a chunk is the slide',
-    omits: 'layouts, dates, slide numbers and footers (`footers` counts them), pictures',
-    read: async ({ bytes }) => (await import('./pptx/read-pptx.ts')).readPptx(bytes),
+      'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes; hidden slides, too (a warning names them). `page` of a chunk is the slide. The words of pictures follow the text',
+    omits:
+      'layouts, dates, slide numbers and footers (`footers` counts them); without OCR, pictures (a warning counts them)',
+    read: async ({ bytes, ocr }) =>
+      withPictures(await (await import('./pptx/read-pptx.ts')).readPptx(bytes), bytes, ocr),
   },
   odt: openDocument('odt', {
     becomes:
       'headings, paragraphs, lists with their numbers, tables, boxes, notes, formulas, charts, descriptions of pictures',
-    omits: 'tracked deletions, hidden text, comments, headers and footers (each counted), pictures',
+    omits: 'tracked deletions, hidden text, comments, headers and footers (each counted); without OCR, pictures',
   }),
   ods: openDocument('ods', {
     becomes: 'the visible sheets as tables, as of `.xlsx`',
-    omits: 'hidden sheets and rows (a warning names them), formulas, pictures',
+    omits: 'hidden sheets and rows (a warning names them), formulas; without OCR, pictures',
   }),
   odp: openDocument('odp', {
     becomes: 'the slides as of `.pptx`, without comments',
-    omits: 'comments, dates, slide numbers and footers (counted), pictures',
+    omits: 'comments, dates, slide numbers and footers (counted); without OCR, pictures',
   }),
   rtf: {
     becomes: 'headings, paragraphs, lists with their labels, tables, boxes, notes, results of fields',
@@ -95,11 +103,12 @@ const readers: Readonly<Record<Extension, Reader>> = {
     read: async ({ bytes }) => (await import('./rtf/read-rtf.ts')).readRtf(bytes),
   },
   epub: {
-    version: 2,
+    version: 3,
     becomes:
       'the chapters in reading order, read like `.html`; a chapter without a heading gets its title in the table of contents',
-    omits: 'the table of contents (counted), pictures, scripts',
-    read: async ({ bytes }) => (await import('./epub/read-epub.ts')).readEpub(bytes),
+    omits: 'the table of contents (counted), scripts; without OCR, pictures (a warning counts them)',
+    read: async ({ bytes, ocr }) =>
+      withPictures(await (await import('./epub/read-epub.ts')).readEpub(bytes), bytes, ocr),
   },
   eml: {
     becomes:
@@ -127,7 +136,10 @@ const readers: Readonly<Record<Extension, Reader>> = {
 function openDocument(format: 'odt' | 'ods' | 'odp', about: Pick<Reader, 'becomes' | 'omits'>): Reader {
   return {
     ...about,
-    read: async ({ bytes }) => (await import('./opendocument/read-opendocument.ts')).readOpenDocument(format, bytes),
+    read: async ({ bytes, ocr }) => {
+      const { readOpenDocument } = await import('./opendocument/read-opendocument.ts');
+      return withPictures(await readOpenDocument(format, bytes), bytes, ocr);
+    },
   };
 }
 

@@ -77,7 +77,7 @@ export function toRanges(pages: readonly number[]): Array<[number, number]> {
   return ranges;
 }
 
-function named(pages: readonly number[]): string {
+export function named(pages: readonly number[]): string {
   const ranges = toRanges(pages);
   const shown = ranges.slice(0, 20).map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
   return shown.join(', ') + (ranges.length > 20 ? ' and others' : '');

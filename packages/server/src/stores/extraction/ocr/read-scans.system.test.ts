@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ExtractionOutcome, type Extractor, isPartial } from '../extraction.ts';
 import { pdfOf } from '../formats/testing/documents.fixture.ts';
 import { drawPages, scannedPdf } from '../formats/testing/scanned-pdf.fixture.ts';
+import { unmappedPdf } from '../formats/testing/unmapped-pdf.fixture.ts';
 import { children, file, never, open, taskOf } from '../worker/testing/extractor.fixture.ts';
 import type { OcrOptions } from './open-ocr.ts';
 import type { Picture } from './recognition.ts';
@@ -60,6 +61,12 @@ function noise(side: number): Picture {
   }
   return { width: side, height: side, dpi: 300, gray };
 }
+
+test('a page whose fonts map its letters to signs is read by OCR', async () => {
+  const { outcome, text } = await read(unmappedPdf(sentences));
+  for (const sentence of sentences) assert.ok(text.includes(sentence), text);
+  assert.deepEqual(extracted(outcome).report.warnings, []);
+});
 
 test('scanned pages are read, with their pages, languages and confidence in the report', async () => {
   const { outcome, chunks, text } = await read(scannedPdf([{ picture: first }, { picture: second }]));

@@ -38,6 +38,7 @@ export interface Pdfium {
   /** Receives the rectangle, the buffer and its length in code units, and returns the number of code units. */
   FPDFText_GetBoundedText(text: number, ...place: readonly number[]): number;
   FPDFText_GetUnicode(text: number, index: number): number;
+  FPDFText_HasUnicodeMapError(text: number, index: number): number;
   FPDFText_GetFontSize(text: number, index: number): number;
   FPDFText_GetCharAngle(text: number, index: number): number;
   FPDFText_GetTextObject(text: number, index: number): number;

@@ -1,8 +1,9 @@
 import type { Document } from '../../document.ts';
-import { confidenceFloors, createOcrCounts, type OcrCounts } from '../../ocr/ocr-report.ts';
+import { confidenceFloors, createOcrCounts, named, type OcrCounts } from '../../ocr/ocr-report.ts';
 import type { ScannedWord } from '../../ocr/place-words.ts';
 import { type ReadLine, readWords } from '../../ocr/read-words.ts';
 import { isSendable, lowestDpi, type Ocr, ocrDpi, type Picture, type UnreadReason } from '../../ocr/recognition.ts';
+import { isGarbled } from './garbled-text.ts';
 import type { OpenPdf } from './open-pdf.ts';
 import type { PageSegments } from './read-segments.ts';
 
@@ -26,11 +27,14 @@ const [fewCharacters, scanCoverage] = [100, 0.6];
 /** A picture of a page may have more pixels than the page is drawn with, because PDFium reduces it. */
 const mostPicturePixels = 100_000_000;
 
+const mostUnknown = 20;
+
 const none: Scans = { pages: new Map(), facts: {}, warnings: [] };
 
 /**
  * Reads the scanned pages of a document by OCR, one after another. A page is scanned when it has no text but a picture
- * or a drawing, or hardly any text and pictures over most of it. What the page itself says and OCR does not find, such as
+ * or a drawing, or hardly any text and pictures over most of it. A page whose text is not language is read like a scan, and
+ * keeps its text unless OCR reads language. What the page itself says and OCR does not find, such as
  * the value of a form field, follows the text of OCR.
  */
 export async function readScans(
@@ -38,14 +42,40 @@ export async function readScans(
   read: readonly (PageSegments | null)[],
   { ocr, onPage }: { ocr: Ocr | undefined; onPage: (percent: number) => void },
 ): Promise<Scans> {
+  const garbled = new Set(read.flatMap((page, index) => (page !== null && isGarbledPage(page) ? [index + 1] : [])));
+  const scans = await readEach(pdf, read, { ocr, onPage, garbled });
+  const left = [...garbled].filter((page) => !scans.pages.has(page));
+  return { ...scans, warnings: [...scans.warnings, ...describeGarbled(left, ocr), ...describeUnknown(read, scans)] };
+}
+
+function describeGarbled(pages: readonly number[], ocr: Ocr | undefined): string[] {
+  if (pages.length === 0) return [];
+  const remedy = ocr?.job.kind === 'on' ? 'OCR could not read them.' : 'OCR can read such pages.';
+  return [
+    `text_garbled: The text of these pages does not read like language; their fonts may not tell which letters they show. ${remedy} Pages ${named(pages)}.`,
+  ];
+}
+
+function describeUnknown(read: readonly (PageSegments | null)[], { pages }: Scans): string[] {
+  const lossy = read.flatMap((page, index) => ((page?.unknown ?? 0) > 0 && !pages.has(index + 1) ? [index + 1] : []));
+  const count = lossy.reduce((sum, page) => sum + (read[page - 1]?.unknown ?? 0), 0);
+  if (count === 0) return [];
+  return [`glyphs_unknown: The fonts do not tell which letters ${count} glyphs are. Pages ${named(lossy)}.`];
+}
+
+async function readEach(
+  pdf: OpenPdf,
+  read: readonly (PageSegments | null)[],
+  { ocr, onPage, garbled }: { ocr: Ocr | undefined; onPage: (percent: number) => void; garbled: ReadonlySet<number> },
+): Promise<Scans> {
   if (ocr === undefined || ocr.job.kind === 'off') return none;
   const scanned = read
     .keys()
-    .filter((index) => isCandidate(read[index]))
+    .filter((index) => garbled.has(index + 1) || isCandidate(read[index]))
     .toArray();
   if (ocr.job.kind === 'missing') {
     const isScanned = scanned.some(
-      (index) => onOpenPage(pdf, index, (page) => isScan(pdf, page, read[index])) ?? false,
+      (index) => !garbled.has(index + 1) && (onOpenPage(pdf, index, (page) => isScan(pdf, page, read[index])) ?? false),
     );
     return isScanned ? { ...none, warnings: [`ocr_unavailable: ${ocr.job.remedy}`] } : none;
   }
@@ -55,12 +85,16 @@ export async function readScans(
   let count = 0;
   for (const index of scanned) {
     const drawn = onOpenPage(pdf, index, (page) =>
-      isScan(pdf, page, read[index]) ? draw(pdf, page, { maxPixels, isWithinLimit: count < maxPages }) : 'text',
+      garbled.has(index + 1) || isScan(pdf, page, read[index])
+        ? draw(pdf, page, { maxPixels, isWithinLimit: count < maxPages })
+        : 'text',
     );
     if (drawn === 'text') continue;
     count += 1;
     const paragraphs = await readOne(drawn ?? 'failed', { ocr, counts, page: index + 1 });
-    if (paragraphs !== undefined) pages.set(index + 1, [...paragraphs, ...missingIn(paragraphs, textOf(read[index]))]);
+    if (paragraphs !== undefined && !garbled.has(index + 1))
+      pages.set(index + 1, [...paragraphs, ...missingIn(paragraphs, textOf(read[index]))]);
+    else if (paragraphs !== undefined && isLanguage(paragraphs)) pages.set(index + 1, paragraphs);
     onPage(Math.floor(((index + 1) * 100) / read.length));
   }
   return count === 0 ? none : { pages, facts: { ocr: counts.report() }, warnings: counts.warnings() };
@@ -111,6 +145,18 @@ function missingIn(paragraphs: readonly ScannedParagraph[], texts: readonly stri
   return texts.filter((text) => !found.includes(plain(text))).map((text) => ({ lines: [text], words: [] }));
 }
 
+/** A page is garbled as well when its fonts do not tell most of its letters. */
+function isGarbledPage(page: PageSegments): boolean {
+  const texts = textOf(page);
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  return page.unknown > Math.max(mostUnknown, characters / 4) || isGarbled(texts.join(' '));
+}
+
+function isLanguage(paragraphs: readonly ScannedParagraph[]): boolean {
+  const text = paragraphs.flatMap(({ lines }) => lines).join(' ');
+  return text.trim() !== '' && !isGarbled(text);
+}
+
 function isCandidate(page: PageSegments | null | undefined): boolean {
   return page !== null && page !== undefined && textOf(page).join('').length < fewCharacters;
 }
@@ -146,7 +192,9 @@ interface PagePictures {
 }
 
 /** Kinds of page objects. Source: fpdf_edit.h of PDFium. */
-const kinds = { path: 2, image: 3, shading: 4, form: 5 } as const;
+const kinds = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const;
+/** A text is a mark, too: the page may show it although it gives no letters. */
+const marks = new Set<number>([kinds.text, kinds.path, kinds.shading]);
 /** The maximum number of objects examined on a page, and the maximum nesting of forms. */
 const mostObjects = 20_000;
 const deepestForm = 4;
@@ -184,7 +232,7 @@ function findPictures({ pdfium, memory }: OpenPdf, page: number): PagePictures {
         addImage(object);
         hasImage = true;
       } else if (kind === kinds.form) hasImage = examineForm(object, depth + 1) || hasImage;
-      else if (kind === kinds.path || kind === kinds.shading) isMarked = true;
+      else if (marks.has(kind)) isMarked = true;
     }
     return hasImage;
   }
@@ -199,7 +247,7 @@ function findPictures({ pdfium, memory }: OpenPdf, page: number): PagePictures {
       cover(object);
     } else if (kind === kinds.form) {
       if (examineForm(object, 1)) cover(object);
-    } else if (kind === kinds.path || kind === kinds.shading) isMarked = true;
+    } else if (marks.has(kind)) isMarked = true;
   }
   pdfium.free(buffer);
   return { isMarked, coverage: area > 0 ? Math.min(1, covered / area) : 0, largestPixels };

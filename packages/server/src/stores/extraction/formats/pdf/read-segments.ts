@@ -14,6 +14,8 @@ export interface PageSegments {
   readonly turned: boolean;
   /** Most letters of the page are read from right to left. */
   readonly rightToLeft: boolean;
+  /** The number of characters whose letters the font does not tell. */
+  readonly unknown: number;
 }
 
 export interface SegmentReader {
@@ -87,7 +89,7 @@ function onPage(segments: readonly Segment[], box: Box | undefined): readonly Se
 function readText(
   probe: TextProbe,
   hiddenObjects: ReadonlySet<number>,
-): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft'> & { readonly hidden: number } {
+): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft' | 'unknown'> & { readonly hidden: number } {
   const segments: Segment[] = [];
   const draft = createSegmentDraft(probe);
   const styles = createStyleReader(probe);
@@ -117,6 +119,7 @@ function readText(
   const codes = new Int32Array(probe.count);
   for (let at = 0; at < codes.length; at += 1) codes[at] = probe.code(at);
   const hidden = hiddenObjects.size === 0 ? 0 : blankOut(codes, (at) => hiddenObjects.has(probe.object(at)));
+  const unknown = countUnknown(codes, probe);
   const letters = countLetters(codes, 0, codes.length);
   const rightToLeft = letters.rightToLeft > letters.leftToRight;
 
@@ -145,7 +148,17 @@ function readText(
     }
   }
   end(false);
-  return { segments, hidden, turned: styles.isTurned() || isVertical(segments), rightToLeft };
+  return { segments, hidden, turned: styles.isTurned() || isVertical(segments), rightToLeft, unknown };
+}
+
+/** Only codes that letters of most texts do not have are looked up. */
+function countUnknown(codes: Int32Array, probe: TextProbe): number {
+  let count = 0;
+  for (const [at, code] of codes.entries()) {
+    const isSuspect = code < 32 ? !isLineEnd(code) && code !== 9 : code > 127 && code < 256;
+    if (isSuspect && probe.isUnknown(at)) count += 1;
+  }
+  return count;
 }
 
 /** Replaces characters by blanks. @returns how many */

@@ -16,6 +16,8 @@ export interface Style extends Font {
 export interface TextProbe {
   readonly count: number;
   code(at: number): number;
+  /** Whether the font does not tell which letter the character is. Its code is then the number of a glyph. */
+  isUnknown(at: number): boolean;
   /** The object that draws the character; 0 for characters that PDFium added. */
   object(at: number): number;
   /** Measures a character. The following methods return the bounds of the last one measured. */
@@ -62,6 +64,7 @@ export function createTextProbe(
   return {
     count: pdfium.FPDFText_CountChars(text),
     code: (at) => pdfium.FPDFText_GetUnicode(text, at),
+    isUnknown: (at) => pdfium.FPDFText_HasUnicodeMapError(text, at) === 1,
     object: (at) => pdfium.FPDFText_GetTextObject(text, at),
     measure: (at) => {
       pdfium.FPDFText_GetLooseCharBox(text, at, buffer);
