@@ -45,6 +45,7 @@ const longest = [
   'test/acceptance/install.system.test.ts',
   'test/acceptance/python-client.system.test.ts',
   'test/acceptance/packages.system.test.ts',
+  'test/acceptance/registry.system.test.ts',
   'packages/server/src/stores/ingestion/record-kills.system.test.ts',
   'packages/server/src/tools/execution/sandbox/hostile/hostile.system.test.ts',
   'test/acceptance/console-pages.system.test.ts',
