@@ -27,7 +27,7 @@ OF_OTHER_PROGRAMS = {
     *{"listRateLimits", "createRateLimit", "deleteRateLimit", "listAuditEvents", "exportAuditEvents"},
 }
 """Operations that another program or the console calls itself."""
-REPEATABLE_POSTS = {"queryChunks", "queryCollections", "cancelRecord", "cancelRun"}
+REPEATABLE_POSTS = {"queryChunks", "queryCollections", "cancelRecord", "cancelRun", "restoreRecord"}
 """Requests with the method POST that change nothing when they are repeated."""
 
 

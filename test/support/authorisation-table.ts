@@ -174,6 +174,7 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       DELETE /v1/collections/:collection_id/records/:record_id
       POST /v1/collections/:collection_id/records/:record_id/retry
       POST /v1/collections/:collection_id/records/:record_id/cancel
+      POST /v1/collections/:collection_id/records/:record_id/restore
       POST /v1/collections/:collection_id/chunks
       POST /v1/collections/:collection_id/chunks/:chunk_id
       DELETE /v1/collections/:collection_id/chunks/:chunk_id`,

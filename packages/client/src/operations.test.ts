@@ -31,6 +31,7 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   deleteRecord: ['records.delete', ({ records }) => records.delete('c', 'r')],
   retryRecord: ['records.retry', ({ records }) => records.retry('c', 'r')],
   cancelRecord: ['records.cancel', ({ records }) => records.cancel('c', 'r')],
+  restoreRecord: ['records.restore', ({ records }) => records.restore('c', 'r')],
   getRecordText: ['records.text', ({ records }) => records.text('c', 'r')],
   getPagePicture: ['records.pagePicture', ({ records }) => records.pagePicture('c', 'r', 1)],
   listRecordRows: ['records.rows', ({ records }) => records.rows('c', 'r')],

@@ -167,6 +167,15 @@ export const RecordCreateQuery = Type.Object({
     }),
   ),
 });
+export const RecordDeleteQuery = Type.Object({
+  restorable: Type.Optional(
+    Type.Boolean({
+      description: 'Keep the record for 24 hours, so that it can be restored. It counts in the quota until then.',
+      default: false,
+    }),
+  ),
+});
+
 export type RecordCreateQuery = Static<typeof RecordCreateQuery>;
 
 const chunkFields = {

@@ -30,7 +30,9 @@ export type CollectionListQuery = Static<typeof CollectionListQuery>;
 export const RecordListQuery = Type.Object({
   ...ListQuery.properties,
   status: Type.Optional(
-    Type.Enum(['creating', 'ready', 'partial', 'error'], { description: 'Records in this status.' }),
+    Type.Enum(['creating', 'ready', 'partial', 'error', 'deleting'], {
+      description: 'Records in this status. `deleting` lists the deleted records that can be restored.',
+    }),
   ),
   name: partOfName(
     textLimits.title,

@@ -42,6 +42,9 @@ type RowsQuery = Omit<QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/rec
 type PictureQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/pages/{page}/picture'>;
 type TextQuery = QueryOf<FilesApi, 'GET /v1/collections/{collection_id}/records/{record_id}/text'>;
 
+/** `restorable`: `restore` undoes the deletion for 24 hours. */
+type DeleteQuery = QueryOf<FilesApi, 'DELETE /v1/collections/{collection_id}/records/{record_id}'>;
+
 export type Records = ReturnType<typeof createRecords>;
 
 export function createRecords(calls: Calls<FilesApi>) {
@@ -96,8 +99,10 @@ export function createRecords(calls: Calls<FilesApi>) {
     /** Changes a record. Except for metadata, a change creates the chunks again; the old ones stay until then. */
     update: (collectionId: string, recordId: string, body: RecordUpdate, options: RequestOptions = {}): RecordRequest =>
       waitable(calls.data(`POST ${one}`, { path: path(collectionId, recordId), body }, options)),
-    delete: (collectionId: string, recordId: string, options: RequestOptions = {}) =>
-      calls.done(`DELETE ${one}`, { path: path(collectionId, recordId) }, options),
+    delete: (collectionId: string, recordId: string, { restorable, ...options }: RequestOptions & DeleteQuery = {}) =>
+      calls.done(`DELETE ${one}`, { path: path(collectionId, recordId), query: { restorable } }, options),
+    restore: (collectionId: string, recordId: string, options: RequestOptions = {}) =>
+      calls.data(`POST ${one}/restore`, { path: path(collectionId, recordId) }, options),
     /** Creates the chunks again from the same source. */
     retry: (collectionId: string, recordId: string, options: RequestOptions = {}): RecordRequest =>
       waitable(calls.data(`POST ${one}/retry`, { path: path(collectionId, recordId) }, options)),

@@ -34,6 +34,7 @@ const repeatableEndpoints: ReadonlySet<string> = new Set([
   'POST /v1/collections/{collection_id}/records/{record_id}',
   'POST /v1/collections/{collection_id}/records/{record_id}/retry',
   'POST /v1/collections/{collection_id}/records/{record_id}/cancel',
+  'POST /v1/collections/{collection_id}/records/{record_id}/restore',
   'POST /v1/credential_profiles/{name}',
   'POST /v1/verify_credentials',
   'POST /v1/plugins/{bundle_id}/{plugin_id}/options',

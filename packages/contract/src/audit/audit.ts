@@ -72,6 +72,7 @@ const actions = {
   'collection.deleted': { object: 'collection', meaning: 'A collection was deleted with everything in it.' },
   'file.deleted': { object: 'file', meaning: 'A file was deleted.' },
   'record.deleted': { object: 'record', meaning: 'A record was deleted with its chunks.' },
+  'record.restored': { object: 'record', meaning: 'A deleted record was restored with its chunks.' },
   'chunk.deleted': { object: 'chunk', meaning: 'A chunk was deleted.' },
   'artifact.deleted': { object: 'artifact', meaning: 'An artifact was deleted.' },
   'tool.destructive_run': {

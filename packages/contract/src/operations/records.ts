@@ -3,6 +3,7 @@ import { PagePictureQuery, RecordText, RecordTextQuery } from '../citations.ts';
 import {
   RecordCreate,
   RecordCreateQuery,
+  RecordDeleteQuery,
   RecordItem,
   RecordPreview,
   RecordRow,
@@ -118,9 +119,12 @@ export const recordOperations = describeOperations('records', {
   },
   deleteRecord: {
     summary: 'Delete a record and its chunks',
-    description: 'Works in every status. A record that is being created is cancelled first. The file is kept.',
+    description:
+      'Works in every status. A record that is being created is cancelled first. The file is kept. No list and no search finds the record afterwards. ' +
+      'With `restorable=true` it can be restored for 24 hours; list such records with `status=deleting`.',
     scope: 'collections',
     params: RecordParams,
+    querystring: RecordDeleteQuery,
     response: { 200: Acknowledgement },
     examples: { record: {} },
   },
@@ -145,6 +149,15 @@ export const recordOperations = describeOperations('records', {
     summary: 'Cancel the creation of a record',
     description:
       'The record ends in `error` with the code `cancelled` and keeps the chunks it had. A record that is not being created does not change.',
+    scope: 'collections',
+    params: RecordParams,
+    response: { 200: Success(RecordItem) },
+    examples: { record: {} },
+  },
+  restoreRecord: {
+    summary: 'Restore a deleted record',
+    description:
+      'Undoes a deletion with `restorable=true` within 24 hours: the record and its chunks are found again. A record that was being created is created again. A record that is not deleted does not change.',
     scope: 'collections',
     params: RecordParams,
     response: { 200: Success(RecordItem) },

@@ -78,9 +78,14 @@ class AsyncRecords(AsyncResource):
         call = Call("updateRecord", _path(collection_id, record_id), body=body)
         return AsyncPendingRecord(self, await self._connection.data(call))
 
-    async def delete(self, collection_id: str, record_id: str) -> None:
-        """Delete a record with its chunks."""
-        await self._connection.json(Call("deleteRecord", _path(collection_id, record_id)))
+    async def delete(self, collection_id: str, record_id: str, *, restorable: bool = False) -> None:
+        """Delete a record with its chunks. `restorable` keeps them for 24 hours, so that `restore` brings them back."""
+        query = {"restorable": True} if restorable else {}
+        await self._connection.json(Call("deleteRecord", _path(collection_id, record_id), query=query))
+
+    async def restore(self, collection_id: str, record_id: str) -> RecordItem:
+        """Undo a deletion with `restorable=True` within 24 hours."""
+        return await self._connection.data(Call("restoreRecord", _path(collection_id, record_id)))
 
     async def retry(self, collection_id: str, record_id: str) -> AsyncPendingRecord:
         """Create the chunks again from the same source."""

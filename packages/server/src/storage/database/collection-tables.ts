@@ -84,6 +84,8 @@ export interface RecordTable {
   rechunked_from: Generated<string | null>;
   /** Why the record kept its chunks at the last change of `chunking`; null otherwise. */
   chunking_kept: Generated<string | null>;
+  /** The status before the deletion, while a deleted record can be restored; null otherwise. Its generation g is then stored as -1 - g. */
+  deleted_from: Generated<string | null>;
   /** 1 when a request has changed or deleted a visible chunk. */
   chunks_changed: Generated<0 | 1>;
   /** Bytes of the visible chunks. They remain until a record that is being deleted is removed. */

@@ -17,6 +17,7 @@ import { createObjectStorage } from './migrations/0013-object-storage.ts';
 import { createNodes } from './migrations/0014-nodes.ts';
 import { createTrustedPublisherTable } from './migrations/0015-trusted-publishers.ts';
 import { addClaimNodes } from './migrations/0016-claim-nodes.ts';
+import { addRestorableRecords } from './migrations/0017-restorable-records.ts';
 import { earlierStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -50,6 +51,7 @@ export function migrationsFor(dialect: Database['dialect'], movedStore?: string)
     '0014-nodes': createNodes(dialect),
     '0015-trusted-publishers': createTrustedPublisherTable(dialect),
     '0016-claim-nodes': addClaimNodes(dialect),
+    '0017-restorable-records': addRestorableRecords,
     ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
 }

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import { restorableMs } from '../../../stores/collections/records/record-repository.ts';
 import {
   type IngestedRecord,
   type RecordClaim,
@@ -79,9 +80,16 @@ function inProgress(column: 'project_id' | 'key_id', claim: RecordClaim): RawBui
     where lease_owner is not null and not ${isFree('lease_until', claim)} and status = 'creating'`;
 }
 
+/**
+ * Selects the record whose time came first. If there is none, one whose time is further in the future than any: a process whose
+ * clock was ahead wrote it. Both are ranges of an index, so records that can be restored cost nothing until their time.
+ */
 function nextToSweep(dialect: Database['dialect'], claim: RecordClaim): RawBuilder<string> {
-  return sql<string>`(select id from record where stage = 'sweeping' and ${isClaimable(claim)}
+  const first = (isDue: RawBuilder<boolean>) => sql`(select id from record
+    where stage = 'sweeping' and ${isDue} and ${isFree('lease_until', claim)}
     order by run_after, id limit 1 ${skipLocked(dialect)})`;
+  const furthest = claim.now + 2 * restorableMs;
+  return sql<string>`coalesce(${first(sql`run_after <= ${claim.now}`)}, ${first(sql`run_after > ${furthest}`)})`;
 }
 
 /**

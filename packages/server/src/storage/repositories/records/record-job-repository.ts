@@ -267,7 +267,7 @@ async function sweep(
   transaction: Transaction<Tables>,
   { held, limit, leaseUntil }: { held: Claim; limit: number; leaseUntil: number },
 ): Promise<'more' | 'done' | 'lost'> {
-  const row = await updateHeld(transaction, held, { lease_until: leaseUntil });
+  const row = await updateHeld(transaction, held, { lease_until: leaseUntil, deleted_from: null });
   if (row === undefined) return 'lost';
   const removed = await transaction
     .selectFrom('chunk')

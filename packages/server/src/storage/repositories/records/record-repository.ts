@@ -36,6 +36,7 @@ import type { Tables } from '../../database/tables.ts';
 import { changeWithUsage, growWithin } from '../project-usage.ts';
 import { isReady, lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
+import { restoreRecord } from './restore-record.ts';
 import { countRecords, fileOfRecord, free, recordFilters, sourceColumns, toSource, waiting } from './source-columns.ts';
 
 /**
@@ -107,17 +108,20 @@ export function createRecordRepository(
         { status: 'creating' },
       )) === 1n,
     change: async (key, change) => (await update(key, toChange(change), { from: change.remake?.from })) === 1n,
-    // No chunk has generation -1, so after this commit no list and no search returns any chunk of the record.
-    markDeleting: async (key, now) =>
+    // No chunk has a negative generation, so after this commit no list and no search returns any chunk of the record.
+    markDeleting: async (key, now, until) =>
       (await update(key, {
         ...free,
         status: 'deleting',
         stage: 'sweeping',
-        generation: -1,
+        generation: sql<number>`-1 - generation`,
+        deleted_from: until === undefined ? null : sql<string>`status`,
         attempt: 0,
-        run_after: now,
+        run_after: until ?? now,
         updated_at: now,
       })) === 1n,
+    restore: (key, at) =>
+      write.transaction().execute((transaction) => restoreRecord(transaction, { key, quota, ...at })),
   };
 
   function update(key: RecordKey, set: UpdateObject<Tables, 'record'>, condition: Condition = {}): Promise<bigint> {
@@ -199,9 +203,7 @@ function toNamedRecord({ title, file_id: fileId, url, file }: NameColumns): Name
   return { title, fileId, fileName: file === null ? null : readFileName(file), url };
 }
 
-function liveRecords(read: Kysely<Tables>) {
-  return read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
-}
+const liveRecords = (read: Kysely<Tables>) => read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
 
 async function listRecords(
   { read, dialect }: Pick<Database, 'read' | 'dialect'>,
@@ -209,12 +211,10 @@ async function listRecords(
   query: RecordListQuery,
 ) {
   const filters = recordFilters(query, { dialect, projectId: of.projectId });
-  const ofCollection = () =>
-    liveRecords(read).where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId);
+  const all = query.status === 'deleting' ? read.selectFrom('record').selectAll() : liveRecords(read);
+  const rows = all.where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId);
   const readPage = (window: KeysetWindow) => {
-    let page = ofCollection()
-      .clearSelect()
-      .select(['id', rowWeight({ texts: ['content'], json: ['metadata', 'report'] })]);
+    let page = rows.clearSelect().select(['id', rowWeight({ texts: ['content'], json: ['metadata', 'report'] })]);
     for (const filter of filters) page = page.where(filter);
     page = rowsWithin(page, window);
     return read

@@ -97,10 +97,14 @@ export function recordFilters(
 ): ReadonlyArray<RawBuilder<boolean>> {
   const conditions: Array<RawBuilder<boolean>> = [];
   if (status !== undefined) conditions.push(sql`record.status = ${status}`);
+  if (status === 'deleting') conditions.push(isRestorable);
   if (name !== undefined) conditions.push(ofName(name, dialect));
   if (sha256 !== undefined) conditions.push(ofContent(sha256, projectId));
   return conditions;
 }
+
+/** Of the records that are being deleted, those that can be restored are listed. */
+const isRestorable = sql<boolean>`record.deleted_from is not null`;
 
 /** Selects records by the hash of their file. Each step uses an index: the blob of the content, its files, their records. */
 function ofContent(sha256: string, projectId: string): RawBuilder<boolean> {
@@ -136,7 +140,10 @@ export function countRecords(
   const ofProject = collection.where('project_id', '=', projectId);
   const hasStatus =
     status === undefined ? sql<boolean>`record.status <> 'deleting'` : sql<boolean>`record.status = ${status}`;
-  const hasName = name === undefined ? [] : [ofName(name, dialect)];
+  const hasName = [
+    ...(name === undefined ? [] : [ofName(name, dialect)]),
+    ...(status === 'deleting' ? [isRestorable] : []),
+  ];
   if (sha256 !== undefined) {
     const ofFiles = read.selectFrom('record').where(ofContent(sha256, projectId));
     return countRows(read, ofFiles, [sql<boolean>`record.collection_id in (${ofProject})`, hasStatus, ...hasName]);

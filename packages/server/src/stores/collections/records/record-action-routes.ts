@@ -9,13 +9,19 @@ import type { RecordRows } from './record-rows.ts';
 import type { RecordTexts } from './record-text.ts';
 import type { Records } from './records.ts';
 
-/** Routes that retry or cancel the processing of a record, in every status. Source: ADR 0032. */
+/** Routes that retry or cancel the processing of a record, in every status, and restore a deleted one. Source: ADR 0032. */
 export function recordActionRoutes(app: App, { guard, records }: { readonly guard: Guard; readonly records: Records }) {
   app.post(`${ofRecord}/retry`, withScope(guard, recordOperations.retryRecord), async (request) => {
     return successEnvelope(await records.retry(keyOf(guard, request, request.params)));
   });
   app.post(`${ofRecord}/cancel`, withScope(guard, recordOperations.cancelRecord), async (request) => {
     return successEnvelope(await records.cancel(keyOf(guard, request, request.params)));
+  });
+  app.post(`${ofRecord}/restore`, withScope(guard, recordOperations.restoreRecord), async (request) => {
+    const { record_id: id, collection_id } = request.params;
+    const data = await records.restore(keyOf(guard, request, request.params));
+    await request.server.audit.record(request, { action: 'record.restored', id, details: { collection_id } });
+    return successEnvelope(data);
   });
 }
 

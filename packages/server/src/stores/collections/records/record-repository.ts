@@ -9,6 +9,9 @@ import type {
 } from '@quartermaster/contract';
 import type { Page } from '../../../platform/page.ts';
 
+/** How long a deletion that can be undone keeps the record, in milliseconds. */
+export const restorableMs = 24 * 60 * 60_000;
+
 /** The source of a record. */
 export interface RecordSource {
   readonly type: RecordType;
@@ -86,7 +89,7 @@ export interface RecordChange {
   readonly updatedAt: number;
 }
 
-/** Stores records. A record that is being deleted is not visible here. */
+/** Stores records. A record that is being deleted is not visible here, except in a list of status `deleting`. */
 export interface RecordRepository {
   /** @returns false when the collection no longer exists */
   add(record: NewRecord): Promise<boolean>;
@@ -112,6 +115,14 @@ export interface RecordRepository {
    * processed.
    */
   cancel(key: RecordKey, end: { readonly failure: RecordFailure; readonly now: number }): Promise<boolean>;
-  /** Hides the record and its chunks immediately. @returns false when it does not exist. */
-  markDeleting(key: RecordKey, now: number): Promise<boolean>;
+  /**
+   * Hides the record and its chunks immediately. They are removed at `until`; by default, as soon as possible. A record that
+   * is removed later can be restored, and is listed with status `deleting`. @returns false when it does not exist.
+   */
+  markDeleting(key: RecordKey, now: number, until?: number): Promise<boolean>;
+  /**
+   * Shows a deleted record and its chunks again. One that was being processed waits to be processed again.
+   * @returns false when there is none that can be restored
+   */
+  restore(key: RecordKey, restored: { readonly now: number; readonly deadlineAt: number }): Promise<boolean>;
 }

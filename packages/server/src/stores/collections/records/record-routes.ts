@@ -87,7 +87,8 @@ function itemRoutes(app: App, { guard, records }: RecordRoutesDeps): void {
 function removeRoute(app: App, { guard, records }: RecordRoutesDeps): void {
   app.delete(ofRecord, withScope(guard, recordOperations.deleteRecord), async (request) => {
     const { record_id: id, collection_id } = request.params;
-    await records.remove(keyOf(guard, request, request.params));
+    const { restorable } = request.query;
+    await records.remove(keyOf(guard, request, request.params), { restorable });
     await request.server.audit.record(request, { action: 'record.deleted', id, details: { collection_id } });
     return acknowledgement;
   });

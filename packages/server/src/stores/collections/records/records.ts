@@ -14,7 +14,14 @@ import { readMetadata } from '../read-fields.ts';
 import { recordFailureCodes } from './record-failures.ts';
 import { createRecordItems, type EmbeddingOfRecords } from './record-item.ts';
 import type { RecordPasswords } from './record-passwords.ts';
-import type { NamedRecord, RecordChange, RecordKey, RecordRepository, StoredRecord } from './record-repository.ts';
+import {
+  type NamedRecord,
+  type RecordChange,
+  type RecordKey,
+  type RecordRepository,
+  restorableMs,
+  type StoredRecord,
+} from './record-repository.ts';
 import { fieldsOf, readPassword, readSource, type SourceFields } from './record-source.ts';
 
 export interface RecordsDeps extends RecordLimitsDeps, Pick<CommonDeps, 'clock' | 'newId'> {
@@ -53,7 +60,10 @@ export interface Records {
   retry(key: RecordKey & RecordCaller): Promise<RecordItem>;
   /** Cancels the processing of a record. A processed record stays unchanged. */
   cancel(key: RecordKey): Promise<RecordItem>;
-  remove(key: RecordKey): Promise<void>;
+  /** Deletes the record. If it is `restorable`, its rows remain for `restorableMs`. */
+  remove(key: RecordKey, options?: { readonly restorable?: boolean | undefined }): Promise<void>;
+  /** Undoes a restorable deletion. A record that is not deleted stays unchanged. */
+  restore(key: RecordKey): Promise<RecordItem>;
 }
 
 /** Retries after concurrent changes. Each conflict means that another writer succeeded. */
@@ -147,11 +157,33 @@ export function createRecords(deps: RecordsDeps): Records {
       if (await records.cancel(key, { failure, now: clock.now() })) deps.onChanged(key.recordId);
       return toItem(await find(key));
     },
-    async remove(key) {
+    ...createDeletions(deps, { checkAdded, get: async (key) => toItem(await find(key)) }),
+  };
+}
+
+interface DeletionParts extends Pick<RecordLimits, 'checkAdded'> {
+  readonly get: (key: RecordKey) => Promise<RecordItem>;
+}
+
+function createDeletions(
+  { collections, records, clock, maxWaitMs, onAdded, onChanged }: RecordsDeps,
+  { checkAdded, get }: DeletionParts,
+): Pick<Records, 'remove' | 'restore'> {
+  return {
+    async remove(key, { restorable = false } = {}) {
       await collections.find(key.projectId, key.collectionId);
-      const marked = isId(key.recordId) && (await records.markDeleting(key, clock.now()));
+      const now = clock.now();
+      const until = restorable ? now + restorableMs : undefined;
+      const marked = isId(key.recordId) && (await records.markDeleting(key, now, until));
       if (!marked) throw recordNotFound(key.recordId);
-      deps.onChanged(key.recordId);
+      onChanged(key.recordId);
+    },
+    async restore(key) {
+      await collections.find(key.projectId, key.collectionId);
+      await checkAdded(key);
+      const now = clock.now();
+      if (isId(key.recordId) && (await records.restore(key, { now, deadlineAt: now + maxWaitMs }))) onAdded();
+      return get(key);
     },
   };
 }

@@ -3,7 +3,11 @@ import type { RecordListQuery, TextSplitter } from '@quartermaster/contract';
 import {
   addCollection,
   addRecord,
+  claim,
+  claimAt,
   collectionTests,
+  contentsOf,
+  foundBy,
   getRecord,
   keyOf,
   newId,
@@ -13,8 +17,9 @@ import {
   start,
   sweepAway,
 } from '../../testing/fixtures.suite.ts';
-import type { RecordSource } from '../record-repository.ts';
+import { type RecordSource, restorableMs } from '../record-repository.ts';
 
+const restoredAt = (now: number) => ({ now, deadlineAt: now + 1_000 });
 const splitter: TextSplitter = { type: 'separator', separators: ['\n'] };
 
 /** Tests the behaviour of every record repository. */
@@ -166,6 +171,43 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await getRecord(repositories, record), { ...before, ...change });
     const foreign = { ...keyOf(record), projectId: newId('project') };
     assert.equal(await repositories.records.change(foreign, change), false);
+  });
+
+  it('a deleted record that can be restored is in its own list, and returns with its chunks', async (repositories) => {
+    const { records, jobs, collection } = repositories;
+    const record = await recordOf(repositories, collection, ['a', 'b']);
+    const waiting = await addRecord(repositories, collection);
+    const before = await getRecord(repositories, record);
+    const end = start + 6 + restorableMs;
+    const deleted = async () =>
+      (await records.list(collection.projectId, collection.id, { status: 'deleting' })).items.map(({ id }) => id);
+    assert.equal(await records.restore(keyOf(record), restoredAt(start)), false, 'it is not deleted');
+    for (const one of [record, waiting]) assert.equal(await records.markDeleting(keyOf(one), start + 6, end), true);
+    const other = await addRecord(repositories, collection);
+    await records.markDeleting(keyOf(other), start + 6);
+    const swept = await claim(repositories, start + 6, { kind: 'sweep' });
+    assert.equal(swept.id, other.id);
+    assert.equal(await jobs.sweep(swept, { limit: 9, leaseUntil: start + 100 }), 'done');
+    assert.equal(await jobs.claim(claimAt(start + 6, { kind: 'sweep' })), undefined, 'the others wait');
+    assert.equal(await records.find(keyOf(record)), undefined);
+    assert.deepEqual(await contentsOf(repositories, collection), []);
+    assert.deepEqual(await foundBy(repositories, collection, ['a']), []);
+    assert.deepEqual(await deleted(), [waiting.id, record.id], 'the one that is removed at once is not listed');
+    assert.equal(await records.restore({ ...keyOf(record), projectId: newId('project') }, restoredAt(start)), false);
+    assert.equal(await records.restore(keyOf(record), restoredAt(start + 7)), true);
+    assert.deepEqual(await getRecord(repositories, record), { ...before, stage: 'sweeping', updatedAt: start + 7 });
+    assert.deepEqual(await contentsOf(repositories, collection), ['a', 'b']);
+    assert.deepEqual(await foundBy(repositories, collection, ['a']), ['a']);
+    assert.equal(await records.restore(keyOf(waiting), restoredAt(start + 7)), true);
+    assert.equal((await claim(repositories, start + 7)).id, waiting.id, 'one that was being processed waits again');
+
+    await records.markDeleting(keyOf(record), start + 8, end);
+    assert.equal(await records.restore(keyOf(record), restoredAt(end)), false, 'its time is over');
+    const job = await claim(repositories, end, { kind: 'sweep' });
+    assert.equal(await records.restore(keyOf(record), restoredAt(start + 8)), false, 'its chunks are being removed');
+    await jobs.sweep(job, { limit: 1, leaseUntil: end + 200 });
+    await jobs.requeue(job, { runAfter: end + 300, attempt: 1 });
+    assert.equal(await records.restore(keyOf(record), restoredAt(start + 8)), false, 'chunks are missing');
   });
 
   it('a deleted record disappears immediately', async (repositories) => {
