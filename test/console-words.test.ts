@@ -17,7 +17,11 @@ import { permissions } from '../packages/console/src/language/zh-permissions.ts'
 import { shell } from '../packages/console/src/language/zh-shell.ts';
 import { stores } from '../packages/console/src/language/zh-stores.ts';
 import { tools } from '../packages/console/src/language/zh-tools.ts';
+import { tableWords } from '../packages/console/src/pages/collections/table-words.ts';
 import { connectionWords } from '../packages/console/src/pages/credentials/connection-words.ts';
+import { jobWords } from '../packages/console/src/pages/jobs/job-words.ts';
+import { overviewWords } from '../packages/console/src/pages/overview/overview-words.ts';
+import { passageWords } from '../packages/console/src/pages/record/passage-words.ts';
 import { recordFailureCodes } from '../packages/server/src/stores/collections/records/record-failures.ts';
 import { extractionFailureCodes, rowCodes } from '../packages/server/src/stores/extraction/extraction.ts';
 
@@ -52,9 +56,11 @@ test('a Chinese text has no English sentence, and quotes the message of a docume
   }
 });
 
-test('the texts of connections, which load with their page, are in both languages', () => {
-  assert.deepEqual(Object.keys(connectionWords.en), Object.keys(connectionWords.zh));
-  for (const text of Object.values(connectionWords.zh)) assert.match(text, /\p{Script=Han}/u);
+test('texts that load with their page are in both languages', () => {
+  for (const words of [connectionWords, jobWords, overviewWords, passageWords, tableWords]) {
+    assert.deepEqual(Object.keys(words.en), Object.keys(words.zh));
+    for (const text of Object.values(words.zh)) assert.match(text, /\p{Script=Han}/u);
+  }
 });
 
 test('the console has its own words for the same fields and for codes of the service in both languages', () => {

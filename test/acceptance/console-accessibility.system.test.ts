@@ -43,6 +43,7 @@ function pathsOf({ collectionId, recordId, runId }: Seeded): readonly string[] {
     ...['/', '/files', '/collections', collection, `${collection}?tab=search&q=library`],
     ...[
       `${collection}/records/${recordId}`,
+      '/jobs?status=error',
       '/catalogue',
       '/catalogue/add',
       '/catalogue/calculator/evaluate',
@@ -129,8 +130,10 @@ async function keepFocus({ opened: { page, service } }: Subject): Promise<void> 
   await dialog.waitFor({ state: 'detached' });
   await waitForFocus(add);
 
-  await page.getByRole('button', { name: 'Delete' }).press('Enter');
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
+  await page.getByRole('button', { name: 'Delete collection' }).press('Enter');
+  assert.equal(await dialog.getByRole('button', { name: 'Delete collection' }).isDisabled(), true);
+  await dialog.getByLabel('Enter the name “By keyboard” to confirm').fill('By keyboard');
+  await page.keyboard.press('Enter');
   await waitForFocus(page.getByRole('heading', { level: 1, name: 'Collections' }));
 
   await page.goto(`${service.filesUrl}/catalogue/calculator/evaluate`);
@@ -181,7 +184,7 @@ async function workByKeyboard({ opened, seeded }: Subject): Promise<void> {
   await tabTo(page, page.getByRole('link', { name: /Guides/ }));
   await page.keyboard.press('Enter');
   await waitForFocus(page.getByRole('heading', { level: 1, name: 'Guides' }));
-  await tabTo(page, page.getByRole('button', { name: 'choose files' }));
+  await tabTo(page, page.getByRole('button', { name: 'Upload files' }));
   await (await openFileChooser(page)).setFiles({
     name: 'otters.md',
     mimeType: 'text/markdown',

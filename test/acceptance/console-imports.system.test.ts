@@ -40,7 +40,7 @@ test('[console] files become documents of a collection in one step', async (t: T
 async function openCollection({ opened, collection }: Subject): Promise<Page> {
   const { page, service } = opened;
   await page.goto(`${service.filesUrl}/collections/${collection}`);
-  await page.getByText('Drop files or folders here').waitFor();
+  await page.getByTestId('drop-area').waitFor();
   return page;
 }
 

@@ -4,6 +4,7 @@ import { findingsInBoth, nothing } from '../support/axe.ts';
 import { settledRecord } from '../support/client.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
 import { type EmbeddingService, startEmbeddingService } from '../support/embedding-service.ts';
+import { textPdf } from '../support/sample-pdf.ts';
 
 interface Subject {
   readonly opened: OpenedConsole;
@@ -30,6 +31,11 @@ test('[console] lists are filtered, counted and changed in bulk', async (t: Test
   await t.test('[console] a collection shows why its last embedding failed, until the next one succeeds', () =>
     readLastError(subject),
   );
+  await t.test(
+    '[console] documents are a table with first pages, sorted by each column, 15 rows in a small window',
+    () => readTable(subject),
+  );
+  await t.test('[console] the overview leads to the failed documents of all collections', () => readJobs(subject));
   assert.deepEqual(opened.pageErrors, []);
 });
 
@@ -76,13 +82,86 @@ async function changeRecords({ opened, collection }: Subject): Promise<void> {
   for (const name of ['Lending', 'Fines']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
   await count('5 items · 2 selected');
   assert.deepEqual(await findingsInBoth(page), nothing);
-  await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete 2 documents?' });
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('2 documents deleted.').waitFor();
   await count('3 items');
   const left = await records.evaluateAll((rows) => rows.map((row) => (row as unknown as Row).dataset.record));
   assert.deepEqual(left.sort(), ['Hours', 'Otters', 'https://127.0.0.1:9/rules']);
+  await page.getByLabel('Status').selectOption('Deleted');
+  await count('2 items');
+  await page.getByText('Removed in 23 hours').first().waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'deleted documents');
+  await page.getByRole('checkbox', { name: 'Select Fines' }).check();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.getByText('Restored: 1').waitFor();
+  await count('1 item');
+  const [hit] = await service.client.search(collection, { query_text: 'fines of the house' });
+  assert.match(hit?.content ?? '', /Fines/);
+  await page.getByLabel('Status').selectOption('All statuses');
+  await count('4 items');
+}
+
+/** Two of 17 documents have other sizes and numbers of pages than the others. */
+async function readTable({ opened }: Subject): Promise<void> {
+  const { page, service } = opened;
+  const { client } = service;
+  const { collection_id: collection } = await client.collections.create({ name: 'Table', description: 'Of reports' });
+  const pagesOf = (number: number) =>
+    Array.from({ length: number }, (_, index) => [`Page ${index}`, 'otters '.repeat(9)]);
+  const files = Array.from({ length: 15 }, (_, index) => [`short ${index + 1}.txt`, Buffer.from('otters')] as const);
+  const documents = [...files, ['b.pdf', textPdf(pagesOf(3))], ['a.pdf', textPdf(pagesOf(2))]] as const;
+  for (const [name, bytes] of documents) {
+    const { file_id } = await client.files.upload(new Blob([new Uint8Array(bytes)]), { purpose: 'record_file', name });
+    const { record_id: id } = await client.records.create(collection, { type: 'file', file_id });
+    await settledRecord(client, collection, id);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${service.filesUrl}/collections/${collection}`);
+  const first = page.locator('[data-record]').first();
+  const begins = (name: string) => page.locator(`tbody tr:first-child[data-record="${name}"]`).waitFor();
+  const sortBy = (name: string) => page.getByRole('columnheader', { name, exact: true }).getByRole('button').click();
+  await begins('a.pdf');
+  await first.locator('img').waitFor();
+  const seen =
+    "[...document.querySelectorAll('[data-record]')].filter((row) => row.getBoundingClientRect().bottom <= innerHeight)";
+  assert.ok(Number(await page.evaluate(`${seen}.length`)) >= 15, 'rows in a window of 1280 × 800 pixels');
+  await sortBy('Name');
+  await begins('a.pdf');
+  assert.equal(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort'), 'ascending');
+  await sortBy('Name');
+  await begins('short 15.txt');
+  await sortBy('Size');
+  await begins('b.pdf');
+  await sortBy('Pages');
+  await begins('b.pdf');
+  assert.match(page.url(), /sort=-pages/);
+  await sortBy('Pages');
+  await page.locator('tbody tr:nth-child(16)[data-record="a.pdf"]').waitFor();
+  await sortBy('Added');
+  await begins('a.pdf');
+  await sortBy('Added');
+  await begins('short 1.txt');
+  assert.deepEqual(await findingsInBoth(page), nothing, 'the table of documents');
+  await first.click();
+  await page.getByRole('heading', { level: 1, name: 'short 1.txt' }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+async function readJobs({ opened }: Subject): Promise<void> {
+  const { page } = opened;
+  await openPage(opened, 'Overview');
+  await page.getByRole('link', { name: 'Documents that failed, in all projects: 1.' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
+  const failed = page.locator('[data-record="https://127.0.0.1:9/rules"]');
+  await failed.locator('[data-status="error"]').waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing, 'failed documents of all collections');
+  await page.getByRole('tab', { name: 'Partially ready' }).click();
+  await page.locator('[data-record="answers.csv"] [data-status="partial"]').waitFor();
+  await failed.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Answers', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Answers' }).waitFor();
 }
 
 /** An element of the page, whose types are not those of Node.js. */

@@ -50,6 +50,7 @@ test('[pages] of the console are accessible, with content on each of them', asyn
 function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<readonly [path: string, heading: RegExp]> {
   return [
     ['/', /^Overview$/],
+    ['/jobs', /^Jobs$/],
     ['/files', /^Files$/],
     ['/collections', /^Collections$/],
     [`/collections/${collectionId}`, /^Guides$/],

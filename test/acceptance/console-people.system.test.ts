@@ -12,6 +12,7 @@ const everybody = [
   'Overview',
   'Files',
   'Collections',
+  'Jobs',
   'Catalogue',
   'Runs',
   'Applications',

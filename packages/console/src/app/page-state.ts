@@ -20,6 +20,8 @@ export interface PageState {
   readonly name?: string | undefined;
   readonly purpose?: string | undefined;
   readonly status?: string | undefined;
+  /** The column that sorts a table, with `-` before it for the descending order. */
+  readonly sort?: string | undefined;
   readonly bundle?: string | undefined;
   readonly outcome?: string | undefined;
   readonly action?: string | undefined;

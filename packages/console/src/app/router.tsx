@@ -49,6 +49,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/jobs',
+    component: lazyRouteComponent(() => import('../pages/jobs/jobs.tsx'), 'Jobs'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/catalogue',
     component: lazyRouteComponent(() => import('../pages/catalogue/catalogue.tsx'), 'Catalogue'),
   }),

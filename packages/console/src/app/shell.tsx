@@ -21,6 +21,7 @@ const entries = [
   ['/', 'nav.overview', 'overview'],
   ['/files', 'nav.files', 'files'],
   ['/collections', 'nav.collections', 'collections'],
+  ['/jobs', 'nav.jobs', 'refresh'],
   ['/catalogue', 'nav.catalogue', 'catalogue'],
   ['/runs', 'nav.runs', 'runs'],
   ['/credentials', 'nav.credentials', 'key', 'manage'],

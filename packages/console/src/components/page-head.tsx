@@ -22,19 +22,21 @@ export function PageHead({ title, part, about, actions, parent }: PageHeadProps)
   return (
     <header className={classes.head}>
       {parent}
-      <Group justify="space-between" align="flex-start" gap="md">
-        <div className={classes.words}>
-          <Title order={1} size="h2" ref={heading} tabIndex={-1} className={classes.title}>
-            {title}
-          </Title>
-          {about === undefined ? null : (
-            <Text c="dimmed" size="sm" mt={4} component="div">
-              {about}
-            </Text>
-          )}
-        </div>
-        {actions === undefined ? null : <Group gap="xs">{actions}</Group>}
-      </Group>
+      <div className={classes.row}>
+        <Title order={1} size="h2" ref={heading} tabIndex={-1} className={classes.title}>
+          {title}
+        </Title>
+        {about === undefined ? null : (
+          <Text c="dimmed" size="sm" component="div" className={classes.about}>
+            {about}
+          </Text>
+        )}
+        {actions === undefined ? null : (
+          <Group gap="xs" className={classes.actions}>
+            {actions}
+          </Group>
+        )}
+      </div>
     </header>
   );
 }

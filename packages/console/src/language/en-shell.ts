@@ -23,6 +23,7 @@ export const shell = {
   'nav.credentials': 'Credentials',
   'nav.docs': 'API reference',
   'nav.files': 'Files',
+  'nav.jobs': 'Jobs',
   'nav.main': 'Main',
   'nav.menu': 'Menu',
   'nav.overview': 'Overview',
@@ -32,7 +33,6 @@ export const shell = {
   'notFound.about': 'The link may be wrong or the item was deleted.',
   'notFound.title': 'Page not found',
   'overview.about': 'Current activity of this service. Rates cover the last few minutes.',
-  'overview.attention': 'Stored files need attention',
   'overview.collecting': 'Collecting…',
   'overview.damaged':
     'Missing or damaged file contents: {count}. Upload these files again or restore a backup. Run “quartermaster fsck” to list them.',

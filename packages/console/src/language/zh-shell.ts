@@ -23,6 +23,7 @@ export const shell = {
   'nav.credentials': '凭据',
   'nav.docs': 'API 参考',
   'nav.files': '文件',
+  'nav.jobs': '任务',
   'nav.main': '主导航',
   'nav.menu': '菜单',
   'nav.overview': '概览',
@@ -32,7 +33,6 @@ export const shell = {
   'notFound.about': '链接可能有误，或者对象已被删除。',
   'notFound.title': '页面不存在',
   'overview.about': '服务的当前活动。速率取自最近几分钟。',
-  'overview.attention': '已存文件需要处理',
   'overview.collecting': '正在收集…',
   'overview.damaged':
     '缺失或损坏的文件内容：{count}。请重新上传这些文件或恢复备份。运行 “quartermaster fsck” 可列出它们。',

@@ -6,6 +6,11 @@ import { useToasts } from '../toasts.tsx';
 import classes from './drop-area.module.css';
 import { type DroppedFile, maxDroppedFiles, readChosen, readDropped } from './dropped-files.ts';
 
+export interface Choose {
+  readonly files: () => void;
+  readonly folder: () => void;
+}
+
 export interface DropAreaProps {
   /** Extensions that the file dialog offers, such as `.md`. */
   readonly extensions: readonly string[];
@@ -15,11 +20,13 @@ export interface DropAreaProps {
   readonly children?: ReactNode;
   /** Whether to offer a button that chooses a folder. */
   readonly offersFolders?: boolean;
+  /** What the area surrounds instead of its own content. It gets functions that open the dialogs, and `about`. */
+  readonly around?: ((choose: Choose, about: string) => ReactNode) | undefined;
   readonly onFiles: (files: readonly DroppedFile[]) => void;
 }
 
 /** Takes dropped files and folders, and files that are chosen with the keyboard or the mouse. */
-export function DropArea({ extensions, about, children, offersFolders = false, onFiles }: DropAreaProps) {
+export function DropArea({ extensions, about, children, offersFolders = false, around, onFiles }: DropAreaProps) {
   const { t } = useLanguage();
   const { showError } = useToasts();
   const files = useRef<HTMLInputElement>(null);
@@ -34,10 +41,11 @@ export function DropArea({ extensions, about, children, offersFolders = false, o
     setOver(false);
     void readDropped(event.dataTransfer).then(take, showError);
   };
+  const choose = { files: () => files.current?.click(), folder: () => folder.current?.click() };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: dropping is for the mouse; the buttons inside do the same.
     <div
-      className={classes.drop}
+      className={around === undefined ? classes.drop : classes.around}
       data-over={isOver || undefined}
       data-testid="drop-area"
       onDragOver={(event) => {
@@ -47,22 +55,28 @@ export function DropArea({ extensions, about, children, offersFolders = false, o
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
-      <Icon name="upload" size={28} />
-      <div className={classes.line}>
-        <Text>{t(offersFolders ? 'files.dropFolders' : 'files.drop')}</Text>
-        <Button size="compact-md" variant="light" onClick={() => files.current?.click()}>
-          {t('files.choose')}
-        </Button>
-        {offersFolders ? (
-          <Button size="compact-md" variant="light" onClick={() => folder.current?.click()}>
-            {t('files.chooseFolder')}
-          </Button>
-        ) : null}
-      </div>
-      <Text size="xs" c="dimmed">
-        {about}
-      </Text>
-      {children}
+      {around === undefined ? (
+        <>
+          <Icon name="upload" size={28} />
+          <div className={classes.line}>
+            <Text>{t(offersFolders ? 'files.dropFolders' : 'files.drop')}</Text>
+            <Button size="compact-md" variant="light" onClick={choose.files}>
+              {t('files.choose')}
+            </Button>
+            {offersFolders ? (
+              <Button size="compact-md" variant="light" onClick={choose.folder}>
+                {t('files.chooseFolder')}
+              </Button>
+            ) : null}
+          </div>
+          <Text size="xs" c="dimmed">
+            {about}
+          </Text>
+          {children}
+        </>
+      ) : (
+        around(choose, about)
+      )}
       <Chooser inputRef={files} accept={extensions.join(',')} onFiles={take} />
       {offersFolders ? <Chooser inputRef={folder} isFolder onFiles={take} /> : null}
     </div>

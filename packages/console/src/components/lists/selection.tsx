@@ -61,29 +61,47 @@ export interface SelectionBarProps {
   readonly children: ReactNode;
 }
 
+type Chosen = Pick<SelectionBarProps, 'selection' | 'loaded'>;
+const countChosen = ({ selection, loaded }: Chosen) => loaded.filter((id) => selection.ids.has(id)).length;
+
 /** Counts the items of a list, selects all loaded ones, and offers actions on the chosen ones. */
-export function SelectionBar({ selection, list, loaded, children }: SelectionBarProps) {
-  const { t } = useLanguage();
-  const count = useListCount(list);
-  const chosen = loaded.filter((id) => selection.ids.has(id)).length;
+export function SelectionBar({ children, list, ...chosen }: SelectionBarProps) {
   const isReader = !useMay('change');
-  const isAll = chosen > 0 && chosen === loaded.length;
   return (
     <Group gap="sm" className={classes.bar} mih={36}>
-      {loaded.length === 0 || isReader ? null : (
-        <Checkbox
-          aria-label={t('selection.all')}
-          checked={isAll}
-          indeterminate={chosen > 0 && !isAll}
-          onChange={() => selection.choose(isAll ? [] : loaded)}
-        />
-      )}
-      <Text size="sm" c="dimmed" role="status">
-        {count}
-        {chosen > 0 ? ` · ${t('selection.chosen', { count: chosen })}` : ''}
-      </Text>
-      {chosen > 0 ? <Group gap="xs">{children}</Group> : null}
+      {chosen.loaded.length === 0 || isReader ? null : <SelectAll {...chosen} />}
+      <SelectionCount list={list} {...chosen} />
+      {countChosen(chosen) > 0 ? <Group gap="xs">{children}</Group> : null}
     </Group>
+  );
+}
+
+/** Selects all loaded items, or none. */
+export function SelectAll({ selection, loaded, size = 'sm' }: Chosen & { readonly size?: 'xs' | 'sm' }) {
+  const { t } = useLanguage();
+  const chosen = countChosen({ selection, loaded });
+  const isAll = chosen > 0 && chosen === loaded.length;
+  return (
+    <Checkbox
+      size={size}
+      aria-label={t('selection.all')}
+      checked={isAll}
+      indeterminate={chosen > 0 && !isAll}
+      onChange={() => selection.choose(isAll ? [] : loaded)}
+    />
+  );
+}
+
+/** Tells how many items the list has, and how many are chosen. */
+export function SelectionCount({ list, ...of }: Chosen & Pick<SelectionBarProps, 'list'>) {
+  const { t } = useLanguage();
+  const count = useListCount(list);
+  const chosen = countChosen(of);
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      {count}
+      {chosen > 0 ? ` · ${t('selection.chosen', { count: chosen })}` : ''}
+    </Text>
   );
 }
 

@@ -9,7 +9,27 @@ export function nameOfRecord(record: RecordItem): string {
   return name ?? url ?? record.record_id;
 }
 
-function sourceOf(record: RecordItem): { readonly file_name?: string; readonly url?: string } {
+/** The format of the file in capitals, such as `PDF`; empty for other records. */
+export function formatOf(record: RecordItem): string {
+  const [, extension = ''] = /\.([a-z0-9]{1,8})$/i.exec(sourceOf(record).file_name ?? '') ?? [];
+  return extension.toUpperCase();
+}
+
+/** The bytes of the file; undefined for other records. */
+export function sizeOf(record: RecordItem): number | undefined {
+  return sourceOf(record).file_size;
+}
+
+/** The number of pages, if the format has pages. */
+export function pageCountOf({ report }: RecordItem): number | undefined {
+  return typeof report?.pages === 'number' ? report.pages : undefined;
+}
+
+function sourceOf(record: RecordItem): {
+  readonly file_name?: string;
+  readonly file_size?: number;
+  readonly url?: string;
+} {
   return record.type === 'text' ? {} : JSON.parse(record.content); // by the contract of `content`
 }
 

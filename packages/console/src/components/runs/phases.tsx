@@ -5,6 +5,21 @@ import classes from './phases.module.css';
 
 const names = ['queue_ms', 'start_ms', 'validate_ms', 'plugin_ms', 'upstream_ms'] as const;
 
+/** What the colours of the bars mean, for a list of short ones. */
+export function PhaseLegend() {
+  const { t } = useLanguage();
+  return (
+    <ul className={classes.legend}>
+      {names.map((name) => (
+        <li key={name}>
+          <span data-phase={name} className={classes.dot} />
+          {t(`phase.${name}`)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** The timings of a run: a bar, and a legend unless `isShort`. */
 export function Phases({ phases, isShort = false }: { phases: RunPhases; isShort?: boolean }) {
   const { t } = useLanguage();

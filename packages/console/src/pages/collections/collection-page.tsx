@@ -1,14 +1,19 @@
-import { Badge, Group, Tabs } from '@mantine/core';
+import { Badge, Button, Group, Tabs, Text } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { usePageChoice } from '../../app/page-state.ts';
 import { useMay } from '../../app/project.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
+import { Dialog } from '../../components/forms/dialog.tsx';
+import { NameField } from '../../components/forms/name-field.tsx';
 import { RenameButton } from '../../components/forms/rename-button.tsx';
+import { SubmitForm } from '../../components/forms/submit-form.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
@@ -19,7 +24,10 @@ import { ChangeChunking } from './chunk-size.tsx';
 import { EmbeddingState } from './embedding-state.tsx';
 import { RecordList } from './record-list.tsx';
 import { Reembed } from './reembed.tsx';
-import { SearchBox } from './search-box.tsx';
+import { tableWords } from './table-words.ts';
+
+/** Loads with its tab, because the page opens with the documents. */
+const SearchBox = lazy(() => import('./search-box.tsx').then((module) => ({ default: module.SearchBox })));
 
 const keyOf = (collectionId: string) => ['collection', collectionId];
 
@@ -42,6 +50,9 @@ export function CollectionPage() {
   }
   if (collection.data === undefined) return <Loading />;
   const item = collection.data;
+  const vectors = item.embedding === null ? null : <EmbeddingState embedding={item.embedding} />;
+  // Above the documents only after an error, because it takes the room of two of them.
+  const isQuiet = item.embedding?.last_error === null;
   return (
     <>
       <PageHead
@@ -51,9 +62,9 @@ export function CollectionPage() {
         about={<CollectionFacts item={item} />}
         actions={mayChange ? <Actions item={item} /> : undefined}
       />
-      {item.embedding === null ? null : <EmbeddingState embedding={item.embedding} />}
+      {isQuiet ? null : vectors}
       <Tabs value={tab} onChange={openTab} keepMounted={false}>
-        <Tabs.List mb="lg">
+        <Tabs.List mb="sm">
           <Tabs.Tab value="records">{t('collections.tab.records')}</Tabs.Tab>
           <Tabs.Tab value="search">{t('collections.tab.search')}</Tabs.Tab>
         </Tabs.List>
@@ -61,9 +72,12 @@ export function CollectionPage() {
           <RecordList collection={item} />
         </Tabs.Panel>
         <Tabs.Panel value="search">
-          <SearchBox collection={item} />
+          <Suspense fallback={<Loading />}>
+            <SearchBox collection={item} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
+      {isQuiet ? vectors : null}
     </>
   );
 }
@@ -141,8 +155,13 @@ function RetryRefused({ item }: { item: Collection }) {
   );
 }
 
+/** Deletes the collection after its name was typed, because it cannot be restored. */
 function DeleteCollection({ item }: { item: Collection }) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
+  const words = tableWords[code];
+  const [isAsking, setAsking] = useState(false);
+  const [typed, setTyped] = useState('');
+  const name = item.name === '' ? t('collections.unnamed') : item.name;
   const { say } = useToasts();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -153,14 +172,27 @@ function DeleteCollection({ item }: { item: Collection }) {
     await navigate({ to: '/collections' });
   };
   return (
-    <ConfirmButton
-      icon="trash"
-      look={{ variant: 'light', color: 'red' }}
-      title={t('collections.deleteTitle', { name: item.name })}
-      action={t('action.delete')}
-      onConfirm={remove}
-    >
-      {t('collections.deleteAbout')}
-    </ConfirmButton>
+    <>
+      <Button variant="light" color="red" leftSection={<Icon name="trash" size={16} />} onClick={() => setAsking(true)}>
+        {words.deleteCollection}
+      </Button>
+      {isAsking ? (
+        <Dialog onClose={() => setAsking(false)} title={t('collections.deleteTitle', { name })}>
+          <Text size="sm" mb="md">
+            {t('collections.deleteAbout')}
+          </Text>
+          <SubmitForm action={words.deleteCollection} onSubmit={remove} isReady={typed.trim() === name.trim()}>
+            {(failure) => (
+              <NameField
+                label={words.deleteName.replace('{name}', () => name)}
+                value={typed}
+                onChange={setTyped}
+                failure={failure}
+              />
+            )}
+          </SubmitForm>
+        </Dialog>
+      ) : null}
+    </>
   );
 }

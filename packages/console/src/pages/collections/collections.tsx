@@ -1,4 +1,4 @@
-import { Badge, Button, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import type { Collection } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useDeferredValue, useState } from 'react';
@@ -15,6 +15,7 @@ import { ListCount } from '../../components/lists/list-count.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
+import { ExampleButton } from './example-button.tsx';
 import { NewCollection } from './new-collection.tsx';
 
 /** The collections of the project. */
@@ -55,6 +56,14 @@ export function Collections() {
             title={t(name === '' ? 'collections.none' : 'collections.noneFound')}
           >
             {name === '' ? t('collections.noneAbout') : ''}
+            {name === '' && mayChange ? (
+              <Group justify="center" gap="xs" mt="md">
+                <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+                  {t('collections.new')}
+                </Button>
+                <ExampleButton />
+              </Group>
+            ) : null}
           </Empty>
         }
       >

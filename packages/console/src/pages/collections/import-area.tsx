@@ -2,13 +2,17 @@ import { type Collection, type Purpose, purposeNames, purposes, purposesFor } fr
 import { useQuery } from '@tanstack/react-query';
 import { filesApi } from '../../api/addresses.ts';
 import { addImports } from '../../api/imports.ts';
-import { DropArea } from '../../components/files/drop-area.tsx';
+import { DropArea, type DropAreaProps } from '../../components/files/drop-area.tsx';
 import { type DroppedFile, extensionOf } from '../../components/files/dropped-files.ts';
 import { formatBytes } from '../../components/format.ts';
 import { useLanguage } from '../../language/language.tsx';
 
+interface ImportAreaProps extends Pick<DropAreaProps, 'around'> {
+  readonly collection: Collection;
+}
+
 /** Takes files and folders, which are uploaded and become records of the collection in one step. */
-export function ImportArea({ collection }: { collection: Collection }) {
+export function ImportArea({ collection, around }: ImportAreaProps) {
   const { t } = useLanguage();
   const limits = useQuery({ queryKey: ['limits'], queryFn: () => filesApi.data('GET /v1/limits') });
   const fitting = purposeNames.filter((name) => purposes[name].collectionType === collection.type);
@@ -40,6 +44,7 @@ export function ImportArea({ collection }: { collection: Collection }) {
       extensions={extensions}
       about={t('imports.formats', { formats: extensions.join(' ') })}
       offersFolders
+      around={around}
       onFiles={take}
     />
   );

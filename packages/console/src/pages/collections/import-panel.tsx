@@ -87,19 +87,23 @@ function useRefreshedRecords(collectionId: string, imports: readonly Import[]): 
 function countsOf(imports: readonly Import[]) {
   const number = (...states: ReadonlyArray<Import['state']>) =>
     imports.filter(({ state }) => states.includes(state)).length;
-  const bytes = imports.reduce((sum, one) => sum + one.bytes, 0);
-  const sent = imports.reduce((sum, one) => sum + (isImported(one) ? one.bytes : one.sent), 0);
   return {
     done: number('done'),
     all: imports.length,
     duplicates: number('duplicate'),
     failed: number('failed', 'refused'),
-    percent: bytes === 0 ? 100 : (sent / bytes) * 100,
+    // Files, not bytes, because the text beside the bar counts files.
+    percent: (imports.filter(isImported).length / imports.length) * 100,
   };
 }
 
 function needsAttention({ state }: Import): boolean {
   return state !== 'done' && state !== 'waiting';
+}
+
+/** The sent part of a file that is being uploaded. */
+function percentOf({ state, sent, bytes }: Import): string {
+  return state === 'sending' && bytes > 0 ? ` · ${Math.floor((sent / bytes) * 100)}%` : '';
 }
 
 function ImportRow({ one }: { one: Import }) {
@@ -112,7 +116,7 @@ function ImportRow({ one }: { one: Import }) {
       <div className={classes.words}>
         <div className={classes.name}>{name}</div>
         <Text size="xs" c={isBad ? 'var(--mantine-color-red-light-color)' : 'dimmed'}>
-          {isBad ? why : `${formatBytes(one.bytes)} · ${t(`imports.state.${state}`)}`}
+          {isBad ? why : `${formatBytes(one.bytes)} · ${t(`imports.state.${state}`)}${percentOf(one)}`}
           {state === 'duplicate' && recordId !== null ? (
             <>
               {' '}

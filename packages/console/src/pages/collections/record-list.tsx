@@ -1,108 +1,185 @@
-import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect } from '@mantine/core';
 import type { Collection, RecordItem } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useDeferredValue, useState } from 'react';
+import { type ReactNode, useDeferredValue, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { usePageChoice, usePageText } from '../../app/page-state.ts';
 import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
-import { formatAge } from '../../components/format.ts';
+import { Failure } from '../../components/failure.tsx';
 import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { Icon } from '../../components/icons.tsx';
-import { InfiniteList } from '../../components/infinite-list.tsx';
 import { Filters } from '../../components/lists/filters.tsx';
-import {
-  SelectableRow,
-  type Selection,
-  SelectionBar,
-  useForEach,
-  useSelection,
-} from '../../components/lists/selection.tsx';
+import { type Selection, SelectionCount, useForEach, useSelection } from '../../components/lists/selection.tsx';
+import { Loading } from '../../components/loading.tsx';
 import { needsPassword } from '../../components/records/password-form.tsx';
-import { RecordState } from '../../components/records/record-state.tsx';
-import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { AddRecords } from './add-records.tsx';
 import classes from './collections.module.css';
 import { ImportArea } from './import-area.tsx';
 import { ImportPanel } from './import-panel.tsx';
+import { RecordTable, sorts } from './record-table.tsx';
+import { tableWords } from './table-words.ts';
 
-const statuses = ['', 'creating', 'ready', 'partial', 'error'] as const;
+const statuses = ['', 'creating', 'ready', 'partial', 'error', 'deleting'] as const;
 
 /** The records of a collection, refreshed while some are processed. */
 export function RecordList({ collection }: { collection: Collection }) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
+  const words = tableWords[code];
   const [isAdding, setAdding] = useState(false);
-  if (!useMay('change')) return <FilteredRecords collectionId={collection.collection_id} />;
+  const records = useRecords(collection.collection_id);
+  if (!useMay('change')) return <RecordTools records={records} />;
   return (
     <>
-      <Stack gap="md" mb="md">
-        <ImportArea collection={collection} />
-        <ImportPanel collection={collection} />
-      </Stack>
-      <Group justify="flex-end" mb="md">
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
-          {t('records.add')}
-        </Button>
-      </Group>
-      <FilteredRecords collectionId={collection.collection_id} />
+      <ImportPanel collection={collection} />
+      <ImportArea
+        collection={collection}
+        around={(choose, formats) => (
+          <RecordTools records={records} formats={formats}>
+            <Group gap="xs" ml="auto" mb="sm">
+              <Button variant="default" onClick={choose.files}>
+                {words.upload}
+              </Button>
+              <Button variant="default" onClick={choose.folder} visibleFrom="sm">
+                {words.uploadFolder}
+              </Button>
+              <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+                {t('records.add')}
+              </Button>
+            </Group>
+          </RecordTools>
+        )}
+      />
       {isAdding ? <AddRecords collection={collection} onClose={() => setAdding(false)} /> : null}
     </>
   );
 }
 
-function FilteredRecords({ collectionId }: { collectionId: string }) {
-  const { t } = useLanguage();
+function useRecords(collectionId: string) {
   const [text, setText] = usePageText('name');
   const [status, setStatus] = usePageChoice('status', statuses, 'replace');
+  const [sort, setSort] = usePageChoice('sort', sorts, 'replace');
   const name = useDeferredValue(text.trim());
   const selection = useSelection(`${status} ${name}`);
   const filter = { name: name || undefined, status: status || undefined };
-  const isFiltered = name !== '' || status !== '';
+  const order = sort === 'added' ? ('asc' as const) : undefined;
   const path = { collection_id: collectionId };
   const list = useInfiniteList({
-    queryKey: ['records', collectionId, filter],
+    queryKey: ['records', collectionId, filter, order],
     load: (page, signal) =>
-      filesApi.json('GET /v1/collections/{collection_id}/records', { path, query: { ...page, ...filter }, signal }),
+      filesApi.json('GET /v1/collections/{collection_id}/records', {
+        path,
+        query: { ...page, ...filter, order },
+        signal,
+      }),
     idOf: (record) => record.record_id,
-    isMoving: (record) => record.status === 'creating' || record.status === 'deleting',
+    isMoving: (record) => record.status === 'creating',
   });
+  const isFiltered = name !== '' || status !== '';
+  return { collectionId, list, selection, isFiltered, text, setText, status, setStatus, sort, setSort };
+}
+
+interface RecordToolsProps {
+  readonly records: ReturnType<typeof useRecords>;
+  /** The formats that may be added; absent for those who may add none. */
+  readonly formats?: string;
+  /** Buttons at the end of the line of filters. */
+  readonly children?: ReactNode;
+}
+
+/** The filters of the records, the actions on those that are chosen, and the table. */
+function RecordTools({ records, formats, children }: RecordToolsProps) {
+  const { t } = useLanguage();
+  const { collectionId, list, selection, isFiltered, sort } = records;
+  const chosen = list.items.some(({ record_id: id }) => selection.ids.has(id));
+  const isEmpty = list.isSuccess && list.items.length === 0;
   return (
     <>
-      <Filters name={text} onName={setText}>
-        <NativeSelect
-          aria-label={t('records.status')}
-          value={status}
-          onChange={(event) => setStatus(event.currentTarget.value)}
-          data={statuses.map((value) => ({
-            value,
-            label: value === '' ? t('records.allStatuses') : t(`records.status.${value}`),
-          }))}
-        />
-      </Filters>
-      <SelectionBar selection={selection} list={list} loaded={list.items.map(list.idOf)}>
-        <BulkActions collectionId={collectionId} selection={selection} records={list.items} />
-      </SelectionBar>
-      <InfiniteList
-        list={list}
-        label={t('records.list')}
-        rowHeight={68}
-        empty={
-          <Empty icon={isFiltered ? 'search' : 'files'} title={t(isFiltered ? 'records.noneFound' : 'records.none')}>
-            {isFiltered ? '' : t('records.noneAbout')}
-          </Empty>
-        }
-      >
-        {(record) => (
-          <SelectableRow selection={selection} id={record.record_id} name={nameOfRecord(record)}>
-            <RecordRow record={record} />
-          </SelectableRow>
-        )}
-      </InfiniteList>
+      <div className={classes.tools}>
+        {isEmpty && !isFiltered ? null : <RecordFilters records={records} />}
+        {children}
+      </div>
+      {chosen ? (
+        <Group gap="xs" mb="xs">
+          {records.status === 'deleting' ? (
+            <RestoreMany collectionId={collectionId} selection={selection} />
+          ) : (
+            <BulkActions collectionId={collectionId} selection={selection} records={list.items} />
+          )}
+        </Group>
+      ) : null}
+      {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending ? <Loading /> : null}
+      {isEmpty && isFiltered ? <Empty icon="search" title={t('records.noneFound')} /> : null}
+      {isEmpty && !isFiltered ? (
+        <Empty icon="upload" title={t('records.none')}>
+          {formats === undefined ? null : (
+            <>
+              {t('records.noneAbout')}
+              <br />
+              {formats}
+            </>
+          )}
+        </Empty>
+      ) : null}
+      {list.items.length === 0 ? null : (
+        <RecordTable list={list} selection={selection} sort={sort} onSort={records.setSort} />
+      )}
     </>
+  );
+}
+
+function RecordFilters({ records }: Pick<RecordToolsProps, 'records'>) {
+  const { t, code } = useLanguage();
+  const { list, selection } = records;
+  const labelOf = (value: (typeof statuses)[number]) =>
+    value === 'deleting'
+      ? tableWords[code].deleted
+      : t(value === '' ? 'records.allStatuses' : `records.status.${value}`);
+  return (
+    <Filters name={records.text} onName={records.setText}>
+      <NativeSelect
+        aria-label={t('records.status')}
+        value={records.status}
+        onChange={(event) => records.setStatus(event.currentTarget.value)}
+        data={statuses.map((value) => ({ value, label: labelOf(value) }))}
+      />
+      <div className={classes.count}>
+        <SelectionCount selection={selection} list={list} loaded={list.items.map(list.idOf)} />
+      </div>
+    </Filters>
+  );
+}
+
+const restorable = { restorable: true } as const;
+
+/** Restores the chosen records. */
+function RestoreMany({ collectionId, selection }: Omit<BulkActionsProps, 'records'>) {
+  const words = tableWords[useLanguage().code];
+  const { say, showError } = useToasts();
+  const queries = useQueryClient();
+  const forEach = useForEach();
+  const restore = async () => {
+    const endpoint = 'POST /v1/collections/{collection_id}/records/{record_id}/restore';
+    const failed = await forEach(selection.ids, (id) =>
+      filesApi.json(endpoint, { path: { collection_id: collectionId, record_id: id } }),
+    );
+    await queries.invalidateQueries({ queryKey: ['records', collectionId] });
+    say(words.restored.replace('{count}', String(selection.ids.size - failed.length)));
+    selection.choose(failed);
+  };
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<Icon name="refresh" size={16} />}
+      onClick={() => void restore().catch(showError)}
+    >
+      {words.restore}
+    </Button>
   );
 }
 
@@ -143,7 +220,7 @@ function BulkActions({ collectionId, selection, records }: BulkActionsProps) {
   };
   const remove = () =>
     act('records.deletedMany', (id) =>
-      filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', path(id)),
+      filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', { ...path(id), query: restorable }),
     );
   return (
     <>
@@ -165,29 +242,5 @@ function BulkActions({ collectionId, selection, records }: BulkActionsProps) {
         {t('records.deleteManyAbout')}
       </ConfirmButton>
     </>
-  );
-}
-
-function RecordRow({ record }: { record: RecordItem }) {
-  const { t, code, explain } = useLanguage();
-  const { collection_id: collectionId, record_id: recordId } = record;
-  return (
-    <Link
-      to="/collections/$collectionId/records/$recordId"
-      params={{ collectionId, recordId }}
-      className={classes.row}
-      data-record={nameOfRecord(record)}
-    >
-      <span className={classes.words}>
-        <span className={classes.name}>{nameOfRecord(record)}</span>
-        <Text size="xs" c="dimmed" component="span" className={classes.cut}>
-          {t(`records.type.${record.type}`)} · {t('records.chunks', { count: record.num_chunks })} ·{' '}
-          {record.error === null ? formatAge(record.created_timestamp, code) : explain(record.error)}
-        </Text>
-      </span>
-      <span className={classes.state}>
-        <RecordState record={record} />
-      </span>
-    </Link>
   );
 }

@@ -3,10 +3,12 @@ import type { Chunk, ScoredChunk } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { languageOfPassage } from '../../components/passage-language.ts';
 import { describePlace } from '../../components/records/record-words.ts';
+import { Term } from '../../components/term.tsx';
 import { type Translate, useLanguage } from '../../language/language.tsx';
 import classes from './collections.module.css';
 import { termsIn } from './mark-terms.ts';
 import { Marked } from './marked.tsx';
+import { tableWords } from './table-words.ts';
 
 /** Why a chunk was found, if the service explains it. */
 interface Explained {
@@ -33,7 +35,7 @@ export const openerOf = (chunkId: string) => `open-${chunkId}`;
 
 /** One search result: its place, its text and the reasons for its rank. */
 export function SearchResult({ chunk, place, words, collection, isOpen, onOpen }: SearchResultProps) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
   const where = describePlace(chunk.locator, t);
   const name = chunk.title || chunk.file_name || chunk.url || t('search.unnamed');
   return (
@@ -49,7 +51,7 @@ export function SearchResult({ chunk, place, words, collection, isOpen, onOpen }
         </div>
         <Group gap="xs" wrap="nowrap">
           <Text size="xs" c="dimmed">
-            {t('search.score', { score: chunk.score.toFixed(3) })}
+            <Term about={tableWords[code].score}>{t('search.score', { score: chunk.score.toFixed(3) })}</Term>
           </Text>
           <Progress w={90} size="sm" value={chunk.score * 100} aria-hidden="true" />
         </Group>

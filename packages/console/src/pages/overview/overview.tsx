@@ -1,4 +1,4 @@
-import { Alert, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { filesApi, pluginsApi } from '../../api/addresses.ts';
@@ -6,14 +6,16 @@ import { rates, type Sample, total, useSamples } from '../../api/metrics.ts';
 import { runsKey } from '../../api/runs.ts';
 import { type Action, may } from '../../app/may.ts';
 import { useMay, useProjectChoice } from '../../app/project.tsx';
+import { LineChart } from '../../components/chart.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatBytes, formatMs, formatNumber } from '../../components/format.ts';
 import { Icon, type IconName } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { SparkLine } from '../../components/spark-line.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { RunRow } from '../runs/runs.tsx';
+import { Attention } from './attention.tsx';
 import classes from './overview.module.css';
+import { fill, overviewWords } from './overview-words.ts';
 
 /** Current activity, from the metrics that a key with scope admin can read. */
 export function Overview() {
@@ -27,33 +29,13 @@ export function Overview() {
       <PageHead title={t('overview.title')} about={about} />
       <Stack gap={36}>
         {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}
-        <StoreAlerts sample={samples.at(-1)} />
+        <Attention sample={samples.at(-1)} />
         <Start />
         {isManager ? <Charts samples={samples} /> : null}
         <RecentRuns />
       </Stack>
     </>
   );
-}
-
-const alerts = [
-  ['quartermaster_blobs_damaged', 'overview.damaged'],
-  ['quartermaster_blobs_orphaned', 'overview.orphaned'],
-] as const;
-
-/** Conditions that need the operator's attention. */
-function StoreAlerts({ sample }: { sample: Sample | undefined }) {
-  const { t, code } = useLanguage();
-  if (sample === undefined) return null;
-  return alerts.map(([name, words]) => {
-    const count = total(sample, name);
-    if (count === 0) return null;
-    return (
-      <Alert key={name} color="red" variant="light" title={t('overview.attention')}>
-        {t(words, { count: formatNumber(count, code) })}
-      </Alert>
-    );
-  });
 }
 
 const steps = [
@@ -83,7 +65,7 @@ function Start() {
 }
 
 const requests = 'quartermaster_http_requests_total';
-const seconds = 'quartermaster_http_request_seconds';
+const duration = 'quartermaster_http_request_seconds';
 const isFailure = ({ status = '' }: Readonly<Record<string, string>>) => status.startsWith('5');
 
 function Charts({ samples }: { samples: readonly Sample[] }) {
@@ -92,65 +74,77 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
   const last = samples.at(-1);
   const of = (name: string) => (sample: Sample) => total(sample, name);
   const perSecond = rates(samples, of(requests));
-  const spent = rates(samples, of(`${seconds}_sum`));
-  const answered = rates(samples, of(`${seconds}_count`));
+  const spent = rates(samples, of(`${duration}_sum`));
+  const answered = rates(samples, of(`${duration}_count`));
   const latency = spent.map((sum, index) => (answered[index] ? (sum / (answered[index] ?? 1)) * 1000 : 0));
   const failures = rates(samples, (sample) => total(sample, requests, isFailure)).map((rate) => rate * 60);
   const runs = rates(samples, of('quartermaster_executions_total')).map((rate) => rate * 60);
-  const now = (values: readonly number[]) => values.at(-1);
-  const number = (value: number | undefined) =>
-    value === undefined ? t('overview.collecting') : formatNumber(value, code);
-  const ms = (value: number | undefined) => (value === undefined ? t('overview.collecting') : formatMs(value));
   const memory = samples.map(of('process_resident_memory_bytes'));
   const queue = samples.map(of('quartermaster_sandbox_waiting'));
-  const sum = (name: string, passes?: typeof isFailure) =>
-    last === undefined ? '…' : formatNumber(total(last, name, passes), code);
+  const since = (name: string, passes?: typeof isFailure) =>
+    last === undefined ? '…' : t('overview.since', { count: formatNumber(total(last, name, passes), code) });
+  const count = (value: number) => formatNumber(value, code);
+  const seconds = last === undefined ? 0 : Math.round((last.at - (samples[0]?.at ?? last.at)) / 1000);
+  const plots = [
+    [t('overview.requests'), perSecond, count, since(requests)],
+    [t('overview.latency'), latency, formatMs],
+    [t('overview.errors'), failures, count, since(requests, isFailure)],
+    [t('overview.runs'), runs, count, since('quartermaster_executions_total')],
+    [t('overview.queue'), queue, count],
+    [t('overview.memory'), memory, formatBytes],
+  ] as const;
   return (
-    <SimpleGrid cols={{ base: 2, lg: 4 }} spacing={{ base: 'xs', xs: 'md' }}>
-      <Chart name={t('overview.requests')} value={number(now(perSecond))} values={perSecond}>
-        {t('overview.since', { count: sum(requests) })}
-      </Chart>
-      <Chart name={t('overview.latency')} value={ms(now(latency))} values={latency} />
-      <Chart name={t('overview.errors')} value={number(now(failures))} values={failures}>
-        {t('overview.since', { count: sum(requests, isFailure) })}
-      </Chart>
-      <Chart name={t('overview.runs')} value={number(now(runs))} values={runs}>
-        {t('overview.since', { count: sum('quartermaster_executions_total') })}
-      </Chart>
-      <Chart name={t('overview.queue')} value={number(now(queue))} values={queue} />
-      <Chart
-        name={t('overview.storage')}
-        value={limits.data === undefined ? '…' : formatBytes(limits.data.quota.bytes_used ?? 0)}
-        values={[]}
-      />
-      <Chart
-        name={t('overview.memory')}
-        value={last === undefined ? '…' : formatBytes(memory.at(-1) ?? 0)}
-        values={memory}
-      />
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing={{ base: 'xs', xs: 'md' }}>
+      {plots.map(([name, values, format, about]) => (
+        <Chart key={name} name={name} values={values} format={format} seconds={seconds} about={about} />
+      ))}
+      <div className={classes.chart}>
+        <Text size="sm" c="dimmed">
+          {t('overview.storage')}
+        </Text>
+        <Text size="xl" fw={700}>
+          {limits.data === undefined ? '…' : formatBytes(limits.data.quota.bytes_used ?? 0)}
+        </Text>
+      </div>
     </SimpleGrid>
   );
 }
 
 interface ChartProps {
   readonly name: string;
-  readonly value: string;
   readonly values: readonly number[];
-  readonly children?: string;
+  readonly format: (value: number) => string;
+  /** The time that the chart covers. */
+  readonly seconds: number;
+  readonly about?: string | undefined;
 }
 
-function Chart({ name, value, values, children }: ChartProps) {
+/** The last value of a series, and its chart. */
+function Chart({ name, values, format, seconds, about }: ChartProps) {
+  const { t, code } = useLanguage();
+  const words = overviewWords[code];
+  const last = values.at(-1);
+  const [low = 0, high = 0] = [Math.min(...values), Math.max(...values)].map(format);
+  const length = new Intl.NumberFormat(code, { style: 'unit', unit: seconds < 120 ? 'second' : 'minute' });
   return (
     <div className={classes.chart}>
-      <Text size="sm" c="dimmed">
+      <Text size="sm" c="dimmed" className={classes.name}>
         {name}
       </Text>
       <Text size="xl" fw={700}>
-        {value}
+        {last === undefined ? t('overview.collecting') : format(last)}
       </Text>
-      <SparkLine values={values} />
+      <LineChart
+        values={values}
+        format={format}
+        times={[
+          fill(words.start, { time: length.format(seconds < 120 ? seconds : Math.round(seconds / 60)) }),
+          words.now,
+        ]}
+        label={fill(words.axis, { name, low, high, last: format(last ?? 0) })}
+      />
       <Text size="xs" c="dimmed">
-        {children ?? '\u00a0'}
+        {about ?? '\u00a0'}
       </Text>
     </div>
   );

@@ -5,11 +5,15 @@ import { Link } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import type { Page } from '../../api/infinite-list.ts';
+import { useMay } from '../../app/project.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { languageOfPassage } from '../../components/passage-language.ts';
 import { describePlace } from '../../components/records/record-words.ts';
+import { Term } from '../../components/term.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { EditPassage } from './edit-passage.tsx';
+import { passageWords } from './passage-words.ts';
 import classes from './record.module.css';
 
 const pageSize = 20;
@@ -115,11 +119,11 @@ async function readChunks(path: RecordPath, place: Place, signal: AbortSignal): 
 }
 
 function Heading({ hasPages }: { hasPages: boolean }) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
   return (
     <>
       <Title order={2} size="h4" id="chunks">
-        {t('records.document')}
+        <Term about={passageWords[code].passage}>{t('records.document')}</Term>
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
         {t(hasPages ? 'records.documentByPage' : 'records.documentInOrder')}
@@ -138,7 +142,10 @@ interface ChunkCardProps {
 }
 
 function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCardProps) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
+  const words = passageWords[code];
+  const [isEditing, setEditing] = useState(false);
+  const mayEdit = useMay('change') && chunk.question === undefined;
   const card = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isScrolledTo) card.current?.scrollIntoView({ block: 'center' });
@@ -153,11 +160,24 @@ function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCard
       <li ref={card} className={classes.chunk} data-chosen={isChosen || undefined} id={chunk.chunk_id}>
         <Group justify="space-between" gap="xs" mb={4}>
           <Text size="xs" c="dimmed">
-            {where} · {t('records.tokens', { count: chunk.num_tokens })}
+            {where} · <Term about={words.token}>{t('records.tokens', { count: chunk.num_tokens })}</Term>
           </Text>
-          <ShowInDocument chunk={chunk} where={where} onChoose={onChoose} />
+          <Group gap="sm">
+            {mayEdit && !isEditing ? (
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                aria-label={words.editOf.replace('{start}', () => chunk.content.slice(0, 40))}
+                onClick={() => setEditing(true)}
+              >
+                {words.edit}
+              </Button>
+            ) : null}
+            <ShowInDocument chunk={chunk} where={where} onChoose={onChoose} />
+          </Group>
         </Group>
-        <div className={classes.text} lang={languageOfPassage(chunk.content)}>
+        {isEditing ? <EditPassage chunk={chunk} onClose={() => setEditing(false)} /> : null}
+        <div hidden={isEditing} className={classes.text} lang={languageOfPassage(chunk.content)}>
           {chunk.question === undefined ? (
             chunk.content
           ) : (

@@ -92,7 +92,8 @@ function RecordActions({ record }: { record: RecordItem }) {
     await queries.invalidateQueries({ queryKey: list });
   };
   const remove = async () => {
-    await filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', { path });
+    const query = { restorable: true } as const;
+    await filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', { path, query });
     await queries.invalidateQueries({ queryKey: list });
     say(t('records.deleted', { name: nameOfRecord(record) }));
     await navigate({ to: '/collections/$collectionId', params: { collectionId } });

@@ -1,4 +1,4 @@
-import { NativeSelect, Text } from '@mantine/core';
+import { Group, NativeSelect, Text } from '@mantine/core';
 import { type RunItem, runOutcomes } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { pluginsApi } from '../../api/addresses.ts';
@@ -11,7 +11,7 @@ import { formatAge, formatMs } from '../../components/format.ts';
 import { InfiniteList } from '../../components/infinite-list.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Phases } from '../../components/runs/phases.tsx';
+import { PhaseLegend, Phases } from '../../components/runs/phases.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { RunEnd } from './run-end.tsx';
 import classes from './runs.module.css';
@@ -58,14 +58,18 @@ export function Runs() {
           ]}
         />
       </div>
-      <ListCount list={list} isAnnounced={false} />
+      <Group justify="space-between" gap="xs" mb="xs">
+        <ListCount list={list} isAnnounced={false} />
+        <PhaseLegend />
+      </Group>
       <InfiniteList
         list={list}
         label={t('runs.list')}
         rowHeight={66}
         empty={
           <Empty icon="runs" title={t(isFiltered ? 'runs.noneFound' : 'runs.none')}>
-            {isFiltered ? '' : t('runs.noneAbout')}
+            {isFiltered ? '' : t('runs.noneAbout')}{' '}
+            {isFiltered ? null : <Link to="/catalogue">{t('nav.catalogue')}</Link>}
           </Empty>
         }
       >
