@@ -12,7 +12,7 @@ const mostInside = 0.12;
 const longestWords = 25;
 /** Words of one letter, as a share of all words. */
 const mostSingles = 0.75;
-const mostExamined = 20_000;
+const mostExamined = 4_000;
 
 /**
  * Whether the text of a page is not language but numbers of glyphs, as fonts without a map to letters give. A false alarm costs
@@ -24,27 +24,49 @@ export function isGarbled(page: string): boolean {
   let wasSmall = false;
   let before = '';
   for (const character of text) {
-    if (character.trim() === '') {
-      wasSmall = false;
-      continue;
-    }
+    const { isBlank, isLetter, isNamed, isLatin, isVowel, isCapital, isSmall, isUnassigned } = classOf(character);
     // Leaders and rules repeat one sign.
-    if (character === before && !/[\p{L}\p{N}]/u.test(character)) continue;
-    before = character;
-    counts.all += 1;
-    if (isPrivate(character)) counts.unassigned += 1;
-    const isLetter = /\p{L}|\p{M}/u.test(character);
-    if (isLetter || /\p{N}/u.test(character)) counts.named += 1;
-    if (isLetter) counts.letters += 1;
-    if (isLetter && character < '\u0250') {
-      counts.latin += 1;
-      if (/[aeiouyà-æè-ïò-öø-ýÿāăąēėęěīįıōőœūůűų]/i.test(character)) counts.vowels += 1;
+    if (!isBlank && (isNamed || character !== before)) {
+      before = character;
+      counts.all += 1;
+      if (isUnassigned) counts.unassigned += 1;
+      if (isNamed) counts.named += 1;
+      if (isLetter) counts.letters += 1;
+      if (isLatin) counts.latin += 1;
+      if (isVowel) counts.vowels += 1;
+      if (isCapital && wasSmall) counts.inside += 1;
     }
-    const isCapital = isLetter && character !== character.toLowerCase();
-    if (isCapital && wasSmall) counts.inside += 1;
-    wasSmall = isLetter && !isCapital && character !== character.toUpperCase();
+    wasSmall = isSmall;
   }
   return counts.all >= leastCharacters && (isOfSigns(counts) || isOfWrongLetters(counts, text));
+}
+
+const classes = new Map<string, ReturnType<typeof classify>>();
+const mostClasses = 10_000;
+
+function classOf(character: string) {
+  const known = classes.get(character);
+  if (known !== undefined) return known;
+  const found = classify(character);
+  if (classes.size < mostClasses) classes.set(character, found);
+  return found;
+}
+
+function classify(character: string) {
+  const isLetter = /[\p{L}\p{M}]/u.test(character);
+  const isLatin = isLetter && character < '\u0250';
+  const isCapital = isLetter && character !== character.toLowerCase();
+  return {
+    isBlank: character.trim() === '',
+    isLetter,
+    isNamed: isLetter || /\p{N}/u.test(character),
+    isLatin,
+    isVowel: isLatin && /[aeiouyæø]/i.test(character.normalize('NFD').charAt(0)),
+    isCapital,
+    isSmall: isLetter && !isCapital && character !== character.toUpperCase(),
+    /** Without a meaning that all programs share, or the mark of a damaged character. */
+    isUnassigned: /[\p{Co}\p{Cn}\ufffd]/u.test(character),
+  };
 }
 
 function isOfSigns({ all, named, unassigned }: { all: number; named: number; unassigned: number }): boolean {
@@ -62,9 +84,4 @@ function isOfWrongLetters(
   if (latin <= 0.8 * letters) return false;
   const length = words.reduce((sum, word) => sum + word.length ** 2, 0) / letters;
   return length > longestWords || vowels < vowelShares[0] * latin || vowels > vowelShares[1] * latin;
-}
-
-/** Characters without a meaning that all programs share, and the mark of a damaged one. */
-function isPrivate(character: string): boolean {
-  return /[\p{Co}\p{Cn}\ufffd]/u.test(character);
 }
