@@ -47,7 +47,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
   },
   pdf: {
     ...measured,
-    version: 4,
+    version: 5,
     read: async ({ bytes, onProgress, ocr, password = null }) =>
       (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
   },

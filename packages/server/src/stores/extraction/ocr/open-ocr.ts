@@ -2,8 +2,10 @@ import type { Logger } from '../../../platform/log/logger.ts';
 import { Counter, Histogram, type Registry } from '../../../platform/metrics.ts';
 import { sandboxRemedy } from '../../../platform/processes/isolation/probe.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
+import { confidenceFloors } from './ocr-report.ts';
+import { readWords } from './read-words.ts';
 import type { OcrJob, Picture, Recognition } from './recognition.ts';
-import { findTesseract, runTesseract } from './run-tesseract.ts';
+import { findTesseract, runTesseract, type TesseractRun } from './run-tesseract.ts';
 
 export interface OcrOptions {
   /** A path, or a name to look up in `folders`. */
@@ -74,7 +76,7 @@ function createSession(options: OcrOptions, run: Omit<Parameters<typeof runTesse
     if (secondsLeft <= 0) return { kind: 'unread', reason: 'time_limit', seconds: 0 };
     pages += 1;
     const milliseconds = 1000 * Math.min(pageSeconds, secondsLeft);
-    const recognition = await runTesseract(picture, { ...run, milliseconds }, signal);
+    const recognition = await readTurned(picture, { ...run, milliseconds }, signal);
     seconds += recognition.seconds;
     const isCut = recognition.kind === 'unread' && recognition.reason === 'page_time_limit';
     return isCut && secondsLeft < pageSeconds ? { ...recognition, reason: 'time_limit' } : recognition;
@@ -87,6 +89,18 @@ function createSession(options: OcrOptions, run: Omit<Parameters<typeof runTesse
       return recognition;
     },
   };
+}
+
+/** Reads a page as it is, and again with its orientation, for which the program needs the data `osd`, when its words are not legible. */
+async function readTurned(picture: Picture, run: TesseractRun, signal: AbortSignal): Promise<Recognition> {
+  const upright = await runTesseract(picture, run, signal);
+  const milliseconds = run.milliseconds - 1000 * upright.seconds;
+  if (upright.kind !== 'read' || milliseconds <= 0 || !run.tesseract.installed.includes('osd')) return upright;
+  const { confidence } = readWords(upright.tsv);
+  if (confidence >= confidenceFloors.read) return upright;
+  const turned = await runTesseract(picture, { ...run, milliseconds, findsOrientation: true }, signal);
+  const isBetter = turned.kind === 'read' && readWords(turned.tsv).confidence > confidence;
+  return { ...(isBetter ? turned : upright), seconds: upright.seconds + turned.seconds };
 }
 
 /** Metrics of the reading of scanned pages. */

@@ -19,6 +19,8 @@ export interface TesseractRun {
   readonly isolation: SpawnSettings;
   readonly memoryMb: number;
   readonly milliseconds: number;
+  /** Finds the orientation of the page first, which takes about a second. */
+  readonly findsOrientation?: boolean;
   readonly logger: Logger;
 }
 
@@ -61,10 +63,10 @@ export async function runTesseract(picture: Picture, run: TesseractRun, signal: 
 }
 
 /** Without arguments of the document: a language that is not installed never gets here. */
-function commandFor({ dpi }: Picture, { tesseract, languages, memoryMb, milliseconds }: TesseractRun): IsolatedCommand {
-  const { path, dataFolder, installed } = tesseract;
-  // With the data `osd`, the program finds the orientation of the page first.
-  const segmentation = installed.includes('osd') ? '1' : '3';
+function commandFor({ dpi }: Picture, run: TesseractRun): IsolatedCommand {
+  const { tesseract, languages, memoryMb, milliseconds, findsOrientation = false } = run;
+  const { path, dataFolder } = tesseract;
+  const segmentation = findsOrientation ? '1' : '3';
   const folders = ['--tessdata-dir', dataFolder];
   const options = ['-l', languages.join('+'), '--psm', segmentation, '--dpi', String(dpi), '--oem', '1'];
   return {
@@ -97,7 +99,7 @@ function collect(stream: Readable | null, most: number, onExceeded: () => void):
   return () => Buffer.concat(pieces);
 }
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 interface Tesseract {
   readonly path: string;
@@ -124,7 +126,10 @@ export async function findTesseract(
   const path = await findProgram(program, folders);
   if (path === undefined) return `Install the packages ${packagesOf(languages)} to read scanned pages.`;
   try {
-    const [version, list] = [await run(path, ['--version'], options), await run(path, ['--list-langs'], options)];
+    const [version, list] = [
+      await execute(path, ['--version'], options),
+      await execute(path, ['--list-langs'], options),
+    ];
     return understand(path, { version: version.stdout, list: list.stdout, languages });
   } catch {
     return `The program ${path} does not start. Install the packages ${packagesOf(languages)} to read scanned pages.`;

@@ -61,9 +61,14 @@ function written(value: number): string {
   return value.toFixed(4);
 }
 
+/** Whether the file of a picture names a usable resolution. */
+export function hasResolution({ dpi }: Pick<PicturePage, 'dpi'>): boolean {
+  return dpi !== undefined && dpi > screenDpi && dpi <= 2400;
+}
+
 /** Small pictures without a usable resolution are enlarged, because their letters may be those of a screen. */
 function resolutionOf(pixels: number, dpi: number | undefined): number {
-  if (dpi !== undefined && dpi > screenDpi && dpi <= 2400) return dpi;
+  if (dpi !== undefined && hasResolution({ dpi })) return dpi;
   return pixels <= mostEnlargedPixels ? enlargedDpi : usualDpi;
 }
 

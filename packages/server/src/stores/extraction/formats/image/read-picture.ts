@@ -2,7 +2,7 @@ import type { Document } from '../../document.ts';
 import type { Ocr } from '../../ocr/recognition.ts';
 import { readPdf } from '../pdf/read-pdf.ts';
 import { openPicture, type PictureFormat } from './picture.ts';
-import { toPdf } from './picture-pdf.ts';
+import { hasResolution, toPdf } from './picture-pdf.ts';
 
 /**
  * Reads a picture by OCR. It becomes the page of a PDF document, so that it is drawn, bounded and reported like scanned
@@ -15,7 +15,8 @@ export async function readPicture(
   { onPage, ocr }: { readonly onPage?: ((percent: number) => void) | undefined; readonly ocr?: Ocr | undefined },
 ): Promise<Document> {
   const { pages, warnings } = await openPicture(format, bytes);
-  const document = await readPdf(toPdf(pages), { onPage, ocr });
+  const isScaled = pages.some((page) => !hasResolution(page));
+  const document = await readPdf(toPdf(pages), { onPage, ocr, isScaled });
   const isOff = ocr === undefined || ocr.job.kind === 'off';
   const off = ['ocr_off: Pictures are read by OCR, which is off (QUARTERMASTER_OCR).'];
   return { ...document, warnings: [...warnings, ...document.warnings, ...(isOff ? off : [])] };

@@ -19,6 +19,8 @@ export interface PdfOptions {
   readonly onPage?: ((percent: number) => void) | undefined;
   readonly ocr?: Ocr | undefined;
   readonly password?: string | null;
+  /** Pictures are enlarged to be read, because their resolution is unknown. */
+  readonly isScaled?: boolean;
 }
 
 /**
@@ -26,13 +28,13 @@ export interface PdfOptions {
  * @throws ExtractionError when the bytes are not PDF, need another password, or none of the pages can be read.
  */
 export async function readPdf(bytes: Uint8Array, options: PdfOptions = {}): Promise<Document> {
-  const { onPage = () => {}, ocr, password } = options;
+  const { onPage = () => {}, ocr, password, isScaled } = options;
   const pdf = await openPdf(bytes, password);
   try {
     const annotations = createAnnotationReader(pdf);
     try {
       const read = readPages(pdf, annotations, onPage);
-      const scans = await readScans(pdf, read, { ocr, onPage });
+      const scans = await readScans(pdf, read, { ocr, onPage, isScaled });
       return toDocument(pdf, { read, counts: annotations.counts, scans });
     } finally {
       annotations.close();

@@ -5,6 +5,7 @@ import { type ReadLine, readWords } from '../../ocr/read-words.ts';
 import { isSendable, lowestDpi, type Ocr, ocrDpi, type Picture, type UnreadReason } from '../../ocr/recognition.ts';
 import { isGarbled } from './garbled-text.ts';
 import type { OpenPdf } from './open-pdf.ts';
+import { findPictures, scanCoverage } from './page-pictures.ts';
 import type { PageSegments } from './read-segments.ts';
 
 /** A paragraph of a scanned page. */
@@ -22,12 +23,21 @@ export interface Scans {
   readonly warnings: readonly string[];
 }
 
-/** A page with fewer characters is a scan when pictures cover this share of it. */
-const [fewCharacters, scanCoverage] = [100, 0.6];
+export interface ScanOptions {
+  readonly ocr: Ocr | undefined;
+  readonly onPage: (percent: number) => void;
+  /** Pictures are enlarged, because their resolution is unknown. Default: a picture is read at its own resolution. */
+  readonly isScaled?: boolean | undefined;
+}
+
+/** A page with fewer characters is a scan when pictures cover most of it. */
+const fewCharacters = 100;
 /** A picture of a page may have more pixels than the page is drawn with, because PDFium reduces it. */
 const mostPicturePixels = 100_000_000;
 
 const mostUnknown = 20;
+/** Letters of a picture with a lower resolution are too small, and are enlarged. */
+const legibleDpi = 140;
 
 const none: Scans = { pages: new Map(), facts: {}, warnings: [] };
 
@@ -40,10 +50,11 @@ const none: Scans = { pages: new Map(), facts: {}, warnings: [] };
 export async function readScans(
   pdf: OpenPdf,
   read: readonly (PageSegments | null)[],
-  { ocr, onPage }: { ocr: Ocr | undefined; onPage: (percent: number) => void },
+  options: ScanOptions,
 ): Promise<Scans> {
+  const { ocr } = options;
   const garbled = new Set(read.flatMap((page, index) => (page !== null && isGarbledPage(page) ? [index + 1] : [])));
-  const scans = await readEach(pdf, read, { ocr, onPage, garbled });
+  const scans = await readEach(pdf, read, { ...options, garbled });
   const left = [...garbled].filter((page) => !scans.pages.has(page));
   return { ...scans, warnings: [...scans.warnings, ...describeGarbled(left, ocr), ...describeUnknown(read, scans)] };
 }
@@ -66,7 +77,7 @@ function describeUnknown(read: readonly (PageSegments | null)[], { pages }: Scan
 async function readEach(
   pdf: OpenPdf,
   read: readonly (PageSegments | null)[],
-  { ocr, onPage, garbled }: { ocr: Ocr | undefined; onPage: (percent: number) => void; garbled: ReadonlySet<number> },
+  { ocr, onPage, isScaled = false, garbled }: ScanOptions & { readonly garbled: ReadonlySet<number> },
 ): Promise<Scans> {
   if (ocr === undefined || ocr.job.kind === 'off') return none;
   const scanned = read
@@ -86,7 +97,7 @@ async function readEach(
   for (const index of scanned) {
     const drawn = onOpenPage(pdf, index, (page) =>
       garbled.has(index + 1) || isScan(pdf, page, read[index])
-        ? draw(pdf, page, { maxPixels, isWithinLimit: count < maxPages })
+        ? draw(pdf, page, { maxPixels, isScaled, isWithinLimit: count < maxPages })
         : 'text',
     );
     if (drawn === 'text') continue;
@@ -128,11 +139,16 @@ function toParagraph(lines: readonly ReadLine[], scale: number): ScannedParagrap
 function draw(
   pdf: OpenPdf,
   page: number,
-  { maxPixels, isWithinLimit }: { maxPixels: number; isWithinLimit: boolean },
+  { maxPixels, isWithinLimit, isScaled }: { maxPixels: number; isWithinLimit: boolean; isScaled: boolean },
 ): Picture | UnreadReason {
   if (!isWithinLimit) return 'page_limit';
-  const dpi = fittingDpi(pdf, page, { dpi: ocrDpi, maxPixels });
-  if (dpi < lowestDpi || findPictures(pdf, page).largestPixels > mostPicturePixels) return 'pixel_limit';
+  const { largestPixels, onlyDpi } = findPictures(pdf, page);
+  // Drawn larger, a picture is blurred, and takes longer to read.
+  const dpi = fittingDpi(pdf, page, {
+    dpi: isScaled || onlyDpi < legibleDpi ? ocrDpi : Math.min(onlyDpi, ocrDpi),
+    maxPixels,
+  });
+  if (dpi < lowestDpi || largestPixels > mostPicturePixels) return 'pixel_limit';
   // A page that is narrower than a pixel is drawn one pixel wide, so it may have more pixels than its area suggests.
   if (!isSendable({ ...pixelsOf(pdf, page, dpi), dpi }, maxPixels)) return 'pixel_limit';
   return drawPage(pdf, page, dpi) ?? 'memory_limit';
@@ -181,79 +197,9 @@ function onOpenPage<T>({ pdfium, document }: OpenPdf, index: number, use: (page:
   }
 }
 
-/** What pictures a page has, found without decoding them. */
-interface PagePictures {
-  /** The page has a picture or a drawing. */
-  readonly isMarked: boolean;
-  /** The share of the page that pictures cover, from 0 to 1. Pictures that overlap count more than once. */
-  readonly coverage: number;
-  /** The number of pixels of the largest picture. */
-  readonly largestPixels: number;
-}
-
-/** Kinds of page objects. Source: fpdf_edit.h of PDFium. */
-const kinds = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const;
-/** A text is a mark, too: the page may show it although it gives no letters. */
-const marks = new Set<number>([kinds.text, kinds.path, kinds.shading]);
-/** The maximum number of objects examined on a page, and the maximum nesting of forms. */
-const mostObjects = 20_000;
-const deepestForm = 4;
-
-/** Examines the objects of an open page. */
-function findPictures({ pdfium, memory }: OpenPdf, page: number): PagePictures {
-  const buffer = pdfium.malloc(16);
-  const area = pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page);
-  let examined = 0;
-  let covered = 0;
-  let isMarked = false;
-  let largestPixels = 0;
-
-  function addImage(image: number): void {
-    isMarked = true;
-    if (pdfium.FPDFImageObj_GetImagePixelSize(image, buffer, buffer + 4) === 0) return;
-    largestPixels = Math.max(largestPixels, memory().getUint32(buffer, true) * memory().getUint32(buffer + 4, true));
-  }
-
-  function cover(object: number): void {
-    if (pdfium.FPDFPageObj_GetBounds(object, buffer, buffer + 4, buffer + 8, buffer + 12) === 0) return;
-    const at = (offset: number) => memory().getFloat32(buffer + offset, true);
-    covered += Math.max(0, at(8) - at(0)) * Math.max(0, at(12) - at(4));
-  }
-
-  /** The bounds of a form are those on the page; the bounds of what it contains are not. */
-  function examineForm(form: number, depth: number): boolean {
-    let hasImage = false;
-    const count = depth > deepestForm ? 0 : pdfium.FPDFFormObj_CountObjects(form);
-    for (let at = 0; at < count && examined < mostObjects; at += 1) {
-      examined += 1;
-      const object = pdfium.FPDFFormObj_GetObject(form, at);
-      const kind = pdfium.FPDFPageObj_GetType(object);
-      if (kind === kinds.image) {
-        addImage(object);
-        hasImage = true;
-      } else if (kind === kinds.form) hasImage = examineForm(object, depth + 1) || hasImage;
-      else if (marks.has(kind)) isMarked = true;
-    }
-    return hasImage;
-  }
-
-  const count = pdfium.FPDFPage_CountObjects(page);
-  for (let at = 0; at < count && examined < mostObjects; at += 1) {
-    examined += 1;
-    const object = pdfium.FPDFPage_GetObject(page, at);
-    const kind = pdfium.FPDFPageObj_GetType(object);
-    if (kind === kinds.image) {
-      addImage(object);
-      cover(object);
-    } else if (kind === kinds.form) {
-      if (examineForm(object, 1)) cover(object);
-    } else if (marks.has(kind)) isMarked = true;
-  }
-  pdfium.free(buffer);
-  return { isMarked, coverage: area > 0 ? Math.min(1, covered / area) : 0, largestPixels };
-}
-
 const pointsPerInch = 72;
+/** Keeps the whole pixels of a picture whose size in points is rounded. */
+const rounding = 0.01;
 /** FPDFBitmap_Gray of PDFium: one byte for each pixel. */
 const grayFormat = 1;
 /** FPDF_ANNOT of PDFium: annotations are drawn, too. */
@@ -269,7 +215,7 @@ function fittingDpi({ pdfium }: OpenPdf, page: number, { dpi, maxPixels }: { dpi
 /** Returns the pixels of a page, rounded down, so that it rarely has more than its resolution allows. */
 function pixelsOf({ pdfium }: Pick<OpenPdf, 'pdfium'>, page: number, dpi: number) {
   const scale = dpi / pointsPerInch;
-  const pixels = (points: number) => Math.max(1, Math.floor(points * scale));
+  const pixels = (points: number) => Math.max(1, Math.floor(points * scale + rounding));
   return { width: pixels(pdfium.FPDF_GetPageWidthF(page)), height: pixels(pdfium.FPDF_GetPageHeightF(page)) };
 }
 
