@@ -51,6 +51,7 @@ export interface PlacedBlock {
   readonly kind: BlockKind;
   readonly level?: number;
   readonly headerRows?: number;
+  readonly page?: number | undefined;
   readonly start: number;
   readonly end: number;
 }
@@ -67,7 +68,6 @@ export interface LaidOutText {
 }
 
 interface Place extends PlacedBlock {
-  readonly page: number | undefined;
   readonly sheet: string | undefined;
   readonly headings: readonly string[];
   readonly words: readonly PlacedWord[];

@@ -113,13 +113,19 @@ function withoutCode(warning: string): string {
   return warning.slice(warning.indexOf(':') + 2);
 }
 
+/** A page that is a form may be this many times as large as a chunk, unless the request or the collection sets a size. */
+const formFactor = 1.5;
+
 /** Without a splitter the structure of the document decides. Source: ADR 0017, 0156. */
 function split(
   text: string,
   blocks: readonly PlacedBlock[],
   { splitter, chunkSize }: Pick<ExtractionJob, 'splitter' | 'chunkSize'>,
 ): Iterable<StructureCut> {
-  if (splitter === null) return splitByStructure(text, blocks, chunkSize ?? chunkSizeOf(text));
+  if (splitter === null) {
+    const size = chunkSize ?? chunkSizeOf(text);
+    return splitByStructure(text, blocks, size, chunkSize === null ? size * formFactor : size);
+  }
   const { type, separators = [], ...sizes } = splitter;
   const size = sizes.chunk_size ?? separatorDefaults.chunk_size;
   const overlap = sizes.chunk_overlap ?? separatorDefaults.chunk_overlap;

@@ -7,9 +7,13 @@ import { readMarkdown } from '../formats/read-markdown.ts';
 import { countTokens } from '../tokens.ts';
 import { type StructureCut, splitByStructure } from './structure-splitter.ts';
 
-function chunksOf(blocks: readonly Block[], size: number): { text: string; chunks: string[]; cuts: StructureCut[] } {
+function chunksOf(
+  blocks: readonly Block[],
+  size: number,
+  formSize = size,
+): { text: string; chunks: string[]; cuts: StructureCut[] } {
   const laidOut = layOut({ blocks, facts: {}, warnings: [] });
-  const cuts = [...splitByStructure(laidOut.text, laidOut.blocks, size)];
+  const cuts = [...splitByStructure(laidOut.text, laidOut.blocks, size, formSize)];
   const chunks = cuts.map((cut) => {
     const slice = laidOut.text.slice(cut.start, cut.end);
     return cut.header === undefined ? slice : `${cut.header}\n${slice}`;
@@ -28,7 +32,14 @@ const blocks = fc.array(
       fc.lorem({ maxCount: 120, size: 'max' }),
       fc.array(fc.lorem({ maxCount: 6 }), { maxLength: 40, size: 'max' }).map((lines) => lines.join('\n')),
       fc.string({ unit: 'grapheme', maxLength: 400, size: 'max' }),
+      fc
+        .array(
+          fc.tuple(fc.lorem({ maxCount: 2 }), fc.nat()).map((pair) => pair.join(': ')),
+          { maxLength: 40 },
+        )
+        .map((lines) => lines.join('\n')),
     ),
+    page: fc.integer({ min: 1, max: 3 }),
   }),
   { maxLength: 12, size: 'max' },
 );
@@ -148,4 +159,90 @@ test('no chunk of a long document begins inside a word, and a second split gives
   assert.ok(cuts.length > 15);
   for (const { start } of cuts) assert.doesNotMatch(text.slice(Math.max(0, start - 1), start + 1), /^\w\w$/);
   assert.deepEqual(chunksOf(document.blocks, 400).cuts, cuts);
+});
+
+test('a heading shares a chunk with the beginning of what follows, however long that is', () => {
+  for (const length of [31, 32, 33, 34, 35, 60]) {
+    const { chunks } = chunksOf(
+      [
+        { kind: 'paragraph', text: prose('before', 30) },
+        { kind: 'heading', text: 'A heading that says what the section is about', level: 1 },
+        { kind: 'heading', text: 'Deeper', level: 2 },
+        { kind: 'paragraph', text: prose('text', length) },
+      ],
+      400,
+    );
+    const lead = chunks.find((chunk) => chunk.startsWith('A heading'));
+    assert.match(lead ?? '', /Deeper\n\nThe text-0 /, `${length} sentences`);
+  }
+});
+
+const bill = (name: string, page: number): Block[] => [
+  { kind: 'paragraph', text: `Estimate for ${name}`, page },
+  {
+    kind: 'table',
+    text: ['Item | Price', ...Array.from({ length: 30 }, (_, at) => `Part ${at} | ${at},50`)].join('\n'),
+    page,
+  },
+  { kind: 'paragraph', text: 'Grand total: 465.00', page },
+];
+
+test('each part of a table names the head lines of its own page and the columns', () => {
+  const { chunks, cuts, text } = chunksOf([...bill('Mill Lane', 1), ...bill('Oak Street', 2)], 90);
+  assert.ok(chunks.length > 6);
+  for (const [at, chunk] of chunks.entries()) {
+    const name = (cuts[at]?.start ?? 0) < text.indexOf('Estimate for Oak') ? 'Mill Lane' : 'Oak Street';
+    assert.match(chunk, new RegExp(`^Estimate for ${name}`));
+    if (/Part/.test(chunk)) assert.match(chunk, /Item \| Price/);
+  }
+});
+
+test('a page that is a form is one chunk up to its own size, and another page is not', () => {
+  const values = (page: number, count: number): Block[] => [
+    { kind: 'heading', text: 'Registration', level: 1, page },
+    ...Array.from({ length: count }, (_, at): Block => ({ kind: 'paragraph', text: `Field ${at}: value ${at}`, page })),
+  ];
+  const before: Block = { kind: 'paragraph', text: prose('before', 15), page: 1 };
+  const { chunks } = chunksOf([before, ...values(2, 25), ...values(3, 60)], 200, 300);
+  assert.equal(chunks[1]?.match(/Field/g)?.length, 25);
+  assert.ok(countTokens(chunks[1] ?? '') > 200);
+  for (const chunk of chunks.slice(2)) assert.match(chunk, /^Registration\n+Field/);
+  const prosePage = chunksOf([before, { ...before, page: 2 }, { ...before, page: 2 }], 200, 300);
+  for (const chunk of prosePage.chunks) assert.ok(countTokens(chunk) <= 200);
+});
+
+test('without pages, each part of a table begins with the headings above it', () => {
+  const rows = Array.from({ length: 60 }, (_, index) => `${index} | ${sentence('cell')}`);
+  const { chunks } = chunksOf(
+    [
+      { kind: 'heading', text: 'Prices', level: 1 },
+      { kind: 'heading', text: 'Old', level: 2 },
+      { kind: 'heading', text: 'Winter', level: 2 },
+      { kind: 'table', text: ['Number | Sentence', ...rows].join('\n'), headerRows: 1 },
+    ],
+    120,
+  );
+  assert.ok(chunks.length > 4);
+  for (const chunk of chunks.slice(1)) assert.match(chunk, /^Prices\nWinter\nNumber \| Sentence\n\d+ \| /);
+});
+
+test('a table whose columns have long names fits below the head of its page', () => {
+  const head = 'Estimate for the house in Mill Lane';
+  for (let words = 1; words <= 60; words++) {
+    const text = [
+      prose('column', 6),
+      'x '.repeat(words).trim(),
+      ...Array.from({ length: 9 }, () => sentence('row')),
+    ].join('\n');
+    const { chunks } = chunksOf(
+      [
+        { kind: 'paragraph', text: head, page: 1 },
+        { kind: 'paragraph', text: prose('before', 8), page: 1 },
+        { kind: 'table', text, headerRows: 1, page: 1 },
+      ],
+      120,
+    );
+    assert.ok(chunks.length > 2);
+    for (const chunk of chunks) assert.ok(countTokens(chunk) <= 120, chunk);
+  }
 });
