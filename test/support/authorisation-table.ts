@@ -168,6 +168,7 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       POST /v1/collections/:collection_id
       DELETE /v1/collections/:collection_id
       POST /v1/collections/:collection_id/reembed
+      POST /v1/collections/:collection_id/evaluations
       POST /v1/collections/:collection_id/embedding_failures/retry
       POST /v1/collections/:collection_id/records
       POST /v1/collections/:collection_id/records/:record_id

@@ -17,7 +17,7 @@ import { projectCommands } from './project-commands.ts';
 import { quarantineCommands } from './quarantine-commands.ts';
 import { recordsCommands } from './records/records-commands.ts';
 import { runCommands } from './runs/run-commands.ts';
-import { searchCommand } from './search/search-command.ts';
+import { evaluateCommand, searchCommand } from './search/search-command.ts';
 import { storeCommands } from './store-commands.ts';
 import { describeUsageErrors } from './usage-errors.ts';
 import { usePathsOfUser } from './user-folder.ts';
@@ -42,6 +42,7 @@ export function createProgram(): Command {
   program.addCommand(collectionsCommands());
   program.addCommand(recordsCommands());
   program.addCommand(searchCommand());
+  program.addCommand(evaluateCommand());
   program.addCommand(pluginsCommands());
   program.addCommand(runCommands());
   program.addCommand(artifactsCommands());

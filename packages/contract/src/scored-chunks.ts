@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { mostEqualChunks } from './chunk-query.ts';
 import { Chunk } from './collections.ts';
+import { Timestamp } from './envelope.ts';
+import { SheetColumns } from './sheets.ts';
 
 /** Chunks as the results of a question. Source: docs/contract.md "Collections, records, chunks". */
 
@@ -85,3 +87,59 @@ export const ScoredChunk = Type.Object({
   explanation: Type.Optional(Explanation),
 });
 export type ScoredChunk = Static<typeof ScoredChunk>;
+
+/** Evaluations of a collection with questions whose answers are known. Source: docs/contract.md "Collections, records, chunks". */
+
+/** The most questions of one evaluation. Each is a search. */
+export const mostEvaluated = 300;
+/** The most characters of a question. */
+export const longestEvaluated = 1_000;
+
+export const EvaluationCreate = Type.Object({
+  file_id: Type.String({
+    minLength: 1,
+    maxLength: 50,
+    description: `Id of a file with the purpose \`qa_record_file\`. Each row, at most ${mostEvaluated}, has a question and what must be found.`,
+  }),
+  columns: Type.Optional(SheetColumns),
+});
+export type EvaluationCreate = Static<typeof EvaluationCreate>;
+
+const counts = {
+  num_questions: Type.Integer(),
+  num_first: Type.Integer({ description: 'Questions whose best chunk is right.' }),
+  num_within_three: Type.Integer({ description: 'Questions with a right chunk among the best three.' }),
+  num_within_ten: Type.Integer({ description: 'Questions with a right chunk among the best ten.' }),
+};
+export const EvaluatedQuestion = Type.Object({
+  row: Type.Union([Type.Integer(), Type.Null()], { description: 'Row of the sheet, from 1.' }),
+  question: Type.String(),
+  expected: Type.String({ description: 'At most 500 characters of what the sheet expects.' }),
+  rank: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Place of the first right chunk, from 1; null if none of the best ten is right.',
+  }),
+  previous_rank: Type.Optional(
+    Type.Union([Type.Integer(), Type.Null()], {
+      description: 'The same of the previous evaluation. Absent if that one did not ask the question.',
+    }),
+  ),
+  best: Type.Union([Type.String(), Type.Null()], {
+    description: 'Title, file name or URL of the best chunk, or its id; null if nothing was found.',
+  }),
+});
+export type EvaluatedQuestion = Static<typeof EvaluatedQuestion>;
+
+const EvaluationCounts = Type.Object(counts);
+export type EvaluationCounts = Static<typeof EvaluationCounts>;
+
+export const Evaluation = Type.Object({
+  object: Type.Literal('Evaluation'),
+  collection_id: Type.String(),
+  created_timestamp: Timestamp,
+  ...counts,
+  previous: Type.Union([Type.Object({ created_timestamp: Timestamp, ...counts }), Type.Null()], {
+    description: 'The last evaluation of the collection before this one; null for the first.',
+  }),
+  questions: Type.Array(EvaluatedQuestion, { description: 'In the order of the sheet.' }),
+});
+export type Evaluation = Static<typeof Evaluation>;

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { withConnection } from '../connection/service-command.ts';
+import type { EvaluateOptions } from './evaluate-collection.ts';
 import type { SearchOptions } from './search-collection.ts';
 
 /** Finds the passages of a collection that answer a question. */
@@ -23,6 +24,22 @@ export function searchCommand(): Command {
     .option('--filters <json>', 'condition on the metadata, such as {"type":"eq","key":"lang","value":"en"}')
     .action(async (collection: string, question: string, options: SearchOptions) =>
       (await import('./search-collection.ts')).searchCollection(collection, question, options),
+    );
+}
+
+/** Asks a collection the questions of a sheet and prints at which places it finds their answers. */
+export function evaluateCommand(): Command {
+  return withConnection(
+    new Command('evaluate').description(
+      'ask the questions of a sheet and print how often the expected answer is found',
+    ),
+    'files',
+  )
+    .argument('<collection>', 'id of the collection')
+    .argument('<sheet>', 'CSV file or workbook with a question and the expected document or passage in each row')
+    .option('--columns <json>', 'name the columns, by name or number: {"question": "Frage", "answer": 3}')
+    .action(async (collection: string, sheet: string, options: EvaluateOptions) =>
+      (await import('./evaluate-collection.ts')).evaluateCollection(collection, sheet, options),
     );
 }
 

@@ -5,6 +5,7 @@ import type {
   ChunkUpdate,
   CollectionCreate,
   CollectionUpdate,
+  EvaluationCreate,
   FilesApi,
 } from '../generated/files-api.ts';
 import type { Calls } from '../transport/calls.ts';
@@ -36,6 +37,9 @@ export function createCollections(calls: Calls<FilesApi>) {
     /** Builds vectors of the first or the named model beside those in use, or returns to kept ones. */
     reembed: (collectionId: string, query: ReembedQuery = {}, options: RequestOptions = {}) =>
       calls.data(`POST ${one}/reembed`, { path: path(collectionId), query }, options),
+    /** Asks the questions of an uploaded sheet, and returns at which places their answers are. A lost response is not retried. */
+    evaluate: (collectionId: string, body: EvaluationCreate, options: RequestOptions = {}) =>
+      calls.data(`POST ${one}/evaluations`, { path: path(collectionId), body }, options),
     /** Lists the chunks whose text has failed to be embedded, and why. */
     embeddingFailures: (collectionId: string, query: ListQuery = {}, options: RequestOptions = {}) =>
       calls.list(

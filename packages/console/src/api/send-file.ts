@@ -35,3 +35,19 @@ export function sendFile({ file, purpose, projectId }: SentFile, events: Sending
   request.send(form);
   return request;
 }
+
+/**
+ * Uploads a file and returns its id.
+ * @param offline the message of the error when there is no connection
+ * @throws ApiError
+ */
+export async function storeFile(sent: SentFile, offline: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  sendFile(sent, {
+    onProgress: () => undefined,
+    onSent: () => undefined,
+    onStored: resolve,
+    onFailed: (error) => reject(error === 'connection' ? new Error(offline) : error),
+  });
+  return await promise;
+}

@@ -69,6 +69,7 @@ const actions = {
   },
   'collection.created': { object: 'collection', meaning: 'A collection was created.' },
   'collection.changed': { object: 'collection', meaning: 'The settings of a collection were changed.' },
+  'collection.evaluated': { object: 'collection', meaning: 'A collection was evaluated with a sheet of questions.' },
   'collection.deleted': { object: 'collection', meaning: 'A collection was deleted with everything in it.' },
   'file.deleted': { object: 'file', meaning: 'A file was deleted.' },
   'record.deleted': { object: 'record', meaning: 'A record was deleted with its chunks.' },

@@ -10,7 +10,7 @@ import {
 import { PassageBoxes } from '../citations.ts';
 import { Chunk, ChunkCreate, ChunkUpdate } from '../collections.ts';
 import { Acknowledgement, CountedList, List, ListQuery, Success, SuccessWithWarnings, Warnings } from '../envelope.ts';
-import { ScoredChunk } from '../scored-chunks.ts';
+import { Evaluation, EvaluationCreate, ScoredChunk } from '../scored-chunks.ts';
 import { describeOperations } from './operation.ts';
 import { CollectionParams, PathId, RecordParams } from './request-parts.ts';
 
@@ -102,6 +102,19 @@ export const chunkOperations = describeOperations('chunks', {
         },
       },
     },
+  },
+  evaluateCollection: {
+    summary: 'Measure how well a collection answers known questions',
+    description:
+      'Reads a sheet with a question and an expected answer in each row, asks the collection each question, and tells at which place the expected answer was found. ' +
+      'What is expected is the title, file name, URL or id of a record, or a text that a chunk contains; case and blanks do not matter. ' +
+      'The columns are found as in question–answer sheets: `question` and `expected` or `answer`. ' +
+      'The places of the last evaluation are stored and compared with the next one.',
+    scope: 'collections',
+    params: CollectionParams,
+    body: EvaluationCreate,
+    response: { 200: SuccessWithWarnings(Evaluation) },
+    examples: { sheet: { body: { file_id: '$SHEET_ID' } } },
   },
   queryCollections: {
     summary: 'Find the chunks of several collections that answer a question',

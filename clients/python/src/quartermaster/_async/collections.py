@@ -11,6 +11,8 @@ from ..types import (
     Collection,
     CreateCollectionOptions,
     EmbeddingFailure,
+    EvaluateCollectionOptions,
+    Evaluation,
     ListChunksOptions,
     ListCollectionsOptions,
     ListEmbeddingFailuresOptions,
@@ -57,6 +59,11 @@ class AsyncCollections(AsyncResource):
         With ``dry_run``, nothing changes, and ``embedding_estimate`` states chunks, tokens and cost.
         """
         call = Call("reembedCollection", {"collection_id": collection_id}, query=query)
+        return await self._connection.data(call)
+
+    async def evaluate(self, collection_id: str, **body: Unpack[EvaluateCollectionOptions]) -> Evaluation:
+        """Ask the questions of an uploaded sheet, and return at which places their answers are."""
+        call = Call("evaluateCollection", {"collection_id": collection_id}, body=body)
         return await self._connection.data(call)
 
     def embedding_failures(

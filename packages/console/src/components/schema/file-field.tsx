@@ -3,7 +3,7 @@ import { purposesFor } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
 import { currentProject, filesApi } from '../../api/addresses.ts';
-import { sendFile } from '../../api/send-file.ts';
+import { storeFile } from '../../api/send-file.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { toDataUrl } from '../data-url.ts';
 import { describeFailure } from '../failure.tsx';
@@ -103,15 +103,5 @@ function useStoredFiles() {
 /** Uploads a file and returns the reference to it. @throws ApiError */
 async function store(file: File, offline: string): Promise<string> {
   const [purpose = 'document_file'] = purposesFor(file.name.slice(file.name.lastIndexOf('.') + 1).toLowerCase());
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const ignored = { onProgress: () => undefined, onSent: () => undefined };
-  sendFile(
-    { file, purpose, projectId: currentProject() },
-    {
-      ...ignored,
-      onStored: (id) => resolve(`file:${id}`),
-      onFailed: (error) => reject(error === 'connection' ? new Error(offline) : error),
-    },
-  );
-  return await promise;
+  return `file:${await storeFile({ file, purpose, projectId: currentProject() }, offline)}`;
 }

@@ -22,6 +22,7 @@ import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { ChangeChunking } from './chunk-size.tsx';
 import { EmbeddingState } from './embedding-state.tsx';
+import { Evaluation } from './evaluation.tsx';
 import { RecordList } from './record-list.tsx';
 import { Reembed } from './reembed.tsx';
 import { tableWords } from './table-words.ts';
@@ -31,7 +32,7 @@ const SearchBox = lazy(() => import('./search-box.tsx').then((module) => ({ defa
 
 const keyOf = (collectionId: string) => ['collection', collectionId];
 
-const tabs = ['records', 'search'] as const;
+const tabs = ['records', 'search', 'evaluate'] as const;
 
 /** One collection: its records and a search. */
 export function CollectionPage() {
@@ -58,7 +59,7 @@ export function CollectionPage() {
       <PageHead
         parent={<ParentLink to="/collections">{t('collections.title')}</ParentLink>}
         title={item.name === '' ? t('collections.unnamed') : item.name}
-        part={tab === 'search' ? t('collections.tab.search') : undefined}
+        part={tab === 'records' ? undefined : t(`collections.tab.${tab}`)}
         about={<CollectionFacts item={item} />}
         actions={mayChange ? <Actions item={item} /> : undefined}
       />
@@ -67,6 +68,7 @@ export function CollectionPage() {
         <Tabs.List mb="sm">
           <Tabs.Tab value="records">{t('collections.tab.records')}</Tabs.Tab>
           <Tabs.Tab value="search">{t('collections.tab.search')}</Tabs.Tab>
+          {mayChange ? <Tabs.Tab value="evaluate">{t('collections.tab.evaluate')}</Tabs.Tab> : null}
         </Tabs.List>
         <Tabs.Panel value="records">
           <RecordList collection={item} />
@@ -75,6 +77,9 @@ export function CollectionPage() {
           <Suspense fallback={<Loading />}>
             <SearchBox collection={item} />
           </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="evaluate">
+          <Evaluation collection={item} />
         </Tabs.Panel>
       </Tabs>
       {isQuiet ? vectors : null}

@@ -5,8 +5,9 @@ import {
 } from '../../stores/collections/chunks/answer-question.ts';
 import { type ChunkItems, createChunkItems } from '../../stores/collections/chunks/chunk-items.ts';
 import { createChunks } from '../../stores/collections/chunks/chunks.ts';
-import { type Collections, createCollections } from '../../stores/collections/collections.ts';
+import { createCollections } from '../../stores/collections/collections.ts';
 import { createEmbeddingFailures } from '../../stores/collections/embedding-failures.ts';
+import { createEvaluations } from '../../stores/collections/evaluations/evaluations.ts';
 import { createRecordPages } from '../../stores/collections/pages/record-pages.ts';
 import {
   createRecordEvents,
@@ -19,6 +20,7 @@ import { createRecordTexts } from '../../stores/collections/records/record-text.
 import { createRecords } from '../../stores/collections/records/records.ts';
 import type { CollectionRoutesDeps } from '../../stores/collections/routes.ts';
 import { createDryRuns } from '../../stores/ingestion/dry-run.ts';
+import { createReadQuestions } from '../../stores/ingestion/read-questions.ts';
 import { startRechunker } from '../../stores/ingestion/rechunker.ts';
 import { openRecordWorker, workerDefaults } from '../../stores/ingestion/record-worker.ts';
 import { openSweeper } from '../../stores/ingestion/sweeper.ts';
@@ -99,7 +101,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     records,
     chunks,
     ...createRecordViews(deps, { records, chunks }),
-    dryRuns: openDryRuns(deps, collections),
+    ...openDryRuns(deps, { collections, chunks }),
     events,
     async close() {
       events.close();
@@ -108,9 +110,18 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
   };
 }
 
-function openDryRuns({ files, repositories, pages, extractor, ...deps }: CollectionContext, collections: Collections) {
+function openDryRuns(
+  { files, repositories, pages, extractor, clock, ...deps }: CollectionContext,
+  { collections, chunks }: Pick<CollectionServices, 'collections' | 'chunks'>,
+): Pick<CollectionServices, 'dryRuns' | 'evaluations'> {
   const queue = deps.admission.queue('dry_runs', { permits: deps.extractionProcesses });
-  return createDryRuns({ collections, files, jobs: repositories.jobs, pages, extractor, queue });
+  const reading = { files, pages, extractor, queue };
+  const { evaluations } = repositories;
+  const readQuestions = createReadQuestions(reading);
+  return {
+    dryRuns: createDryRuns({ collections, jobs: repositories.jobs, ...reading }),
+    evaluations: createEvaluations({ collections, evaluations, readQuestions, answerQuestion: chunks.query, clock }),
+  };
 }
 
 function openRechunker(

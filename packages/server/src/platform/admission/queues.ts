@@ -30,7 +30,7 @@ export const queues = {
     whenFull: `${refused}; records are never refused`,
   },
   dry_runs: {
-    entries: 'dry runs of records',
+    entries: 'dry runs of records, and sheets of evaluations that are read',
     atOnce: '`QUARTERMASTER_EXTRACTION_PROCESSES`',
     waiting: 64,
     keepsPlaces: true,

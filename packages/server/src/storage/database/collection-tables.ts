@@ -262,3 +262,11 @@ export interface SimilarityScaleTable {
   weight: number;
   share: number;
 }
+
+/** The last evaluation of a collection: see `StoredEvaluation`. */
+export interface EvaluationTable {
+  collection_id: string;
+  created_at: number;
+  /** JSON. */
+  ranks: string;
+}

@@ -18,6 +18,7 @@ import { createNodes } from './migrations/0014-nodes.ts';
 import { createTrustedPublisherTable } from './migrations/0015-trusted-publishers.ts';
 import { addClaimNodes } from './migrations/0016-claim-nodes.ts';
 import { addRestorableRecords } from './migrations/0017-restorable-records.ts';
+import { createEvaluationTable } from './migrations/0018-evaluations.ts';
 import { earlierStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -52,6 +53,7 @@ export function migrationsFor(dialect: Database['dialect'], movedStore?: string)
     '0015-trusted-publishers': createTrustedPublisherTable(dialect),
     '0016-claim-nodes': addClaimNodes(dialect),
     '0017-restorable-records': addRestorableRecords,
+    '0018-evaluations': createEvaluationTable(dialect),
     ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
 }

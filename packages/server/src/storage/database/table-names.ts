@@ -47,6 +47,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
   chunk_vector: true,
   second_chunk_vector: true,
   similarity_scale: true,
+  evaluation: true,
   process: true,
   commit_check: true,
   node: true,

@@ -5,6 +5,7 @@ import type {
   ChunkVectorTable,
   CollectionTable,
   CollectionVectorTable,
+  EvaluationTable,
   IndexPageTable,
   IndexRebuildTable,
   IndexSegmentTable,
@@ -62,6 +63,7 @@ export interface Tables extends AccountTables, AuditTables, OauthTables, RateTab
   chunk_vector: ChunkVectorTable;
   second_chunk_vector: ChunkVectorTable;
   similarity_scale: SimilarityScaleTable;
+  evaluation: EvaluationTable;
   process: ProcessTable;
   commit_check: CommitCheckTable;
   node: NodeTable;

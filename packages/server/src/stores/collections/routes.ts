@@ -10,6 +10,8 @@ import type { Chunks } from './chunks/chunks.ts';
 import type { Collections } from './collections.ts';
 import { embeddingFailureRoutes } from './embedding-failure-routes.ts';
 import type { EmbeddingFailures } from './embedding-failures.ts';
+import { evaluationRoutes } from './evaluations/evaluation-routes.ts';
+import type { Evaluations } from './evaluations/evaluations.ts';
 import { pageRoutes } from './pages/page-routes.ts';
 import type { RecordPages } from './pages/record-pages.ts';
 import { creationNotPermitted } from './problems.ts';
@@ -33,6 +35,7 @@ export interface CollectionRoutesDeps {
   readonly texts: RecordTexts;
   readonly pages: RecordPages;
   readonly dryRuns: DryRuns;
+  readonly evaluations: Evaluations;
 }
 
 /** Collections, records, chunks and chunk query over HTTP. Source: docs/contract.md "Collections, records, chunks". */
@@ -47,6 +50,7 @@ export function collectionRoutes(app: App, deps: CollectionRoutesDeps): void {
   textRoutes(app, deps);
   pageRoutes(app, deps);
   chunkRoutes(app, deps);
+  evaluationRoutes(app, deps);
 }
 
 function collectionListRoutes(app: App, { guard, collections }: CollectionRoutesDeps): void {

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ChunkRepository } from '../../../stores/collections/chunks/chunk-repository.ts';
 import type { CollectionRepository } from '../../../stores/collections/collection-repository.ts';
+import type { EvaluationRepository } from '../../../stores/collections/evaluations/evaluations.ts';
 import type { RecordKey, RecordRepository } from '../../../stores/collections/records/record-repository.ts';
 import type { RecordRowRepository } from '../../../stores/collections/records/record-rows.ts';
 import type { RecordTextRepository, TextRange } from '../../../stores/collections/records/record-text-repository.ts';
@@ -13,6 +14,7 @@ import type { VectorRepository } from '../../../stores/search/vector-repository.
 import type { Database } from '../../database/database.ts';
 import { createChunkRepository } from './chunk-repository.ts';
 import { createCollectionRepository } from './collection-repository.ts';
+import { createEvaluationRepository } from './evaluation-repository.ts';
 import { createRechunkRepository } from './rechunking.ts';
 import { createRecordJobRepository } from './record-job-repository.ts';
 import { createRecordRepository } from './record-repository.ts';
@@ -31,6 +33,7 @@ export interface CollectionRepositories {
   readonly texts: RecordTextRepository;
   readonly vectors: VectorRepository;
   readonly scales: SimilarityScaleRepository;
+  readonly evaluations: EvaluationRepository;
 }
 
 /**
@@ -48,6 +51,7 @@ export function createCollectionRepositories(database: Database, quota: number |
     texts: createRecordTextRepository(database),
     vectors: createVectorRepository(database),
     scales: createSimilarityScaleRepository(database),
+    evaluations: createEvaluationRepository(database),
   };
 }
 

@@ -27,7 +27,7 @@ përgjigje erantzuna freagra ateb tweġiba ответ ответы отгово�
 απάντηση απαντήσεις جواب الجواب إجابة الإجابة أجوبة إجابات پاسخ תשובה תשובות उत्तर जवाब উত্তর பதில் సమాధానం ಉತ್ತರ
 ഉത്തരം ਉੱਤਰ જવાબ คำตอบ คําตอบ câutrảlời trảlời đápán jawaban jawapan sagot jibu պատասխան პასუხი жауап javob хариулт`);
 const otherAnswerNames = list(`
-a ans completion output back definition definitions meaning explanation description solution 答 解释 解釋 定义 定義 释义 釋義 说明 說明
+a ans expected completion output back definition definitions meaning explanation description solution 答 解释 解釋 定义 定義 释义 釋義 说明 說明
 説明 意味 답 정의 설명 definición significado definição definizione bedeutung erklärung définition signification definitie
 significato betekenis forklaring määritelmä selitys definice význam definícia definicja znaczenie meghatározás jelentés definiție
 definiţie tanım definicija apibrėžimas definīcija määratlus определение значение визначення ορισμός تعريف التعريف

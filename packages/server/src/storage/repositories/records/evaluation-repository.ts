@@ -1,0 +1,27 @@
+import { sql } from 'kysely';
+import type { EvaluationRepository, StoredEvaluation } from '../../../stores/collections/evaluations/evaluations.ts';
+import type { Database } from '../../database/database.ts';
+
+/** Stores the last evaluation of each collection in either database. */
+export function createEvaluationRepository({ read, write }: Database): EvaluationRepository {
+  return {
+    async find(collectionId) {
+      const row = await read
+        .selectFrom('evaluation')
+        .select(['created_at', 'ranks'])
+        .where('collection_id', '=', collectionId)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      // `save` wrote it.
+      return { collectionId, createdAt: row.created_at, ranks: JSON.parse(row.ranks) as StoredEvaluation['ranks'] };
+    },
+    async save({ collectionId, createdAt, ranks }) {
+      // A collection that is gone gets no row.
+      await sql`insert into evaluation (collection_id, created_at, ranks)
+        select id, cast(${createdAt} as bigint), ${JSON.stringify(ranks)} from collection where id = ${collectionId}
+        on conflict (collection_id) do update set created_at = excluded.created_at, ranks = excluded.ranks`.execute(
+        write,
+      );
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { longestEvaluated, mostEvaluated, purposes } from '@quartermaster/contract';
+import { fieldInvalid } from '../../platform/validation/validation-error.ts';
+import type { ExpectedAnswer, ReadQuestions } from '../collections/evaluations/evaluations.ts';
+import { readSource } from '../collections/records/record-source.ts';
+import type { DryRunDeps } from './dry-run.ts';
+import { taskOf } from './extract-record.ts';
+import { openSource } from './process-record.ts';
+
+const sheet = purposes.qa_record_file;
+const wanted = `a sheet with at most ${mostEvaluated} rows of a question and what is expected`;
+
+/** Returns the function that reads the questions of an evaluation as a question–answer sheet is read. */
+export function createReadQuestions(deps: Pick<DryRunDeps, 'files' | 'pages' | 'extractor' | 'queue'>): ReadQuestions {
+  return async (place, { file_id, columns }, signal) => {
+    const { projectId, keyId, reach } = place;
+    const fields = { type: sheet.recordType, file_id, ...(columns === undefined ? {} : { columns }) };
+    const source = await readSource(fields, { ...deps, projectId, reach, collectionType: sheet.collectionType });
+    const questions: ExpectedAnswer[] = [];
+    const outcome = await deps.queue.run(
+      place,
+      async () => {
+        const opened = await openSource(deps, { ...source, projectId }, { signal, onProgress: () => {} });
+        if (opened.kind === 'failed') return opened;
+        const task = { ...taskOf(source, {}), projectId, keyId, source: opened, maxChunks: mostEvaluated };
+        const onBatch = async (batch: Parameters<Parameters<typeof deps.extractor.extract>[0]['onBatch']>[0]) => {
+          for (const { question, answer, locator } of batch)
+            questions.push({ row: locator?.row ?? null, question: question ?? '', expected: answer ?? '' });
+        };
+        return deps.extractor.extract({ ...task, onBatch, onStage: () => {} }, signal);
+      },
+      { signal },
+    );
+    if (outcome === null || outcome.kind === 'cancelled') throw new Error('The evaluation was cancelled.');
+    if (outcome.kind === 'failed')
+      throw fieldInvalid(
+        'body/file_id',
+        outcome.code === 'capacity_exceeded' ? 'more rows' : `a file that cannot be read: ${outcome.message}`,
+        wanted,
+      );
+    const long = questions.find(({ question }) => question.length > longestEvaluated);
+    if (long !== undefined)
+      throw fieldInvalid(
+        'body/file_id',
+        `a question of ${long.question.length} characters in row ${long.row}`,
+        `a sheet with questions of at most ${longestEvaluated} characters`,
+      );
+    return questions;
+  };
+}
