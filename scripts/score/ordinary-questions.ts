@@ -1,4 +1,5 @@
 import type { Quartermaster } from '@quartermaster/client';
+import { createApi, type FilesApi } from '@quartermaster/client/api';
 import { connectClient, settledRecord } from '../../test/support/client.ts';
 import { loadOrdinaryDocuments, type OrdinaryQuestion, readOrdinaryQuestions } from './ordinary-documents.ts';
 import { withService } from './retrieval-service.ts';
@@ -8,6 +9,7 @@ export interface AskedQuestion extends OrdinaryQuestion {
   readonly rank: number | null;
   /** The score of the best chunk; 0 when there is none. */
   readonly best: number;
+  readonly isGoodMatch: boolean;
   /** The first three chunks. */
   readonly results: ReadonlyArray<{ readonly score: number; readonly isRight: boolean }>;
 }
@@ -24,16 +26,21 @@ export async function askOrdinaryQuestions(
   return withService(settings, async ({ url, apiKey }) => {
     const client = connectClient({ filesUrl: url, pluginsUrl: `${url}/plugins` }, apiKey);
     const collection = await loadDocuments(client);
+    const api = createApi<FilesApi>({ baseUrl: url, headers: () => ({ authorization: `Bearer ${apiKey}` }) });
     const asked: AskedQuestion[] = [];
     for (const each of readOrdinaryQuestions()) {
-      const found = await client.search(collection, { query_text: each.question, top_k: depth });
+      const answered = await api.json('POST /v1/collections/{collection_id}/chunks/query', {
+        path: { collection_id: collection },
+        body: { query_text: each.question, top_k: depth },
+      });
+      const { data: found, good_match: isGoodMatch } = answered;
       const answer = each.answer === null ? null : normalise(each.answer);
       const hits = found.map(({ content, score }) => ({
         ...{ score, isRight: answer !== null && normalise(content).includes(answer) },
       }));
       const place = hits.findIndex(({ isRight }) => isRight);
       const results = hits.slice(0, comparedResults);
-      asked.push({ ...each, rank: place === -1 ? null : place + 1, best: hits[0]?.score ?? 0, results });
+      asked.push({ ...each, rank: place === -1 ? null : place + 1, best: hits[0]?.score ?? 0, isGoodMatch, results });
     }
     return asked;
   });

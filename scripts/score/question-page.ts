@@ -1,4 +1,3 @@
-import { goodScore } from '@quartermaster/contract';
 import type { AskedQuestion } from './ordinary-questions.ts';
 
 const kinds = ['plain', 'inflected', 'compound', 'synonym', 'other_wording', 'table'];
@@ -52,7 +51,7 @@ export function checkScores(asked: readonly AskedQuestion[]): string[] {
       ? []
       : [`${right} of ${count} results with a score of at least ${least} hold the answer`];
   });
-  const unanswered = asked.filter(({ kind, best }) => kind === 'none' && best >= goodScore).length;
+  const unanswered = asked.filter(({ kind, isGoodMatch }) => kind === 'none' && isGoodMatch).length;
   return unanswered <= mostUnanswered
     ? wrong
     : [...wrong, `${unanswered} questions without an answer have a good match`];
@@ -67,10 +66,9 @@ export function describeQuestions(asked: readonly AskedQuestion[]): string {
     });
     return `| ${name} | ${cells.join(' | ')} |`;
   });
-  const best = (wanted: (each: AskedQuestion) => boolean) => asked.filter(wanted).map((each) => each.best);
-  const none = best(({ kind }) => kind === 'none');
-  const right = best(({ rank }) => rank === 1);
-  const above = (scores: readonly number[]) => scores.filter((score) => score >= goodScore).length;
+  const none = asked.filter(({ kind }) => kind === 'none');
+  const right = asked.filter(({ rank }) => rank === 1);
+  const good = (some: readonly AskedQuestion[]) => some.filter(({ isGoodMatch }) => isGoodMatch).length;
   return `# Ordinary questions
 
 120 questions in eight languages about 60 documents in one collection, through the API with the settings of a new service.
@@ -82,8 +80,7 @@ by \`npm run script -- question-score\`. Do not edit; a test checks that no numb
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${lines.join('\n')}
 
-Best scores: ${above(none)} of ${none.length} questions without an answer reach ${goodScore}, the score of a good match, and ${above(right)} of ${right.length} questions
-whose first chunk is right.
+\`good_match\` is true for ${good(none)} of ${none.length} questions without an answer, and for ${good(right)} of ${right.length} questions whose first chunk is right.
 
 ## What a score means
 

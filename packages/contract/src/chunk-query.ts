@@ -17,10 +17,23 @@ export const mostNeighbours = 5;
 export const mostEqualChunks = 20;
 
 /**
- * A result with at least this score is a good match, unless the question sets `score_threshold`. Measured with ordinary questions
- * (docs/reference/questions.md): at most 2 of 15 without an answer reach it.
+ * A question whose `matchScore` is at least this one has a good match, unless it sets `score_threshold`. Measured with each question
+ * also asked without its document: docs/reference/questions.md.
  */
-export const goodScore = 0.35;
+export const goodScore = 0.38;
+/** How much the lead of the best result over the second one counts. */
+const goodLead = 0.6;
+
+/** Returns the best score and a share of its lead: a right answer stands out from the others. Without another result there is no lead. */
+export function matchScore(scores: readonly number[]): number {
+  let [best, second]: [number, number | undefined] = [0, undefined];
+  for (const [at, score] of scores.entries()) {
+    if (at === 0) best = score;
+    else if (score > best) [best, second] = [score, best];
+    else second = Math.max(second ?? 0, score);
+  }
+  return best + (second === undefined ? 0 : goodLead * (best - second));
+}
 
 /** How much the rankings count. */
 export const RankingWeights = Type.Object(
@@ -75,7 +88,7 @@ export const RankingAnswer = {
 /** Whether an answer is worth showing. */
 export const GoodMatchAnswer = {
   good_match: Type.Boolean({
-    description: `Whether the score of the best chunk reaches \`score_threshold\`, by default ${goodScore}. If not, the collection may have no answer to the question.`,
+    description: `Whether the collection probably has an answer: with \`score_threshold\`, whether the best score reaches it; otherwise whether the best score and ${goodLead} of its lead over the second reach ${goodScore}. A number or name of the question that no returned chunk contains lowers this sum by 30 %.`,
   }),
 };
 

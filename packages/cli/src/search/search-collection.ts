@@ -62,12 +62,10 @@ async function warnOfPoorMatch(chunks: readonly Chunk[], { scoreThreshold, after
     return;
   }
   // Loaded after the answer, because the contract is large.
-  const { goodScore } = await import('@quartermaster/contract');
-  const isPoor = chunks.every(({ score }) => score < (scoreThreshold ?? goodScore));
+  const { goodScore, matchScore } = await import('@quartermaster/contract');
+  const isPoor = scoreThreshold === undefined && matchScore(chunks.map(({ score }) => score)) < goodScore;
   if (isPoor && after === undefined)
-    printError(
-      `No chunk reaches the threshold of ${goodScore}: the collection may have no answer, or too few chunks to compare with.`,
-    );
+    printError('No chunk matches well: the collection may have no answer, or too few chunks to compare with.');
 }
 
 function nameOf({ title, file_name, url }: Chunk): string[] {

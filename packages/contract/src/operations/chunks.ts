@@ -78,7 +78,7 @@ export const chunkOperations = describeOperations('chunks', {
       '`max_tokens` limits the tokens of all chunks together. `explain` adds to each chunk why it was found.\n\n' +
       '`score` is a number from 0 to 1 that depends on the collection. It is the fraction of the query that a chunk covers, or its similarity on the same scale: 0.1 can be a perfect answer to a long question. ' +
       '`ranking` names the ranking that answered, and `ranking_reason` says why words alone did. ' +
-      'Check the scores of your own queries before you set `score_threshold`. `good_match` is false when no chunk reaches it (default: 0.35).\n\n' +
+      'Check the scores of your own queries before you set `score_threshold`. `good_match` is false when no chunk reaches it or, without it, when the collection probably has no answer.\n\n' +
       'A number in a condition also matches metadata that is the same number written as text: with `{"year":"2026"}`, `gt 300` matches. A text is compared character by character: `gt "300"` does not match, because "2" comes before "3".',
     scope: 'collections:read',
     params: CollectionParams,

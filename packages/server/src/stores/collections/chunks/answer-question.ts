@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import {
   type ChunkQuery,
   defaultResults,
-  goodScore,
   mostEqualChunks,
   type Reranking,
   type RetrievalDefaults,
@@ -23,6 +22,7 @@ import { chunkNotFound, collectionNotFound } from '../problems.ts';
 import { checkWeights } from '../read-fields.ts';
 import type { ChunkItems } from './chunk-items.ts';
 import type { ChunkRepository, Neighbour, StoredChunk } from './chunk-repository.ts';
+import { isGoodMatch } from './good-match.ts';
 
 /** A query of the API whose filter may have conditions on dates. */
 export type ChunkQuestion = Omit<ChunkQuery, 'filters'> & { readonly filters?: ChunkFilter };
@@ -35,7 +35,7 @@ export interface ChunkAnswer {
   /** How each collection was ranked, in the order of the question. */
   readonly rankings: readonly RankedCollection[];
   readonly reranking: Reranking;
-  /** Whether the best score reaches the threshold of the question, by default `goodScore`. */
+  /** Whether the best score reaches the threshold of the question or, without one, whether there probably is an answer. */
   readonly hasGoodMatch: boolean;
 }
 
@@ -79,7 +79,13 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     const { found, page, shown } = await findPage(deps, { asked, body, words, signal });
     const items = body.explain === true ? await explainAll(shown, words.folded) : shown.map(({ item }) => item);
     const { hits, rankings, reranking } = found;
-    const hasGoodMatch = hits.some(({ hit }) => hit.score >= (body.score_threshold ?? goodScore));
+    const scores = hits.map(({ hit }) => hit.score);
+    const { score_threshold: threshold } = body;
+    const texts = shown.map(({ item }) => item.content);
+    const hasGoodMatch =
+      threshold === undefined
+        ? isGoodMatch({ text: body.query_text, folded: words.folded, scores, texts })
+        : scores.some((score) => score >= threshold);
     return { items, hasMore: page.hasMore, rankings, reranking, hasGoodMatch };
   };
 }

@@ -46,7 +46,11 @@ function storeOf(text: string): KnowledgeStore {
     },
     records: { name: async () => new Map([[idOf('rcrd'), name]]), get: async () => ({ status: 'ready' }) },
     chunks: {
-      query: async () => ({ items: many(21, chunk), rankings: [{ ranking: 'words', reason: 'no_embedder' }] }),
+      query: async () => ({
+        items: many(21, chunk),
+        hasGoodMatch: true,
+        rankings: [{ ranking: 'words', reason: 'no_embedder' }],
+      }),
       list: async () => ({ items: many(100, chunk), hasMore: true }),
       get: async () => chunk(0),
     },

@@ -38,6 +38,7 @@ export interface NamedRecord {
 /** The chunks that answer a question, the rankings that found them, and why one was not that asked for. */
 export interface FoundChunks {
   readonly items: readonly ScoredChunk[];
+  readonly hasGoodMatch: boolean;
   readonly rankings: ReadonlyArray<{ readonly ranking: Ranking; readonly reason: WordsReason | null }>;
 }
 

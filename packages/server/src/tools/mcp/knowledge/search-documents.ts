@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { defaultResults, goodScore, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
+import { defaultResults, type Ranking, type ScoredChunk, type WordsReason } from '@quartermaster/contract';
 import type { ProjectOwner } from '../../../platform/admission/owner.ts';
 import { mapWithConcurrency } from '../../../platform/concurrency/map-with-concurrency.ts';
 import { checkFilter } from '../../../stores/search/check-filter.ts';
@@ -81,7 +81,7 @@ export async function searchDocuments(
   return {
     results,
     rankings: countRankings(answers.flatMap(({ rankings }) => rankings)),
-    ...(ranked.some(({ score }) => score >= goodScore) ? {} : { no_good_match: noGoodMatch }),
+    ...(answers.some(({ hasGoodMatch }) => hasGoodMatch) ? {} : { no_good_match: noGoodMatch }),
     ...(results.length > 0 && next < ranked.length ? { next_cursor: writeCursor(caller, question, next) } : {}),
     ...(omitted === 0 ? {} : { omitted }),
     ...(hasMore
@@ -90,7 +90,8 @@ export async function searchDocuments(
   };
 }
 
-const noGoodMatch = `No passage reaches a score of ${goodScore}: the documents may not answer this question. Check the passages, ask in other words, or say so.`;
+const noGoodMatch =
+  'No passage matches well: the documents may not answer this question. Check the passages, ask in other words, or say so.';
 
 function countRankings(rankings: FoundChunks['rankings']): SearchAnswer['rankings'] {
   const groups = Map.groupBy(rankings, ({ ranking, reason }) => `${ranking} ${reason}`);
