@@ -339,7 +339,7 @@ test('[commands] a collection is created, filled, searched and deleted', async (
   assert.match(found.output, printed);
   const poor = await run(['search', id, 'Which weeks suit submarines, telescopes and rockets?']);
   assert.match(poor.output, /weeks/);
-  assert.match(poor.errors, /^No chunk reaches the threshold of 0\.35: the collection may have no answer/m);
+  assert.match(poor.errors, /^No chunk matches well: the collection may have no answer/m);
   const none = await run(['search', id, 'When does the library open?', '--score-threshold', '1']);
   assert.deepEqual([none.output, none.errors.trim()], ['', 'No chunk reaches the threshold of 1.']);
   const around = await run([
@@ -356,6 +356,19 @@ test('[commands] a collection is created, filled, searched and deleted', async (
   assert.deepEqual(Object.keys(JSON.parse(around.output).neighbours), ['before', 'after', 'omitted']);
   const json = await run(['search', id, 'four weeks', '--top-k', '1', '--json']);
   assert.match(JSON.parse(json.output).content, /four weeks/);
+
+  const sheet = 'question,expected\nWhen does the library open?,library.md\nMay dogs come in?,Dogs\n';
+  await writeFile(join(home, 'questions.csv'), sheet);
+  const before = (await run(['files', 'list', '--json'])).output;
+  const evaluate = () => run(['evaluate', id, 'questions.csv'], { folder: home });
+  const first = await evaluate();
+  assert.match(
+    first.output,
+    /^row 3 {2}not found {2}May dogs come in\? {2}\(best: .*\)\nfirst {9}1 of 2\n/,
+    first.errors,
+  );
+  assert.match((await evaluate()).output, /within ten {4}1 of 2, before 1 of 2\n$/);
+  assert.equal((await run(['files', 'list', '--json'])).output, before, 'the sheets are deleted');
 
   const ids = (await run(['records', 'list', id, '--json'])).output
     .trim()

@@ -22,6 +22,10 @@ test('[console] the search shows documents beside its results', async (t: TestCo
   await t.test('[console] axe finds nothing serious beside search results at 320, 375 and 1280 pixels', () =>
     checkWidths(subject),
   );
+  await t.test(
+    '[console] a sheet of questions shows how often the answers are found, and compares with the last time',
+    () => evaluateSheet(subject),
+  );
   await t.test('[console] a search result that was deleted since says so', () => openDeleted(subject));
   assert.deepEqual(opened.pageErrors, []);
 });
@@ -115,4 +119,24 @@ async function openDeleted({ opened, collection }: Subject): Promise<void> {
   await page.getByRole('status').filter({ hasText: 'The linked passage no longer exists.' }).waitFor();
   await page.getByRole('button', { name: 'Close the document' }).press('Enter');
   await waitForFocus(opener);
+}
+
+async function evaluateSheet({ opened, collection }: Subject): Promise<void> {
+  const { page, service } = opened;
+  await page.goto(`${service.filesUrl}/collections/${collection}?tab=evaluate`);
+  const buffer = Buffer.from(
+    'question,expected\nHow many books may otters borrow?,rules.pdf\nIs there parking?,Parking\n',
+  );
+  const sheet = { name: 'questions.csv', mimeType: 'text/csv', buffer };
+  for (const expected of [/^1 of 2$/, /^1 of 2 \(before: 1 of 2\)$/]) {
+    await page.locator('input[type=file]').setInputFiles(sheet);
+    await page.getByRole('button', { name: 'Evaluate' }).click();
+    await page.locator('dd').filter({ hasText: expected }).first().waitFor();
+  }
+  const row = page.getByRole('row', { name: /Is there parking\?/ });
+  assert.match((await row.textContent()) ?? '', /not found/);
+  for (const size of sizes.slice(1)) {
+    await page.setViewportSize(size);
+    assert.deepEqual(await findingsInBoth(page), nothing, `${size.width} px`);
+  }
 }
