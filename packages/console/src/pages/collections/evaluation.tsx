@@ -61,7 +61,7 @@ async function evaluate(collectionId: string, file: File, offline: string): Prom
       body: { file_id: fileId },
     });
   } finally {
-    await filesApi.done('DELETE /v1/files/{file_id}', { path: { file_id: fileId } });
+    await filesApi.json('DELETE /v1/files/{file_id}', { path: { file_id: fileId } });
   }
 }
 
