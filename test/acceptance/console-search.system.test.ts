@@ -129,7 +129,7 @@ async function evaluateSheet({ opened, collection }: Subject): Promise<void> {
   );
   const sheet = { name: 'questions.csv', mimeType: 'text/csv', buffer };
   for (const expected of [/^1 of 2$/, /^1 of 2 \(before: 1 of 2\)$/]) {
-    await page.locator('input[type=file]').setInputFiles(sheet);
+    await page.locator('input[accept=".csv,.xlsx"]').setInputFiles(sheet);
     await page.getByRole('button', { name: 'Evaluate' }).click();
     await page.locator('dd').filter({ hasText: expected }).first().waitFor();
   }

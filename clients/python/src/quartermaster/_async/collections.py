@@ -61,9 +61,11 @@ class AsyncCollections(AsyncResource):
         call = Call("reembedCollection", {"collection_id": collection_id}, query=query)
         return await self._connection.data(call)
 
-    async def evaluate(self, collection_id: str, **body: Unpack[EvaluateCollectionOptions]) -> Evaluation:
+    async def evaluate(
+        self, collection_id: str, file_id: str, **options: Unpack[EvaluateCollectionOptions]
+    ) -> Evaluation:
         """Ask the questions of an uploaded sheet, and return at which places their answers are."""
-        call = Call("evaluateCollection", {"collection_id": collection_id}, body=body)
+        call = Call("evaluateCollection", {"collection_id": collection_id}, body={"file_id": file_id, **options})
         return await self._connection.data(call)
 
     def embedding_failures(
