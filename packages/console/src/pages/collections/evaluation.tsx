@@ -32,7 +32,6 @@ export function Evaluation({ collection }: { collection: Collection }) {
             accept=".csv,.xlsx"
             value={sheet}
             onChange={setSheet}
-            clearable
           />
           <Button type="submit" loading={evaluation.isPending} disabled={sheet === null}>
             {t('evaluation.go')}
@@ -93,7 +92,7 @@ function Result({ result }: { result: EvaluationItem }) {
       {failed.length === 0 ? (
         <Text>{t('evaluation.allFirst')}</Text>
       ) : (
-        <Table.ScrollContainer minWidth={480}>
+        <Table.ScrollContainer minWidth={480} type="native" tabIndex={0}>
           <Table>
             <Table.Thead>
               <Table.Tr>
