@@ -71,10 +71,14 @@ function installDependencies(root: string): void {
   if (existsSync(built)) cpSync(built, join(root, built), { recursive: true });
 }
 
-/** Fills the caches as an installation does. */
+/** Bundles the service and fills the caches as an installation does. */
 function warmUp(root: string): void {
-  if (!existsSync(join(root, 'scripts', 'warm-up.ts'))) return;
-  execFileSync(process.execPath, ['scripts/warm-up.ts'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const scripts = ['scripts/bundle-service.ts', 'scripts/warm-up.ts'].filter((script) =>
+    existsSync(join(root, script)),
+  );
+  for (const script of scripts) {
+    execFileSync(process.execPath, [script], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
 }
 
 function describe(figures: ReadonlyMap<string, number>): string {

@@ -40,6 +40,7 @@ const allowed: Readonly<Record<string, string>> = {
   'storage/disk/bucket-folders.ts': 'counts syncs of an open folder, so that it is closed after the last one',
   'storage/postgres/postgres-availability.ts': 'counts probes that hang',
   'storage/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',
+  'storage/search-index/postgres/question-threads.ts': 'counts the questions of each thread, limits nothing',
   'storage/sqlite/sqlite-thread.ts': 'matches answers of a thread with their requests',
   'tools/egress/call-timings.ts': 'measures time, limits nothing',
   'tools/execution/sandbox/child.ts': 'runs in the process of the plugin',

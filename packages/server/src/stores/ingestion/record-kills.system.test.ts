@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { RecordCreate } from '@quartermaster/contract';
 import { repeatsKills } from '../../../../../test/support/kill-depth.ts';
+import { databaseFor } from '../../../../../test/support/postgres.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
 import type { Database } from '../../storage/database/database.ts';
 import { openDatabase } from '../../storage/open-database.ts';
@@ -127,12 +128,30 @@ test('[killed] after its worker is killed at each stage, in the proof 50 times, 
   await compare(database, ['text', 'sheet', 'web', ...kills.map(({ source }) => source), 'text']);
 });
 
-async function prepare(t: TestContext) {
+test('[killed] [postgres] a small record whose process is killed at any statement of its publication is published once', async (t) => {
+  const url = await databaseFor(t);
+  const { folder, projectId, texts: collectionId } = await prepare(t, url);
+  const record = { content: 'Tea is steeped at seventy degrees.' };
+  const run = (point: KillPoint | null) =>
+    runWorker(t, { folder, url, projectId, collectionId, record, again: false, point });
+  assert.deepEqual(await run(null), [0, null]);
+  let records = 1;
+  for (let signal: string | null = 'SIGKILL'; signal !== null; records++) {
+    [, signal] = await run({ ...at('publish', 1, 'during'), statement: records });
+  }
+  t.diagnostic(`${records - 2} kills`);
+  // Begin, commit, and at least a statement for each of the chunk, its segment, the record and the sums.
+  assert.ok(records - 2 >= 6, `${records - 2} kills`);
+  const database = await openDatabase({ admission: createAdmission(), url, dataFolder: folder, logger: silent });
+  await compare(database, Array<string>(records).fill('small')).finally(() => database.close());
+});
+
+async function prepare(t: TestContext, url: string | null = null) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-kills-'));
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   await writeFile(join(folder, 'sheet.csv'), sheet);
   await writeFile(join(folder, 'page.html'), page);
-  const database = await openDatabase({ admission: createAdmission(), url: null, dataFolder: folder, logger: silent });
+  const database = await openDatabase({ admission: createAdmission(), url, dataFolder: folder, logger: silent });
   const texts = newCollection({ type: 'text' });
   const pairs = newCollection({ type: 'qa', projectId: texts.projectId });
   for (const collection of [texts, pairs]) await createCollectionRepositories(database).collections.add(collection, 10);
@@ -160,7 +179,10 @@ async function compare(database: Database, expected: readonly string[]): Promise
   for (const [place, record] of records.entries()) {
     const source = expected[place] ?? '';
     const content = await contentOf(database, record);
-    assert.ok(content.chunks.length > 2_000 || source === 'web', `${content.chunks.length} chunks of ${source}`);
+    assert.ok(
+      content.chunks.length > 2_000 || source === 'web' || source === 'small',
+      `${content.chunks.length} chunks of ${source}`,
+    );
     if (undisturbed.has(source)) assert.deepEqual(content, undisturbed.get(source), `record ${place}, ${source}`);
     else undisturbed.set(source, content);
     numChunks += record.num_chunks;

@@ -18,9 +18,10 @@ import type { Attempt, ListedQuestion } from './postgres-index-protocol.ts';
 import type { IndexThread } from './postgres-index-thread.ts';
 import { fetchMissing, listCollection } from './postgres-segment-rows.ts';
 import type { MissingPages } from './prefetched-store.ts';
+import type { QuestionThreads } from './question-threads.ts';
 
 export interface QuestionDeps {
-  readonly thread: IndexThread;
+  readonly threads: Pick<QuestionThreads, 'use'>;
   /** Changes when existing connections may lead to another server. */
   readonly epoch: () => number;
   readonly admission: Admission;
@@ -57,12 +58,13 @@ interface Worked<Result> {
 interface Asker {
   readonly db: Kysely<Tables>;
   readonly projectId: string | null;
+  readonly thread: IndexThread;
 }
 
 /** Asks the thread with what was fetched so far. */
 type AskThread<Result> = (listed: ListedQuestion) => Promise<Attempt<Result>>;
 
-export function createPostgresQuestions({ thread, epoch, admission }: QuestionDeps): PostgresQuestions {
+export function createPostgresQuestions({ threads, epoch, admission }: QuestionDeps): PostgresQuestions {
   let questions = 0;
   const fetching = admission.queue('page_fetches', { waiting: Number.POSITIVE_INFINITY });
 
@@ -91,17 +93,17 @@ export function createPostgresQuestions({ thread, epoch, admission }: QuestionDe
       }
     }
   }
-  async function answer<Result>({ db, projectId }: Asker, listed: ListedQuestion, ask: AskThread<Result>) {
+  async function answer<Result>({ db, projectId, thread }: Asker, listed: ListedQuestion, ask: AskThread<Result>) {
     const found = await ask(listed);
     if ('result' in found) return found.result;
-    const fetchAndAsk = () => fetchMissingOf(found.missing, { db, listed, ask });
+    const fetchAndAsk = () => fetchMissingOf(found.missing, { db, thread, listed, ask });
     // A transaction holds a connection, for which the other questions may wait.
     if (listed.isPrivate) return await fetchAndAsk();
     return (await fetching.run({ projectId, keyId: null }, fetchAndAsk)) as Result; // null only after an abort
   }
   async function fetchMissingOf<Result>(
     missing: MissingPages,
-    { db, listed, ask }: { db: Kysely<Tables>; listed: ListedQuestion; ask: AskThread<Result> },
+    { db, thread, listed, ask }: Omit<Asker, 'projectId'> & { listed: ListedQuestion; ask: AskThread<Result> },
   ): Promise<Result> {
     try {
       for (let wanted = missing; ; ) {
@@ -120,7 +122,7 @@ export function createPostgresQuestions({ thread, epoch, admission }: QuestionDe
     ask(db, { collectionId, projectId, limit, withChunks, filter, signal, ...rest }, words) {
       const folded = normaliseFolded(rest);
       const { exact = null } = rest;
-      const askWith = (ended: Int32Array | null) =>
+      const askWith = (thread: IndexThread, ended: Int32Array | null) =>
         withSegments(db, { collectionId, projectId, ended, filter }, async (listed, restriction) => {
           signal?.throwIfAborted();
           if (listed.segments.length === 0 || (words.length === 0 && exact === null)) return { result: [] };
@@ -139,20 +141,26 @@ export function createPostgresQuestions({ thread, epoch, admission }: QuestionDe
             onHidden,
           } as const;
           const result = await takeVisible(db, visible, (count) =>
-            answer({ db, projectId: projectId ?? null }, listed, (question) => {
+            answer({ db, projectId: projectId ?? null, thread }, listed, (question) => {
               signal?.throwIfAborted();
               return thread.call('rank', { ...question, words, folded, exact, restriction, count });
             }),
           );
           return { result, isOutdated: hasHidden && (await hasOtherSegments(db, collectionId, listed.segments)) };
         });
-      return signal === undefined ? askWith(null) : withSharedFlag(signal, askWith);
+      return threads.use((thread) =>
+        signal === undefined ? askWith(thread, null) : withSharedFlag(signal, (ended) => askWith(thread, ended)),
+      );
     },
     count: (db, collectionId) =>
-      withSegments(db, { collectionId }, async (listed) => {
-        if (listed.segments.length === 0) return { result: { chunks: 0, words: 0 } };
-        return { result: await answer({ db, projectId: null }, listed, (question) => thread.call('count', question)) };
-      }),
+      threads.use((thread) =>
+        withSegments(db, { collectionId }, async (listed) => {
+          if (listed.segments.length === 0) return { result: { chunks: 0, words: 0 } };
+          return {
+            result: await answer({ db, projectId: null, thread }, listed, (question) => thread.call('count', question)),
+          };
+        }),
+      ),
   };
 }
 

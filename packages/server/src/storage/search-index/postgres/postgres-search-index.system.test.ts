@@ -17,7 +17,7 @@ import { createSegmentHarness, type MergeParts, vocabulary } from '../testing/se
 import { testSegments } from '../testing/segments.suite.ts';
 import type { ListedQuestion } from './postgres-index-protocol.ts';
 import { createIndexThread, createPostgresMergeThread, type IndexThread } from './postgres-index-thread.ts';
-import { createPostgresQuestions } from './postgres-questions.ts';
+import { createPostgresQuestions, type QuestionDeps } from './postgres-questions.ts';
 import { insertPages } from './postgres-segment-rows.ts';
 
 const partsOf = ({ database }: Pick<TemporaryDatabase, 'database'>): MergeParts => ({
@@ -154,7 +154,11 @@ describe('the search index of several nodes on PostgreSQL', () => {
           return thread.call(procedure, argument, read);
         },
       };
-      const questions = createPostgresQuestions({ admission: createAdmission(), thread: merging, epoch: () => 0 });
+      const questions = createPostgresQuestions({
+        admission: createAdmission(),
+        threads: only(merging),
+        epoch: () => 0,
+      });
       const question = { collectionId: collection.id, words: vocabulary, limit: 1000 };
       const found = await questions.ask(first.read, question, vocabulary);
       assertSameRanking(found ?? [], rankByHand(collection.live, vocabulary));
@@ -201,7 +205,7 @@ describe('the search index of several nodes on PostgreSQL', () => {
         return result;
       },
     };
-    const questions = createPostgresQuestions({ admission: createAdmission(), thread: counted, epoch: () => 0 });
+    const questions = createPostgresQuestions({ admission: createAdmission(), threads: only(counted), epoch: () => 0 });
     const asked = Array.from({ length: 8 }, () =>
       questions.ask(first.read, { collectionId: collection.id, words: vocabulary, limit: 10 }, vocabulary),
     );
@@ -217,7 +221,11 @@ describe('the search index of several nodes on PostgreSQL', () => {
     const thread = createIndexThread('test');
     t.after(() => thread.close());
     let epoch = 0;
-    const questions = createPostgresQuestions({ admission: createAdmission(), thread, epoch: () => epoch });
+    const questions = createPostgresQuestions({
+      admission: createAdmission(),
+      threads: only(thread),
+      epoch: () => epoch,
+    });
     const question = { collectionId: collection.id, words: vocabulary, limit: 1000 };
     const ask = (db: Kysely<Tables>) => questions.ask(db, question, vocabulary);
     await ask(first.read);
@@ -227,6 +235,10 @@ describe('the search index of several nodes on PostgreSQL', () => {
     assert.equal(await countStatements(first.read, ask), 4);
   });
 });
+
+function only(thread: IndexThread): QuestionDeps['threads'] {
+  return { use: (work) => work(thread) };
+}
 
 function isRank(argument: unknown): argument is ListedQuestion {
   return typeof argument === 'object' && argument !== null && 'words' in argument && 'question' in argument;

@@ -11,6 +11,7 @@ import type { PackedSegment } from './postgres-index-protocol.ts';
 import { createIndexThread, type IndexThread } from './postgres-index-thread.ts';
 import { createPostgresQuestions } from './postgres-questions.ts';
 import { findPassed, insertSegment, readForThread } from './postgres-segment-rows.ts';
+import { createQuestionThreads } from './question-threads.ts';
 
 export interface PostgresSearchIndexDeps {
   readonly onChanged: (collectionId: string) => void;
@@ -41,10 +42,10 @@ interface AddedMeanwhile {
 export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): PostgresSearchIndex {
   const { onChanged, keptUntil, epoch, searchCacheBytes, admission } = deps;
   // A question never waits for the building of a segment, and neither waits for a check.
-  const asking = createIndexThread('search', searchCacheBytes);
+  const asking = createQuestionThreads(searchCacheBytes);
   const building = createIndexThread('index-builder');
   const checking = createIndexThread('index-check');
-  const questions = createPostgresQuestions({ thread: asking, epoch, admission });
+  const questions = createPostgresQuestions({ threads: asking, epoch, admission });
 
   async function addPassed(db: Kysely<Tables>, { collectionId, chunks, reached }: AddedMeanwhile): Promise<void> {
     const passed = await findPassed(db, chunks, reached);

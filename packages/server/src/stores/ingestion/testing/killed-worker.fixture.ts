@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordCreate } from '@quartermaster/contract';
+import pg from 'pg';
 import { openCollectionServices } from '../../../app/service/collection-services.ts';
 import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createStreamShares } from '../../../platform/admission/stream-shares.ts';
@@ -24,6 +25,8 @@ import type { FileAccess } from '../../files/file-access.ts';
 export interface KillPlan {
   /** The folder with the database, the sheet and the page. */
   readonly folder: string;
+  /** The URL of a PostgreSQL database. Default: SQLite in the folder. */
+  readonly url?: string;
   readonly projectId: string;
   readonly collectionId: string;
   readonly record: RecordCreate;
@@ -41,6 +44,8 @@ export interface KillPoint {
   /** The number of the call, from 1. */
   readonly nth: number;
   readonly when: 'before' | 'during' | 'after';
+  /** PostgreSQL only: the process is killed when it has sent this statement of the call. Default: at a random moment. */
+  readonly statement?: number;
 }
 
 export const sheetId = 'file00000000000000sheet1';
@@ -55,6 +60,20 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
+async function dieAtStatement<Result>(statement: number, call: () => Promise<Result>): Promise<Result> {
+  const { query } = pg.Client.prototype;
+  let sent = 0;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const answer: unknown = Reflect.apply(query, this, args);
+    sent += 1;
+    if (sent === statement) die();
+    return answer;
+  } as typeof query;
+  const result = await call();
+  pg.Client.prototype.query = query;
+  return result;
+}
+
 /** Wraps the port. The process kills itself at the chosen call. */
 function watched<T extends object>(port: T): T {
   return new Proxy(port, {
@@ -65,6 +84,8 @@ function watched<T extends object>(port: T): T {
         if (armed) calls += 1;
         if (!armed || calls !== plan.point?.nth) return method.apply(target, args);
         if (plan.point.when === 'before') return die();
+        const { statement } = plan.point;
+        if (statement !== undefined) return dieAtStatement(statement, async () => method.apply(target, args));
         const answer: unknown = method.apply(target, args);
         // Kills at a random moment within the statements of the call.
         if (plan.point.when === 'during') setTimeout(die, Math.random() * 3);
@@ -102,7 +123,7 @@ function arming<Args extends unknown[], Answer>(write: (...args: Args) => Answer
 const logger = createLogger('silent');
 const newId = createNewId();
 const admission = createAdmission();
-const database = await openDatabase({ admission, url: null, dataFolder: plan.folder, logger });
+const database = await openDatabase({ admission, url: plan.url ?? null, dataFolder: plan.folder, logger });
 const sheet = await readFile(join(plan.folder, 'sheet.csv'));
 const page = await readFile(join(plan.folder, 'page.html'));
 const file = {
