@@ -10,7 +10,7 @@ import { createDeletionTask, type EraseOptions } from '../../access/projects/pro
 import { createProjects } from '../../access/projects/projects.ts';
 import type { ProjectRoutesDeps } from '../../access/projects/routes.ts';
 import { createSessionCallers, type SessionCallers } from '../../access/session-callers.ts';
-import { startPeriodicTask } from '../../platform/concurrency/periodic-task.ts';
+import { startLoggedTask } from '../../platform/concurrency/periodic-task.ts';
 import { basePathOf } from '../../platform/http/base-path.ts';
 import type { Guard } from '../../platform/http/guard.ts';
 import { createStreamAccess, type StreamAccess } from '../../platform/http/stream-access.ts';
@@ -57,9 +57,7 @@ function openDeletions(
 ): Pick<ProjectRoutesDeps, 'deletions' | 'onDeleting'> {
   const deletions = createProjectDeletionRepository(database);
   const task = createDeletionTask({ repository: deletions, eraseBlob, audit, clock, logger, metrics });
-  const running = startPeriodicTask(node.ofLeader(task), (error) =>
-    logger.error({ err: error }, 'project deletions not found'),
-  );
+  const running = startLoggedTask(node.ofLeader(task), logger);
   resources.defer(() => running.close());
   return { deletions, onDeleting: running.trigger };
 }

@@ -25,6 +25,28 @@ describe('periodic tasks', () => {
     assert.match(lines[0] ?? '', /"task":"sweep"/);
   });
 
+  test('of several failures in turn the log has the first, and their number when they end', async () => {
+    const lines: Array<{ msg: string; failures: number }> = [];
+    const logger = createLogger('info', { write: (line: string) => void lines.push(JSON.parse(line)) });
+    let runs = 0;
+    const ended = Promise.withResolvers<void>();
+    const run = async () => {
+      runs += 1;
+      if (runs === 5) ended.resolve();
+      if (runs < 4) throw new Error('the database is away');
+    };
+    const tasks = startPeriodicTasks([{ name: 'sweep', pause: 1, run }], logger);
+    await ended.promise;
+    await tasks.close();
+    assert.deepEqual(
+      lines.map(({ msg, failures }) => [msg, failures]),
+      [
+        ['periodic task failed', 1],
+        ['periodic task succeeded again', 3],
+      ],
+    );
+  });
+
   test('closing waits for the current run, and no run starts afterwards', async () => {
     const guard = Promise.withResolvers<void>();
     let runs = 0;

@@ -61,10 +61,27 @@ export function startPeriodicTask(task: PeriodicTask, onError: (error: unknown) 
 
 /** Runs several tasks independently and logs their errors. */
 export function startPeriodicTasks(tasks: readonly PeriodicTask[], logger: Logger): Pick<RunningTask, 'close'> {
-  const running = tasks.map((task) =>
-    startPeriodicTask(task, (error) => logger.error({ err: error, task: task.name }, 'periodic task failed')),
-  );
+  const running = tasks.map((task) => startLoggedTask(task, logger));
   return {
     close: async () => void (await Promise.all(running.map((task) => task.close()))),
   };
+}
+
+const logAgainMs = 60_000;
+
+/** Logs the first of several failures in turn, one a minute, and their end: while the database is away, every task fails. */
+export function startLoggedTask(task: PeriodicTask, logger: Pick<Logger, 'error' | 'info'>): RunningTask {
+  let failures = 0;
+  let loggedAt = 0;
+  const run = async (signal: AbortSignal) => {
+    await task.run(signal);
+    if (failures > 1) logger.info({ task: task.name, failures }, 'periodic task succeeded again');
+    failures = 0;
+  };
+  return startPeriodicTask({ ...task, run }, (error) => {
+    failures += 1;
+    if (failures > 1 && performance.now() - loggedAt < logAgainMs) return;
+    loggedAt = performance.now();
+    logger.error({ err: error, task: task.name, failures }, 'periodic task failed');
+  });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { startPeriodicTask } from '../concurrency/periodic-task.ts';
+import { startLoggedTask } from '../concurrency/periodic-task.ts';
 import type { NewId } from '../identifier.ts';
 import type { Logger } from '../log/logger.ts';
 import { isTemporary } from '../problem.ts';
@@ -153,9 +153,7 @@ export function openWorker<Claimed extends Job>(options: WorkerOptions<Claimed>)
   }
 
   // The search repeats at intervals because other processes and expired leases trigger nothing here.
-  const search = startPeriodicTask({ name, pause: pollMs, run: claimAll }, (error) =>
-    logger.error({ err: error, jobs: name }, 'search for jobs failed'),
-  );
+  const search = startLoggedTask({ name, pause: pollMs, run: claimAll }, logger);
 
   return {
     wake: search.trigger,
