@@ -25,6 +25,7 @@ const sources = [
   'scripts/build-console.mjs',
   ...globSync('packages/console/{src,public}/**/*.*', { cwd: root }),
   ...globSync('packages/console/*.*', { cwd: root }),
+  ...globSync(['{README,SECURITY}.md', 'docs/*.md', 'docs/{guides,reference}/**/*.md'], { cwd: root }),
   ...globSync('packages/{contract,client}/{package.json,src/*.ts}', { cwd: root }),
 ].sort();
 
@@ -51,9 +52,13 @@ function compress(name) {
   if (content.length > 512) {
     const br = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } });
     writeFileSync(`${path}.br`, br);
-    const gzip = gzipSync(content, { level: 9 });
-    writeFileSync(`${path}.gz`, gzip);
-    Object.assign(digests, { br: digest(br), gzip: digest(gzip) });
+    digests.br = digest(br);
+    // The pages of the documentation, 1 MB, are stored once: nearly all browsers read Brotli.
+    if (content.length < 700_000) {
+      const gzip = gzipSync(content, { level: 9 });
+      writeFileSync(`${path}.gz`, gzip);
+      digests.gzip = digest(gzip);
+    }
     if (name.startsWith('assets/')) rmSync(path); // the service decompresses it for a client that accepts neither form
   }
   const hash = digests.identity.slice(0, 22);

@@ -37,7 +37,7 @@ function shotsOf({ collectionId, sheetCollectionId, recordId, sheetRecordId, run
     { name: 'applications', path: '/applications' },
     { name: 'audit', path: '/audit' },
     { name: 'settings', path: '/settings' },
-    { name: 'reference', path: '/docs' },
+    { name: 'reference', path: '/docs/api' },
   ];
 }
 

@@ -22,7 +22,7 @@ test('[base path] in a browser: setup link, upload, record, search, passage, plu
   await openPassage(opened);
   await runPlugins(opened);
 
-  await page.goto(`${service.filesUrl}/docs`);
+  await page.goto(`${service.filesUrl}/docs/api`);
   await page.getByRole('heading', { level: 1, name: 'Quartermaster: files' }).waitFor();
   await page.getByRole('link', { name: 'Quartermaster · Console' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();

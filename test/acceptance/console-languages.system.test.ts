@@ -25,7 +25,7 @@ interface Named {
 
 async function copyExamples({ page, context, service }: OpenedConsole): Promise<void> {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.goto(`${service.filesUrl}/docs`);
+  await page.goto(`${service.filesUrl}/docs/api`);
   const buttons = page.locator('button.copy');
   await buttons.first().waitFor();
   const names = await buttons.evaluateAll((all) =>
@@ -46,7 +46,7 @@ async function copyExamples({ page, context, service }: OpenedConsole): Promise<
 
 async function skipReference({ page, service }: OpenedConsole): Promise<void> {
   await page.evaluate("localStorage.setItem('quartermaster-language', 'zh')");
-  await page.goto(`${service.filesUrl}/docs`);
+  await page.goto(`${service.filesUrl}/docs/api`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Tab');
   await waitForFocus(page.getByRole('link', { name: '跳到内容' }));

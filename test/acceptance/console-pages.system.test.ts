@@ -67,7 +67,7 @@ function pagesOf({ collectionId, recordId, runId }: Seeded): ReadonlyArray<reado
     ['/audit', /^Audit log$/],
     ['/settings', /^Project settings$/],
     ['/runs/no/such', /^Page not found$/],
-    ['/docs', /^Quartermaster: files$/],
+    ['/docs/api', /^Quartermaster: files$/],
   ];
 }
 
@@ -243,7 +243,7 @@ async function cancelUpload(t: TestContext, { opened }: Subject): Promise<void> 
 }
 
 async function lookSignedOut({ opened: { page, context, service, pageErrors } }: Subject): Promise<void> {
-  await page.goto(`${service.pluginsUrl}/docs`);
+  await page.goto(`${service.pluginsUrl}/docs/api`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing);
   const { paths } = await readApiDocument<{ paths: Record<string, Record<string, WithSamples>> }>(service.pluginsUrl);

@@ -17,7 +17,7 @@ const everybody = [
   'Runs',
   'Applications',
   'Project settings',
-  'API reference',
+  'Documentation',
 ];
 
 test('[console] an administrator gives a person roles and ends the access, and the pages offer what the role allows', async (t: TestContext) => {

@@ -76,7 +76,17 @@ test('[session] its cookie is HttpOnly and SameSite, and Secure with the prefix 
     assert.ok(!session.includes('Domain'));
 
     const api = ['/v1/session', '/v1/projects', '/v1/files', '/v1/health_check', '/openapi.json', '/nothing'];
-    const pages = ['/', '/setup', '/files', '/collections/x/records/y', '/catalogue', '/runs', '/settings', '/docs'];
+    const pages = [
+      '/',
+      '/setup',
+      '/files',
+      '/collections/x/records/y',
+      '/catalogue',
+      '/runs',
+      '/settings',
+      '/docs',
+      '/docs/api',
+    ];
     const paths = [...api, ...pages, '/favicon.svg', '/assets/nothing.js'];
     for (const path of paths) {
       const { headers } = await admin.ask('GET', path);

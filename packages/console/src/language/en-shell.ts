@@ -21,7 +21,7 @@ export const shell = {
   'nav.catalogue': 'Catalogue',
   'nav.collections': 'Collections',
   'nav.credentials': 'Credentials',
-  'nav.docs': 'API reference',
+  'nav.docs': 'Documentation',
   'nav.files': 'Files',
   'nav.jobs': 'Jobs',
   'nav.main': 'Main',

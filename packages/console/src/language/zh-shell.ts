@@ -21,7 +21,7 @@ export const shell = {
   'nav.catalogue': '插件目录',
   'nav.collections': '集合',
   'nav.credentials': '凭据',
-  'nav.docs': 'API 参考',
+  'nav.docs': '文档',
   'nav.files': '文件',
   'nav.jobs': '任务',
   'nav.main': '主导航',

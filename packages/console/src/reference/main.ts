@@ -78,6 +78,7 @@ function sideOf(tags: readonly string[], operations: readonly Placed[], hasConso
       { href: `${basePath}/${hasConsole ? '' : 'docs'}`, class: 'brand' },
       hasConsole ? `Quartermaster · ${word.console}` : 'Quartermaster',
     ),
+    element('p', {}, element('a', { href: `${basePath}/docs` }, word.documentation)),
     search,
     ...groups,
   );

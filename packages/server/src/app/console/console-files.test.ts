@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { temporaryFolder } from '../../platform/testing/temporary-folder.ts';
 import { createConsoleFiles } from './console-files.ts';
 
@@ -30,20 +30,26 @@ test('a file of the console that was changed after the build is refused and name
   }
 });
 
-test('an asset that is stored compressed only is read in its plain form too, and a change of it is named once', async (t) => {
-  const folder = await temporaryFolder(t);
-  await mkdir(join(folder, 'assets'));
-  const [plain, packed] = [Buffer.from('let a;'), gzipSync('let a;')];
-  await writeFile(join(folder, 'assets/app.js.gz'), packed);
-  const digests = { identity: hash('sha256', plain, 'base64url'), gzip: hash('sha256', packed, 'base64url') };
-  const entry = { name: 'assets/app.js', type: 'text/javascript', hash: digests.identity.slice(0, 22), digests };
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ from: '', files: [entry] }));
-  const files = createConsoleFiles(`${folder}/`);
-  const file = await files.find('assets/app.js');
-  assert.ok(file);
-  assert.equal((await files.read(file, 'identity')).toString(), 'let a;');
-  assert.deepEqual(await files.findChanged(), []);
-  await writeFile(join(folder, 'assets/app.js.gz'), gzipSync('let b;'));
-  await assert.rejects(files.read(file, 'identity'), { code: 'SERVICE_UNAVAILABLE', message: /app\.js\.gz/ });
-  assert.deepEqual(await files.findChanged(), ['assets/app.js.gz']);
-});
+for (const [form, suffix, compress] of [
+  ['gzip', 'gz', gzipSync],
+  ['br', 'br', brotliCompressSync],
+] as const) {
+  test(`an asset that is stored as ${form} only is read in its plain form too, and a change of it is named once`, async (t) => {
+    const folder = await temporaryFolder(t);
+    await mkdir(join(folder, 'assets'));
+    const [plain, packed] = [Buffer.from('let a;'), compress('let a;')];
+    const path = `assets/app.js.${suffix}`;
+    await writeFile(join(folder, path), packed);
+    const digests = { identity: hash('sha256', plain, 'base64url'), [form]: hash('sha256', packed, 'base64url') };
+    const entry = { name: 'assets/app.js', type: 'text/javascript', hash: digests.identity.slice(0, 22), digests };
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ from: '', files: [entry] }));
+    const files = createConsoleFiles(`${folder}/`);
+    const file = await files.find('assets/app.js');
+    assert.ok(file);
+    assert.equal((await files.read(file, 'identity')).toString(), 'let a;');
+    assert.deepEqual(await files.findChanged(), []);
+    await writeFile(join(folder, path), compress('let b;'));
+    await assert.rejects(files.read(file, 'identity'), { code: 'SERVICE_UNAVAILABLE', message: new RegExp(path) });
+    assert.deepEqual(await files.findChanged(), [path]);
+  });
+}

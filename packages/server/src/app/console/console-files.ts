@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { brotliDecompress, gunzip } from 'node:zlib';
 import { Problem, pathNotFound } from '../../platform/problem.ts';
 
 /** A file of the built console; `name` is its path in the folder, never a text of a request. */
@@ -17,7 +17,7 @@ export interface ConsoleFile {
 
 export type Encoding = keyof ConsoleFile['digests'];
 
-const decompress = promisify(gunzip);
+const decompress = { br: promisify(brotliDecompress), gzip: promisify(gunzip) } as const;
 
 const suffixes = { identity: '', br: '.br', gzip: '.gz' } as const;
 
@@ -54,7 +54,8 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
   };
   async function read(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
     const path = file.name + suffixes[encoding];
-    if (encoding === 'identity' && isStoredCompressed(file)) return await decompress(await read(file, 'gzip'));
+    const stored = encoding === 'identity' ? compressedForm(file) : undefined;
+    if (stored !== undefined) return await decompress[stored](await read(file, stored));
     const content = await readFile(folder + path).catch(() => undefined);
     if (content === undefined || hash('sha256', content, 'base64url') !== file.digests[encoding]) {
       throw consoleChanged(path);
@@ -70,7 +71,7 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
       const changed: string[] = [];
       for (const file of files.values()) {
         for (const encoding of Object.keys(file.digests) as Encoding[]) {
-          if (encoding === 'identity' && isStoredCompressed(file)) continue;
+          if (encoding === 'identity' && compressedForm(file) !== undefined) continue;
           await read(file, encoding).catch(() => changed.push(file.name + suffixes[encoding]));
         }
       }
@@ -79,9 +80,11 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
   };
 }
 
-/** The build keeps assets in their compressed forms only, because few clients ask for another. */
-function isStoredCompressed({ name, digests }: ConsoleFile): boolean {
-  return name.startsWith('assets/') && digests.gzip !== undefined;
+/** The form of a file that the build keeps in compressed forms only, because few clients ask for another. */
+function compressedForm({ name, digests }: ConsoleFile): 'br' | 'gzip' | undefined {
+  if (!name.startsWith('assets/')) return undefined;
+  if (digests.gzip !== undefined) return 'gzip';
+  return digests.br === undefined ? undefined : 'br';
 }
 
 function consoleNotBuilt(): Problem {

@@ -52,11 +52,13 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return isRead && /\btext\/html\b/.test(headers.accept ?? '') && !pathsOfPrograms.test(url);
 }
 
-/** Serves the API reference and the assets of pages, at both addresses. */
+/** Serves the documentation, the API reference and the assets of pages, at both addresses. */
 export function referenceRoutes(app: App, deps: ConsoleDeps): void {
   const { files } = deps;
   app.get('/favicon.svg', hidden, (request, reply) => sendFile(files, 'favicon.svg', { request, reply }));
-  app.get('/docs', hidden, (_request, reply) => sendPage(deps, 'docs.html', reply));
+  for (const path of ['/docs', '/docs/*'])
+    app.get(path, hidden, (_request, reply) => sendPage(deps, 'site.html', reply));
+  app.get('/docs/api', hidden, (_request, reply) => sendPage(deps, 'docs.html', reply));
   app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) =>
     sendFile(files, `assets/${request.params['*']}`, { request, reply }),
   );
