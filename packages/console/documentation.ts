@@ -30,7 +30,11 @@ const files = [
     .sort(),
 ];
 
-/** Provides `virtual:documentation` with the pages of `docs`, without the decision records. */
+/**
+ * Provides `virtual:documentation` with the pages of `docs`, without the decision records. VitePress 1.6.4 was measured on
+ * the 60 pages: it installs 102 MB, builds in 17 s and adds 767 KiB to the archive, which had 270 KiB left of its 2.5 MiB;
+ * this module adds 180 KB. Its pages also need inline scripts and styles, which the policy of the pages forbids.
+ */
 export function documentation(): Plugin {
   const name = 'virtual:documentation';
   return {
