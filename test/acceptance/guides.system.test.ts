@@ -1,61 +1,75 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { serve } from '../support/http.ts';
-import { startService, temporaryFolder } from '../support/service.ts';
+import { share, startService, temporaryFolder } from '../support/service.ts';
 import { requireTools, toolsNamed } from '../support/system-tools.ts';
 
 const run = promisify(execFile);
 
-test('[documented] every command of the tutorials works as printed, and gives the result that the page names', async (t) => {
+const shopOrigin = 'https://orders.shop.internal';
+
+/** A service whose bundles reach a shop, and a folder like the clone in which it was started. */
+const opened = share(async (t) => {
   requireTools(toolsNamed('jq'));
   const shop = await serve(t, (request, response) => {
     response.setHeader('Content-Type', 'application/json');
-    const [order_id] = (request.url ?? '').split('/').slice(-1);
-    response.end(JSON.stringify({ order_id, state: 'sent', arrives: '2026-12-02' }));
+    const order = (request.url ?? '').replace('/orders/', '');
+    response.end(JSON.stringify({ order_id: order, state: 'sent', arrives: '2026-12-02' }));
   });
-  const settings = { EGRESS_OVERRIDES: JSON.stringify({ 'https://orders.shop.internal': shop }) };
+  const settings = { EGRESS_OVERRIDES: JSON.stringify({ [shopOrigin]: shop }) };
   const service = await startService(t, { settings });
   const home = await temporaryFolder(t);
   await mkdir(join(home, 'data'));
   await writeFile(join(home, 'data/first-key'), service.key);
-  const guide = await readFile('docs/guides/tutorials.md', 'utf8');
+  const environment = { QUARTERMASTER_DATA: service.folder, QUARTERMASTER_EGRESS_OVERRIDES: settings.EGRESS_OVERRIDES };
+  return { service, home, environment };
+});
+
+/** Runs the commands of a guide in one shell. Returns what each block printed, and the errors. */
+async function runGuide(t: TestContext, guide: string) {
+  const { service, home, environment } = await opened();
   const blocks = [...guide.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
   const script = blocks
-    .map((block, at) => (at === 0 ? block.replace(/^alias .*\n/, '') : block))
     .join('echo ---\n')
+    .replace(/^alias .*\n/m, '')
     .replaceAll('http://127.0.0.1:8080', service.filesUrl)
     .replaceAll('http://127.0.0.1:8081', service.pluginsUrl)
     .replaceAll('docs/examples', resolve('docs/examples'))
     .replaceAll('/tmp/quartermaster-', join(home, 'copy-'));
-  const main = resolve('packages/cli/src/main.ts');
+  const command = `"${process.execPath}" "${resolve('packages/cli/src/main.ts')}"`;
   const { stdout, stderr } = await run(
     'bash',
-    ['-euo', 'pipefail', '-c', `quartermaster() { "${process.execPath}" "${main}" "$@"; }\n${script}`],
-    {
-      cwd: home,
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: home,
-        QUARTERMASTER_DATA: service.folder,
-        QUARTERMASTER_EGRESS_OVERRIDES: settings.EGRESS_OVERRIDES,
-      },
-      signal: t.signal,
-    },
+    ['-euo', 'pipefail', '-c', `quartermaster() { ${command} "$@"; }\n${script}`],
+    { cwd: home, env: { PATH: process.env.PATH ?? '', HOME: home, ...environment }, signal: t.signal },
   );
   const parts = stdout.split('---\n');
-  assert.match(parts[1] ?? '', /^0\.456 .* page 3 /m);
+  assert.equal(parts.length, blocks.length, stdout);
+  return { parts, stderr };
+}
+
+test('[documented] every command of the tutorials works as printed, and gives the result that the page names', async (t) => {
+  const guide = readFileSync('docs/guides/tutorials.md', 'utf8');
+  const { parts, stderr } = await runGuide(t, guide);
+  const [, support = '', assistant = '', agent = '', shop = ''] = parts;
+  assert.match(support, /^0\.456 .* page 3 /m);
   assert.match(stderr, /No chunk reaches the threshold of 0\.35/);
-  assert.match(parts[2] ?? '', /"score": 0\.456\d,\s+"page": 3/);
-  assert.match(parts[3] ?? '', /calculator__evaluate\n[\s\S]*"value": 26/);
-  assert.doesNotMatch(parts[3] ?? '', /^(?!calculator|open_meteo)\w+__/m);
-  const printed = /^```json\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? '';
-  assert.ok(parts[4]?.endsWith(printed) === true, stdout);
-  assert.equal(parts.length, blocks.length);
+  assert.match(assistant, /"score": 0\.456\d,\s+"page": 3/);
+  assert.match(agent, /calculator__evaluate\n[\s\S]*"value": 26/);
+  assert.doesNotMatch(agent, /^(?!calculator|open_meteo)\w+__/m);
+  const printed = /^```json\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? assert.fail('the page shows no answer');
+  assert.ok(shop.endsWith(printed), shop);
+});
+
+test('[documented] every command of the page about searching works as printed', async (t) => {
+  const { parts } = await runGuide(t, readFileSync('docs/guides/search.md', 'utf8'));
+  const answers = parts.at(-1) ?? '';
+  assert.match(answers, /"good_match": true[\s\S]*"Rules 2025"[\s\S]*\]\s+\}\s+(\[\s+"Rules 2026"\s+\]\s+){2}/);
+  assert.match(answers, /"matched": \[\s+"new",\s+"card",\s+"cost"/);
 });
 
 test('[documented] the example for TaskingAI copies collections and records over the API that both services have', async (t) => {
