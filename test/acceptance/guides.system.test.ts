@@ -105,7 +105,8 @@ test('[documented] the example for TaskingAI copies collections and records over
   }
   assert.equal(new Set(titles).size, 102);
   const [best] = await target.client.search(copied, { query_text: 'What does a new card cost?', top_k: 1 });
-  assert.deepEqual([best?.title, best?.content], ['Page 7', 'A new card costs five euros.']);
+  assert.equal(best?.title, 'Page 7');
+  assert.match(best.content, /A new card costs five euros\.$/);
 });
 
 test('[documented] the service, the command line or the shell prints every message that the page of troubleshooting explains', () => {
