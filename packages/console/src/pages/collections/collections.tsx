@@ -58,9 +58,6 @@ export function Collections() {
             {name === '' ? t('collections.noneAbout') : ''}
             {name === '' && mayChange ? (
               <Group justify="center" gap="xs" mt="md">
-                <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
-                  {t('collections.new')}
-                </Button>
                 <ExampleButton />
               </Group>
             ) : null}
