@@ -70,8 +70,8 @@ let ran: Ran[];
 try {
   const shared = wanted.filter((part) => !alone.has(part));
   // The nodes wait most of the time, for faults to end and for leases to expire.
-  const laneOf = (part: Part) => (part === nodeChaos ? 'nodes' : beside.has(part) ? 'beside' : 'first');
-  const lanes = Object.values(Object.groupBy(shared, laneOf));
+  const groupOf = (part: Part) => (part === nodeChaos ? 'nodes' : beside.has(part) ? 'beside' : 'first');
+  const lanes = Object.values(Object.groupBy(shared, groupOf));
   ran = (await Promise.all(lanes.map(runInTurn))).flat();
   ran.push(...(await runInTurn(wanted.filter((part) => alone.has(part)))));
 } finally {

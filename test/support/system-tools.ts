@@ -38,7 +38,6 @@ export const tools = [
   { name: 'mypy', file: '/usr/bin/mypy' },
   // For the example in curl.
   { name: 'curl', file: '/usr/bin/curl' },
-  { name: 'jq', file: '/usr/bin/jq' },
   // The second readers of documents of the corpus.
   { name: 'poppler-utils', file: '/usr/bin/pdftotext' },
   { name: 'pandoc', file: '/usr/bin/pandoc' },
