@@ -24,18 +24,18 @@ interface How {
   readonly server: string | undefined;
   /** The beginning of the paths of the document, and what stands for it in the requests. */
   readonly prefixes?: readonly [inDocument: string, inRequests: string] | undefined;
-  /** Whether the mock also gets the answers of the document. It uses one of them for a request that it refuses, which is then not seen. */
-  readonly withAnswers?: boolean;
+  /** The document wants the token as a parameter and the body as a form, although the service also takes a header and JSON. */
+  readonly ofForms?: boolean;
 }
 
 /** Compares requests with a document. */
-export async function judgeBy(file: string, { server, prefixes = ['', ''], judged, withAnswers }: How) {
+export async function judgeBy(file: string, { server, prefixes = ['', ''], judged, ofForms = false }: How) {
   const folder = await mkdtemp(join(tmpdir(), 'quartermaster-vendors-'));
   try {
     const whole = Object(await readDocument(file));
     const operations = Object.entries(Object(whole.paths)).map(([path, item]) => [path.replace(...prefixes), item]);
     const document = { ...whole, paths: Object.fromEntries(operations) };
-    const part = withAnswers ? document : requestsOf(document, judged);
+    const part = requestsOf(document, { judged, ofForms });
     const copy = join(folder, 'document.json');
     await writeFile(copy, JSON.stringify(server === undefined ? part : { ...part, servers: [{ url: server }] }));
     return await judge(judged, [copy]);
@@ -50,7 +50,7 @@ type Members = Readonly<Record<string, unknown>>;
  * The document without the schemas of answers, which the mock needs minutes to resolve and nobody judges. It also leaves out optional
  * objects of style `deepObject` that no request sends: the mock would take them for empty objects, and miss their required members.
  */
-function requestsOf(document: Members, judged: readonly SentRequest[]): object {
+function requestsOf(document: Members, { judged, ofForms }: Pick<How, 'judged'> & { ofForms: boolean }): object {
   const sent = judged
     .map(({ path, body }) => decodeURIComponent(`${path} ${/%5B/i.test(`${body}`) ? body : ''}`))
     .join(' ');
@@ -60,11 +60,12 @@ function requestsOf(document: Members, judged: readonly SentRequest[]): object {
     const kept = [parameters]
       .flat()
       .map(Object)
-      .filter((one) => one.required === true || !isAbsent([one.name, one]));
+      .filter((one) => !(ofForms && one.name === 'token') && (one.required === true || !isAbsent([one.name, one])));
     const form = Object(requestBody).content?.['application/x-www-form-urlencoded'];
     const absent = Object.entries<Members>(Object(form?.encoding)).filter(isAbsent);
     for (const [name] of absent) if (!form.schema?.required?.includes(name)) delete form.schema?.properties?.[name];
-    return { ...operation, parameters: kept, responses: { 200: { description: 'Done.' } } };
+    const responses = { 200: { description: 'Done.' } };
+    return ofForms ? asJson({ ...operation, responses }, kept) : { ...operation, parameters: kept, responses };
   };
   const paths = Object.entries(Object(document.paths)).map(([path, item]) => {
     const members = Object.entries<Members>(Object(item)).map(([name, member]) => {
@@ -73,4 +74,15 @@ function requestsOf(document: Members, judged: readonly SentRequest[]): object {
     return [path, Object.fromEntries(members)];
   });
   return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** The fields of a form (Swagger 2.0) as members of a body in JSON. */
+function asJson(operation: Members, parameters: readonly Members[]): Members {
+  const fields = parameters.filter((one) => one.in === 'formData');
+  if (fields.length === 0) return { ...operation, parameters };
+  const properties = Object.fromEntries(fields.map(({ name, type }) => [name, { type }]));
+  const required = fields.filter((one) => one.required === true).map(({ name }) => name);
+  const body = { in: 'body', name: 'body', schema: { type: 'object', properties, required } };
+  const others = parameters.filter((one) => one.in !== 'formData');
+  return { ...operation, consumes: ['application/json'], parameters: [...others, body] };
 }

@@ -25,6 +25,7 @@ interface Evidence {
   readonly server?: string;
   readonly prefixes?: readonly [inDocument: string, inRequests: string];
   readonly beyond?: Readonly<Record<string, string>>;
+  readonly ofForms?: boolean;
 }
 
 const evidence: Readonly<Record<string, Evidence>> = parse(
@@ -125,7 +126,7 @@ async function judgeRequests(
   bundleId: string,
   { sent, answers }: Pick<Replay, 'sent' | 'answers'>,
 ): Promise<Judgement> {
-  const { document, weak, graphql, names, server, prefixes, beyond = {} } = evidence[bundleId] ?? {};
+  const { document, weak, graphql, names, server, prefixes, beyond = {}, ofForms = false } = evidence[bundleId] ?? {};
   const name = graphql ?? document ?? names ?? weak;
   if (name === undefined) return { facts: ['no document'], contradictions: [], proofs: 0 };
   const file = files.find((one) => basename(one) === name || basename(one).startsWith(`${name}.`));
@@ -134,7 +135,7 @@ async function judgeRequests(
   const judged = sent.filter(({ action }) => !Object.hasOwn(beyond, action));
   const left = Object.entries(beyond).map(([action, reason]) => `${action} was not judged: ${reason}`);
   if (graphql !== undefined) return judgeQueries(file, judged);
-  const result = await judgeBy(file, { server, prefixes, judged, withAnswers: true });
+  const result = await judgeBy(file, { server, prefixes, judged, ofForms });
   const title = basename(file);
   if (result === null) return { facts: [...left, `${title} has none of its requests`], contradictions: [], proofs: 0 };
   const { accepted, refused, unknown } = result;
