@@ -67,6 +67,8 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /audit
       GET /oauth/requests/:request_id
       GET /docs
+      GET /docs/*
+      GET /docs/api
       GET /favicon.svg
       GET /assets/*
       GET /.well-known/oauth-protected-resource
@@ -196,6 +198,8 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /v1/ready
       GET /v1/version
       GET /docs
+      GET /docs/*
+      GET /docs/api
       GET /favicon.svg
       GET /assets/*
       GET /.well-known/oauth-protected-resource

@@ -111,7 +111,10 @@ async function erase(database: Database, projectId: string, options: EraseOption
     for (const step of steps) {
       for (let found = true; found; ) {
         options.signal.throwIfAborted();
-        found = await write.transaction().execute((transaction) => take(step, transaction, projectId));
+        found = await write.transaction().execute(async (transaction) => {
+          if (step !== deleteKeys) await lockDeletion(database, transaction, projectId);
+          return await take(step, transaction, projectId);
+        });
       }
     }
     await eraseBlobs(database, projectId, options);
@@ -135,6 +138,15 @@ async function awaitRevocations({ read }: Database, projectId: string, options: 
   while (performance.now() < end && (await first.executeTakeFirst()) !== undefined) {
     await pause(Math.min(250, revocationMs), undefined, { signal });
   }
+}
+
+/**
+ * Makes two processes take turns. Otherwise the one that waits for the rows of the other deletes none, takes its step for done, and deletes
+ * what rows still refer to. The step of the keys has a lock that comes before this one.
+ */
+async function lockDeletion({ dialect }: Database, transaction: Transaction<Tables>, projectId: string): Promise<void> {
+  const deletion = transaction.selectFrom('project_deletion').select('project_id').where('project_id', '=', projectId);
+  if (dialect === 'postgres') await deletion.forUpdate().execute();
 }
 
 async function take(step: Step, transaction: Transaction<Tables>, projectId: string): Promise<boolean> {
