@@ -163,13 +163,13 @@ async function lookAtPages({ opened, seeded, requested }: Subject): Promise<void
 async function weighPages(t: TestContext, { seeded, requested }: Subject): Promise<void> {
   const manifest = await readFile(join(root, 'packages/console/dist/manifest.json'), 'utf8');
   const { files } = JSON.parse(manifest) as {
-    files: Array<{ name: string; digests: { gzip?: string } }>;
+    files: Array<{ name: string; digests: { gzip?: string; br?: string } }>;
   };
   const dist = join(root, 'packages/console/dist');
   const sizeOf = new Map<string, number>();
   for (const { name, digests } of files) {
-    const served = join(dist, digests.gzip === undefined ? name : `${name}.gz`);
-    sizeOf.set(`/${name}`, (await stat(served)).size);
+    const ending = digests.gzip !== undefined ? '.gz' : digests.br !== undefined ? '.br' : '';
+    sizeOf.set(`/${name}`, (await stat(join(dist, `${name}${ending}`))).size);
   }
   for (const [path] of pagesOf(seeded)) {
     const sum = [...(requested.get(path) ?? [])].reduce((bytes, name) => bytes + (sizeOf.get(name) ?? 0), 0);
