@@ -137,7 +137,7 @@ function lend(client: pg.PoolClient, { availability, prefix, names, assertChange
     const ended = availability.sent();
     try {
       const name = isNamed(text) ? names.find(text) : undefined;
-      const result = await client.query(name === undefined ? { text, values } : { name, text, values });
+      const result = await (name === undefined ? client.query(text, values) : client.query({ name, text, values }));
       ended(true);
       return result;
     } catch (error) {

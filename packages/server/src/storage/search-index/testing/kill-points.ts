@@ -82,7 +82,8 @@ function textOf(message: unknown): string {
 }
 
 /** One statement inserts the segment of an addition and that of a removal. The second parameter counts its chunks. */
-function statementOf([text, values]: readonly unknown[]): string {
+function statementOf([first, values]: readonly unknown[]): string {
+  const text = typeof first === 'string' ? first : Reflect.get(Object(first), 'text'); // a statement with a name
   const inserted = /^with segment as [^']*'(live|rebuilt)'/.exec(String(text));
   if (inserted === null || !Array.isArray(values)) return String(text);
   return `${values[1] === 0 ? 'removal' : 'addition'}: ${inserted[1]}`;
