@@ -27,8 +27,8 @@ for (const open of [openTestDatabase, openTestPostgres]) {
       for (const { content, locator } of chunks) {
         const own = text.slice(locator.char_start, locator.char_end);
         assert.ok(content.startsWith(prefix) && own !== '' && content.endsWith(own), `${name}: ${content}`);
-        // What precedes the text is the title, and for a table its header.
-        assert.match(content.slice(prefix.length, content.length - own.length), /^(?:name \| den\n)?$/);
+        // What precedes the text is the title, and for a part of a table its heading and its header.
+        assert.match(content.slice(prefix.length, content.length - own.length), /^(?:Foxes\nname \| den\n)?$/);
       }
       // Nothing but white space and separators lies between chunks.
       assert.equal(await readAll(recordId, 100_000), text, name);
