@@ -133,9 +133,9 @@ async function runFiles(chosen) {
   try {
     const events = run({
       files: chosen.map((file) => resolve(file)),
-      // More files than there are processors, because most tests wait for other processes, for leases and for disks: the
-      // longest ones use a third of a processor.
-      concurrency: 2 * availableParallelism(),
+      // One file more than there are processors, because many tests wait for other processes. With two more, waits with a
+      // time limit failed on a busy machine.
+      concurrency: availableParallelism() + 1,
       // `file-time-limit.ts` ends a file earlier, unless its event loop is blocked.
       timeout: 3_600_000,
       execArgv: ['file-time-limit', 'untracked-promises'].map(
