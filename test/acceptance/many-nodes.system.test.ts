@@ -115,12 +115,13 @@ test('[nodes] three nodes that start at the same time serve one store: what one 
   const statusAt = async ({ filesUrl }: StartedService) => (await send(`${filesUrl}/v1/files`, created)).status;
   assert.deepEqual(await Promise.all(nodes.map(statusAt)), [200, 200, 200]);
   await second.client.keys.revoke(projectId, created.key_id);
-  const revokedAt = performance.now();
-  await until(async () => (await Promise.all(nodes.map(statusAt))).every((status) => status === 401));
-  const milliseconds = performance.now() - revokedAt;
-  t.diagnostic(`the revoked key was refused everywhere after ${Math.round(milliseconds)} ms`);
-  // Nodes look every 750 ms. The rest is for a machine that other tests keep busy.
-  assert.ok(milliseconds < 5000, `${milliseconds} ms`);
+  let [revokedAt, sentAt] = [performance.now(), 0];
+  await until(async () => {
+    sentAt = performance.now();
+    return (await Promise.all(nodes.map(statusAt))).every((status) => status === 401);
+  });
+  // Until the request was sent that every node refused, not until its answer, which a busy machine delays.
+  assert.ok(sentAt - revokedAt < 1000, `${sentAt - revokedAt} ms`);
 
   const listed = await store.listNodes();
   assert.deepEqual(

@@ -76,8 +76,7 @@ test('a merge whose parts another node has replaced and deleted before they are 
     assert.ok((await harnessOf(nodes[1], { ahead: 2 * minute }).merge(collection.id)) > 0);
     return thread;
   };
-  const { signal } = new AbortController();
-  const merging = { ...one.deps, openThread, hasFreeSpace: async () => true, signal };
+  const merging = { ...one.deps, openThread, hasFreeSpace: async () => true, signal: t.signal };
   assert.equal(await mergeSegmentsOf(collection.id, merging), 'done');
   await collection.compare();
 });
