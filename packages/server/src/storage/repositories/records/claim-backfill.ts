@@ -81,6 +81,8 @@ async function take(
     .updateTable('collection_vector')
     .set({
       ...claimedBy(claim),
+      // Not 0, so that the end of the lease finds the 0 of a retry that was requested during it.
+      run_after: claim.now,
       reached: sql<string>`case when ${begin} then coalesce(restart, '') else reached end`,
       walk: sql<number>`case when ${begin} then wanted else walk end`,
       restart: sql<string | null>`case when ${begin} then null else restart end`,
@@ -127,7 +129,7 @@ function columnsOf(end: BackfillEnd) {
     case 'continued':
       return { reached: end.reached, attempt: 0, run_after: end.runAfter };
     case 'deferred':
-      return { run_after: end.runAfter };
+      return { run_after: sql<number>`case when run_after = 0 then run_after else ${end.runAfter} end` };
   }
 }
 

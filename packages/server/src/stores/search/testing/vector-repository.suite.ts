@@ -314,6 +314,20 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
     assert.equal((await vectors.find(collectionId))?.needsBackfill, false);
   });
 
+  test('a retry that is requested during an attempt begins at once when the attempt fails', async () => {
+    const { vectors, collectionId, model } = await openSpace(['a']);
+    const claimAt = (now: number) =>
+      vectors.claimBackfill({ ...claimEmbed, model, token: newId('run'), now, leaseUntil: now + 10 });
+    const held = await claimAt(start);
+    assert.ok(held);
+    await vectors.retryFailures(collectionId, start + 1);
+    await vectors.endBackfill(held, { kind: 'deferred', runAfter: start + 3_600_000 });
+    const again = await claimAt(start + 2);
+    assert.ok(again);
+    await vectors.endBackfill(again, { kind: 'deferred', runAfter: start + 100 });
+    assert.equal(await claimAt(start + 99), undefined);
+  });
+
   test('a walk continues where it stopped, and the next one begins at the first chunk that lost its vector', async () => {
     const { vectors, chunks, collection, collectionId, model, missing } = await openSpace(['a', 'b', 'c']);
     const [a, b] = await missing();
