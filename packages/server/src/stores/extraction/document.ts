@@ -22,6 +22,7 @@ export interface Document {
     | 'dropped'
     | 'front_matter'
     | 'attachments'
+    | 'parser'
   >;
   readonly warnings: readonly string[];
 }

@@ -35,13 +35,14 @@ Ten cents each day.
 /** The words of the source in order, without its marks. */
 const words = source.match(/[\p{L}\p{N}]+/gu) ?? [];
 
+const packAs = (format: string) =>
+  execFileSync(pandoc, ['-f', 'markdown', ...(format === 'rtf' ? ['-s'] : []), '-t', format, '-o', '-'], {
+    input: source,
+  });
+
 for (const format of ['pptx', 'epub', 'docx', 'odt', 'rtf'] as const) {
   test(`every word of a .${format} file that pandoc has made is read in order`, async () => {
-    const bytes = execFileSync(
-      pandoc,
-      ['-f', 'markdown', ...(format === 'rtf' ? ['-s'] : []), '-t', format, '-o', '-'],
-      { input: source },
-    );
+    const bytes = packAs(format);
     const document = await readDocument({ format, bytes });
     const { text } = layOut(document);
     // Slides below the level of sections have no title, so they are numbered.
@@ -55,3 +56,19 @@ for (const format of ['pptx', 'epub', 'docx', 'odt', 'rtf'] as const) {
     assert.equal(heading, 'Übersicht & 概要');
   });
 }
+
+test('a packed document under the extension of another format is read by its content, with a warning', async () => {
+  for (const format of ['pptx', 'epub', 'docx', 'odt']) {
+    const bytes = packAs(format);
+    const own = await readDocument({ format, bytes });
+    for (const name of ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'epub'].filter((each) => each !== format)) {
+      const { blocks, facts, warnings } = await readDocument({ format: name, bytes });
+      assert.deepEqual(blocks, own.blocks, `${format} named .${name}`);
+      assert.match(facts.parser ?? '', new RegExp(`^quartermaster-${format}/`));
+      assert.deepEqual(
+        warnings.map((each) => each.split(':')[0]),
+        ['other_format'],
+      );
+    }
+  }
+});

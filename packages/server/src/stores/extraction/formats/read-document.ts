@@ -1,6 +1,7 @@
 import type { Extension } from '@quartermaster/contract';
 import type { Document } from '../document.ts';
 import type { Ocr } from '../ocr/recognition.ts';
+import { contentFormat } from './content-format.ts';
 import { withPictures } from './embedded-pictures.ts';
 
 /** The place of an attachment. */
@@ -168,12 +169,23 @@ export function parserOf(format: string): string {
 }
 
 /**
- * Reads a document of any text format.
+ * Reads a document of any text format. The content of a packed document decides its format; a warning says so when the name
+ * has another one.
  * @throws ExtractionError when it cannot be read.
  */
 export async function readDocument(source: TextSource): Promise<Document> {
   if (source.format === 'text') return readers.txt.read({ ...source, charset: 'utf-8' });
-  const reader = readerOf(source.format);
-  if (reader === undefined) throw new Error(`No reader converts ${source.format} to text.`);
-  return reader.read(source);
+  const format = await contentFormat(source.bytes, source.format);
+  const reader = readerOf(format);
+  if (reader === undefined) throw new Error(`No reader converts ${format} to text.`);
+  const document = await reader.read({ ...source, format });
+  if (format === source.format) return document;
+  return {
+    ...document,
+    facts: { ...document.facts, parser: parserOf(format) },
+    warnings: [
+      `other_format: The file is named as .${source.format}, but its content is .${format}; it was read as .${format}.`,
+      ...document.warnings,
+    ],
+  };
 }
