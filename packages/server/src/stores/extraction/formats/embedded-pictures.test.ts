@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import { unzipSync, zipSync } from 'fflate';
-import { book, openDocument, presentation, wordDocument } from '../../../../../../test/support/sample-office.ts';
+import {
+  book,
+  openDocument,
+  presentation,
+  wordDocument,
+  workbook,
+} from '../../../../../../test/support/sample-office.ts';
 import { layOut } from '../document.ts';
 import type { Ocr, Recognition } from '../ocr/recognition.ts';
 import { readDocument } from './read-document.ts';
@@ -31,6 +37,7 @@ function noise(side: number): Buffer {
 const picture = noise(64);
 const samples = {
   docx: [wordDocument(['Text']), 'word/media/image1.png'],
+  xlsx: [workbook([{ name: 'Sheet', rows: [['Text']] }]), 'xl/media/image1.png'],
   pptx: [presentation(['Text']), 'ppt/media/image1.png'],
   odt: [openDocument('odt', '<text:p>Text</text:p>'), 'Pictures/1.png'],
   epub: [book('Text'), 'OEBPS/images/cover.png'],

@@ -26,7 +26,7 @@ export async function withPictures(document: Document, bytes: Uint8Array, ocr: O
   const isPicture = (name: string) => inPackage.test(name) && !previews.test(name);
   const pictures = archive.names.filter((name) => isPicture(name) && archive.packedBytes(name) >= limits.leastBytes);
   if (pictures.length === 0) return document;
-  if (ocr?.job.kind !== 'on') return { ...document, warnings: [...document.warnings, unread(pictures.length, ocr)] };
+  if (ocr?.job.kind !== 'on') return { ...document, warnings: [...document.warnings, ...unread(pictures.length, ocr)] };
   const blocks: Block[] = [];
   let missing = Math.max(0, pictures.length - limits.read);
   for (const name of pictures.slice(0, limits.read)) {
@@ -34,18 +34,24 @@ export async function withPictures(document: Document, bytes: Uint8Array, ocr: O
     if (found === undefined) missing += 1;
     else blocks.push(...found);
   }
-  const warnings = missing === 0 ? [] : [unread(missing, ocr)];
-  return { ...document, blocks: [...document.blocks, ...blocks], warnings: [...document.warnings, ...warnings] };
+  const warnings = [...document.warnings, ...unread(missing, ocr)];
+  return { ...document, blocks: [...document.blocks, ...blocks], warnings };
 }
 
-function unread(count: number, ocr: Ocr | undefined): string {
-  const counted = count === 1 ? 'One picture of the document was' : `${count} pictures of the document were`;
+function unread(count: number, ocr: Ocr | undefined): string[] {
   const why = {
     on: 'OCR reads PNG, JPEG, TIFF and WebP, within its limits.',
     missing: ocr?.job.kind === 'missing' ? ocr.job.remedy : '',
     off: 'Pictures are read by OCR, which is off (QUARTERMASTER_OCR).',
-  }[ocr?.job.kind ?? 'off'];
-  return `pictures_not_read: ${counted} not read. ${why}`;
+  };
+  return picturesNotRead(count, why[ocr?.job.kind ?? 'off']);
+}
+
+/** The warning that counts pictures whose words are missing; none for no pictures. @param why a sentence */
+export function picturesNotRead(count: number, why: string): string[] {
+  if (count === 0) return [];
+  const counted = count === 1 ? 'One picture of the document was' : `${count} pictures of the document were`;
+  return [`pictures_not_read: ${counted} not read. ${why}`];
 }
 
 /** @returns undefined when the picture was not read */

@@ -70,11 +70,13 @@ const readers: Readonly<Record<Extension, Reader>> = {
   },
   csv: { ...sheet, read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('csv', bytes) },
   xlsx: {
+    version: 2,
     becomes:
       'the visible sheets as tables, their names as headings, cells as their number formats display them (also texts), dates and times as ISO 8601',
     omits:
-      'hidden sheets and rows (a warning names them), values that a format such as `;;;` hides, formulas, pictures',
-    read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('xlsx', bytes),
+      'hidden sheets and rows (a warning names them), values that a format such as `;;;` hides, formulas; without OCR, pictures (a warning counts them)',
+    read: async ({ bytes, ocr }) =>
+      withPictures(await (await import('./read-sheets.ts')).readSheets('xlsx', bytes), bytes, ocr),
   },
   pptx: {
     version: 3,
@@ -100,7 +102,8 @@ const readers: Readonly<Record<Extension, Reader>> = {
   }),
   rtf: {
     becomes: 'headings, paragraphs, lists with their labels, tables, boxes, notes, results of fields',
-    omits: 'tracked deletions, hidden text, comments, headers and footers (each counted), pictures, objects',
+    omits:
+      'tracked deletions, hidden text, comments, headers and footers (each counted), pictures (a warning counts them), objects',
     read: async ({ bytes }) => (await import('./rtf/read-rtf.ts')).readRtf(bytes),
   },
   epub: {

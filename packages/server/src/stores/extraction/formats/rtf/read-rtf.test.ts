@@ -69,16 +69,17 @@ test('a row without its end is read', () => {
 });
 
 test('notes and boxes follow their paragraph, and what is not shown is counted', () => {
-  const { blocks, facts } = read(
-    '{\\header Head}{\\*\\generator x;}A{\\footnote\\pard {\\super 1} Note{\\footnote inner}\\par}{\\*\\annotation why}{\\v gone}{\\deleted old}' +
+  const { blocks, facts, warnings } = read(
+    '{\\header Head{\\pict\\pngblip 89504e47}}{\\*\\generator x;}A{\\footnote\\pard {\\super 1} Note{\\footnote inner}\\par}{\\*\\annotation why}{\\v gone}{\\deleted old}' +
       '{\\field{\\*\\fldinst HYPERLINK "x"}{\\fldrslt link}}{\\shp{\\*\\shpinst{\\sp{\\sn a}{\\sv b}}{\\shptxt Boxed\\par}}{\\shprslt Boxed}}' +
-      '{\\pict\\pngblip 89504e47}{\\object{\\*\\objdata 01}{\\result shown}}\\bin3 \\}{x\\par{\\*\\unknown z}B',
+      '{\\*\\shppict{\\pict\\pngblip 89504e47}}{\\nonshppict{\\pict\\wmetafile8 01}}{\\pict\\pngblip 89504e47}{\\object{\\*\\objdata 01}{\\result shown}}\\bin3 \\}{x\\par{\\*\\unknown z}B',
   );
   assert.deepEqual(
     blocks.map(({ text }) => text),
     ['A[2]linkshownx', '[2] 1 Note[1]', '[1] inner', 'Boxed', 'B'],
   );
   assert.deepEqual(facts.dropped, { deleted: 3, hidden: 4, comments: 3, headers_and_footers: 4 });
+  assert.match(warnings.join(), /^pictures_not_read: 2 pictures of the document were not read\. Pictures in RTF/);
 });
 
 test('hostile files end soon, with what can be read or by name', () => {

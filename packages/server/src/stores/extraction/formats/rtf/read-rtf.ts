@@ -3,6 +3,7 @@ import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import { fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { tableBlock } from '../docx/reader.ts';
+import { picturesNotRead } from '../embedded-pictures.ts';
 import { characters, codePageOf, type Destination, destinations, transparent } from './rtf-tables.ts';
 import { type RtfToken, readTokens } from './rtf-tokens.ts';
 
@@ -44,7 +45,7 @@ const newStory = (): Story => ({ blocks: [], text: '', label: '', cells: [], row
 
 /**
  * Reads the visible text of an RTF document. Tracked changes are accepted, notes and boxes follow their paragraph, and what is not
- * shown is counted. Pictures and objects are not opened. Source: RTF specification 1.9.1.
+ * shown is counted. Pictures are counted, too; they and objects are not opened. Source: RTF specification 1.9.1.
  */
 export function readRtf(bytes: Uint8Array): Document {
   if (bytes.length === 0) throw fileEmpty();
@@ -61,6 +62,7 @@ class RtfReader {
   readonly #fonts = new Map<number, number | undefined>();
   readonly #styles = new Map<number, Style>();
   readonly #dropped = { deleted: 0, hidden: 0, comments: 0, headers_and_footers: 0 };
+  #pictures = 0;
   readonly #states: State[] = [];
   readonly #stories: Story[] = [newStory()];
   #state: State = {
@@ -115,7 +117,7 @@ class RtfReader {
     return {
       blocks: story.blocks,
       facts: { ...(title === '' ? {} : { title }), dropped: this.#dropped },
-      warnings: [],
+      warnings: picturesNotRead(this.#pictures, 'Pictures in RTF files are never read. Save the document as .docx.'),
     };
   }
 
@@ -187,11 +189,14 @@ class RtfReader {
     const named = Object.hasOwn(destinations, word) ? destinations[word] : undefined;
     if (state.destination === 'skip' && word !== 'title') return false;
     if (named === undefined) {
+      // Its picture is in a group within it, and once more in `nonshppict` for older programs.
+      if (word === 'shppict') this.#pictures += 1;
       if (state.starred && !transparent.has(word)) state.destination = 'skip';
       return state.destination === 'skip';
     }
     // Boxes of a header belong to it, and so on.
     const isOutside = state.destination === 'around' || state.destination === 'comment';
+    if (word === 'pict' && !isOutside) this.#pictures += 1;
     if (isOutside && named !== 'skip') return true;
     if (named === 'label') this.#story.label = '';
     if (named === 'note' || named === 'box') {
