@@ -1,10 +1,9 @@
-import iconv from 'iconv-lite';
 import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import { fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { tableBlock } from '../docx/reader.ts';
 import { picturesNotRead } from '../embedded-pictures.ts';
-import { characters, codePageOf, type Destination, destinations, transparent } from './rtf-tables.ts';
+import { characters, codePageOf, type Destination, decode, destinations, transparent } from './rtf-tables.ts';
 import { type RtfToken, readTokens } from './rtf-tokens.ts';
 
 /** What a group inherits from the group around it. */
@@ -295,9 +294,3 @@ class RtfReader {
 const isNumber = (label: string) => /[\p{L}\p{N}]/u.test(label) && label !== 'o';
 
 const isAscii = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80);
-
-/** Decodes bytes of a code page of Windows, or of the Macintosh. Unknown pages are read as 1252. */
-function decode(bytes: Uint8Array, page: number): string {
-  const name = page === 10000 ? 'macroman' : page === 65001 ? 'utf8' : `cp${page}`;
-  return iconv.decode(Buffer.from(bytes), iconv.encodingExists(name) ? name : 'cp1252');
-}

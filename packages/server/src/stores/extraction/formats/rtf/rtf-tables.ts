@@ -1,3 +1,5 @@
+import iconv from 'iconv-lite';
+
 /** The code pages of the character sets of fonts. Source: RTF specification 1.9.1, "Font Table". */
 const codePages: Readonly<Record<number, number>> = {
   77: 10000,
@@ -93,3 +95,9 @@ export const destinations: Readonly<Record<string, Destination>> = {
 
 /** Groups that begin with `\*` and whose text is that of the document. */
 export const transparent: ReadonlySet<string> = new Set(['shpinst', 'shpgrp', 'do']);
+
+/** Decodes bytes of a code page of Windows, or of the Macintosh. Unknown pages are read as 1252. */
+export function decode(bytes: Uint8Array, page: number): string {
+  const name = page === 10000 ? 'macroman' : page === 65001 ? 'utf8' : `cp${page}`;
+  return iconv.decode(Buffer.from(bytes), iconv.encodingExists(name) ? name : 'cp1252');
+}
