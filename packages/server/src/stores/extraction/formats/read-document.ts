@@ -88,6 +88,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
       withPictures(await (await import('./pptx/read-pptx.ts')).readPptx(bytes), bytes, ocr),
   },
   odt: openDocument('odt', {
+    version: 2,
     becomes:
       'headings, paragraphs, lists with their numbers, tables, boxes, notes, formulas, charts, descriptions of pictures',
     omits: 'tracked deletions, hidden text, comments, headers and footers (each counted); without OCR, pictures',
@@ -97,10 +98,12 @@ const readers: Readonly<Record<Extension, Reader>> = {
     omits: 'hidden sheets and rows (a warning names them), formulas; without OCR, pictures',
   }),
   odp: openDocument('odp', {
+    version: 2,
     becomes: 'the slides as of `.pptx`, without comments',
     omits: 'comments, dates, slide numbers and footers (counted); without OCR, pictures',
   }),
   rtf: {
+    version: 2,
     becomes: 'headings, paragraphs, lists with their labels, tables, boxes, notes, results of fields',
     omits:
       'tracked deletions, hidden text, comments, headers and footers (each counted), pictures (a warning counts them), objects',
@@ -137,7 +140,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
   webp: picture('webp'),
 };
 
-function openDocument(format: 'odt' | 'ods' | 'odp', about: Pick<Reader, 'becomes' | 'omits'>): Reader {
+function openDocument(format: 'odt' | 'ods' | 'odp', about: Omit<Reader, 'read'>): Reader {
   return {
     ...about,
     read: async ({ bytes, ocr }) => {

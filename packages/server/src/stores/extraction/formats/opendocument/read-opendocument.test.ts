@@ -33,6 +33,26 @@ test('headings have the number of the outline, and the title is a heading', asyn
   );
 });
 
+test('text that a style hides is counted, and marks come from the style that a style derives from', async () => {
+  const text = (name: string, parent: string, properties: string) =>
+    `<style:style style:name="${name}" style:parent-style-name="${parent}"><style:text-properties ${properties}/></style:style>`;
+  const automatic =
+    text('Old', 'Struck', 'fo:color="#ff0000"') +
+    text('Struck', 'Old', 'style:text-line-through-style="solid"') +
+    text('Gone', '', 'text:display="none"') +
+    text('Low', '', 'style:text-position="-33% 58%"');
+  const span = (style: string, content: string) => `<text:span text:style-name="${style}">${content}</text:span>`;
+  const body =
+    `<text:p>A${span('Gone', 'secret')} ${span('Old', '5 €')} H${span('Low', '2')}O</text:p>` +
+    '<text:p text:style-name="Gone">whole</text:p>';
+  const { blocks, facts } = await read('odt', body, { automatic });
+  assert.deepEqual(
+    blocks.map((block) => block.text),
+    ['A ~~5 €~~ H2O'],
+  );
+  assert.equal(facts.dropped?.hidden, 11);
+});
+
 test('lists have the labels that the document shows', async () => {
   const automatic =
     '<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>' +

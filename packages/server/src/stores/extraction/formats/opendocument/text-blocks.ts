@@ -5,6 +5,7 @@ import { mathText } from '../html/math-text.ts';
 import { pictureText } from '../picture-text.ts';
 import { createListLabels, type ListLabels, type OpenList, wholeNumber } from './list-labels.ts';
 import type { OpenDocument } from './package-text.ts';
+import { findLooks, markText, type TextLook } from './text-look.ts';
 
 /** What all readers of one document share. */
 export interface Reading {
@@ -13,6 +14,7 @@ export interface Reading {
   /** The lists by their ids, which others continue. */
   readonly lists: Map<string, OpenList>;
   readonly titleStyles: ReadonlySet<string>;
+  readonly looks: ReadonlyMap<string, TextLook>;
   /** Characters that are not part of the text, by reason. */
   readonly dropped: Record<'deleted' | 'hidden' | 'comments' | 'headers_and_footers', number>;
   readonly warnings: Set<string>;
@@ -26,6 +28,7 @@ export function startReading(document: OpenDocument): Reading {
     labels: createListLabels(document.styles),
     lists: new Map(),
     titleStyles: findTitleStyles(document.styles),
+    looks: findLooks(document.styles),
     dropped: { deleted: 0, hidden: 0, comments: 0, headers_and_footers: 0 },
     warnings: new Set(),
     notes: 0,
@@ -78,7 +81,7 @@ function countHidden(reading: Reading, element: XmlElement): void {
 
 function readParagraph(reading: Reading, element: XmlElement, label = ''): Block[] {
   const line: Line = { text: '', after: [] };
-  readInline(reading, line, element);
+  readSpan(reading, line, element);
   const text = tidy(line.text);
   const { attributes } = element;
   const isTitle = reading.titleStyles.has(attributes['text:style-name'] ?? '');
@@ -123,7 +126,20 @@ function readInline(reading: Reading, line: Line, element: XmlElement): void {
     else if (name === 'office:annotation') reading.dropped.comments += textOf(child).trim().length;
     else if (name === 'text:hidden-text' || name === 'text:hidden-paragraph') countHidden(reading, child);
     else if (name.startsWith('draw:')) readInlineFrame(reading, line, child);
-    else if (name !== 'text:ruby-text' && !pageFields.has(name)) readInline(reading, line, child);
+    else if (name !== 'text:ruby-text' && !pageFields.has(name)) readSpan(reading, line, child);
+  }
+}
+
+/** Reads an element whose style may hide, raise or strike its text. */
+function readSpan(reading: Reading, line: Line, element: XmlElement): void {
+  const look = reading.looks.get(element.attributes['text:style-name'] ?? '');
+  if (look === undefined) readInline(reading, line, element);
+  else if (look.hidden) countHidden(reading, element);
+  else {
+    const before = line.text;
+    line.text = '';
+    readInline(reading, line, element);
+    line.text = before + markText(before, line.text, look);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Block, Document } from '../../document.ts';
 import { fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { tableBlock } from '../docx/reader.ts';
 import { picturesNotRead } from '../embedded-pictures.ts';
+import { appendText, newStory, type Story, takeText } from './rtf-story.ts';
 import { characters, codePageOf, type Destination, decode, destinations, transparent } from './rtf-tables.ts';
 import { type RtfToken, readTokens } from './rtf-tokens.ts';
 
@@ -19,28 +20,17 @@ interface State {
   fallback: number;
   hidden: boolean;
   deleted: boolean;
+  raised: boolean;
+  struck: boolean;
   inTable: boolean;
   /** The level of a heading, from 0. */
   outline: number | undefined;
   style: number | undefined;
 }
 
-/** The text of the body, a note or a box. */
-interface Story {
-  readonly blocks: Block[];
-  text: string;
-  label: string;
-  cells: string[];
-  rows: string[][];
-  /** What follows the paragraph: notes and boxes. */
-  after: Block[];
-}
-
 interface Style {
   readonly level: number | undefined;
 }
-
-const newStory = (): Story => ({ blocks: [], text: '', label: '', cells: [], rows: [], after: [] });
 
 /**
  * Reads the visible text of an RTF document. Tracked changes are accepted, notes and boxes follow their paragraph, and what is not
@@ -54,6 +44,9 @@ export function readRtf(bytes: Uint8Array): Document {
   for (const token of readTokens(bytes)) reader.take(token);
   return reader.end();
 }
+
+/** What `\plain` resets. */
+const unmarked = { hidden: false, deleted: false, raised: false, struck: false };
 
 class RtfReader {
   #codePage = 1252;
@@ -71,8 +64,7 @@ class RtfReader {
     hasStory: false,
     font: undefined,
     fallback: 1,
-    hidden: false,
-    deleted: false,
+    ...unmarked,
     inTable: false,
     outline: undefined,
     style: undefined,
@@ -143,7 +135,7 @@ class RtfReader {
     if (destination === 'text' || destination === 'note' || destination === 'box') {
       if (deleted) this.#dropped.deleted += text.trim().length;
       else if (hidden) this.#dropped.hidden += text.trim().length;
-      else story.text += text;
+      else appendText(story, text, this.#state);
     } else if (destination === 'label') story.label += text;
     else if (destination === 'comment') this.#dropped.comments += text.trim().length;
     else if (destination === 'around') this.#dropped.headers_and_footers += text.trim().length;
@@ -173,7 +165,10 @@ class RtfReader {
     else if (word === 'f') state.font = value;
     else if (word === 'v') state.hidden = value !== 0;
     else if (word === 'deleted') state.deleted = value !== 0;
-    else if (word === 'plain') Object.assign(state, { hidden: false, deleted: false });
+    else if (word === 'plain') Object.assign(state, unmarked);
+    else if (word === 'super') state.raised = value !== 0;
+    else if (word === 'sub' || word === 'nosupersub') state.raised = false;
+    else if (word === 'strike' || word === 'striked') state.struck = value !== 0;
     else if (word === 's') state.style = value;
     else if (word === 'outlinelevel') state.outline = value;
     else if (word === 'pard') Object.assign(state, { inTable: false, outline: undefined, style: undefined });
@@ -210,13 +205,12 @@ class RtfReader {
     if (!['text', 'note', 'box'].includes(this.#state.destination)) return;
     const story = this.#story;
     if (word === 'par' || word === 'sect' || word === 'page') {
-      if (this.#state.inTable) story.text += ' ';
+      if (this.#state.inTable) appendText(story, ' ');
       else this.#endParagraph(story);
     } else if (word === 'cell') {
-      story.cells.push([story.label, story.text].join(' '));
+      story.cells.push([story.label, takeText(story)].join(' '));
       story.label = '';
-      story.text = '';
-    } else if (word === 'nestcell' || word === 'nestrow') story.text += ' ';
+    } else if (word === 'nestcell' || word === 'nestrow') appendText(story, ' ');
     else if (word === 'row') {
       story.rows.push(story.cells);
       story.cells = [];
@@ -224,14 +218,14 @@ class RtfReader {
   }
 
   #endParagraph(story: Story): void {
-    const text = story.text
+    const text = takeText(story)
       .split('\n')
       .map((line) => line.replace(/[\t ]+/g, ' ').trim())
       .join('\n')
       .trim();
     const label = story.label.replace(/\s+/g, ' ').trim();
     const { after } = story;
-    Object.assign(story, { text: '', label: '', after: [] });
+    Object.assign(story, { label: '', after: [] });
     if (text !== '') {
       this.#endTable(story);
       story.blocks.push(this.#blockOf(text, label));
@@ -276,7 +270,7 @@ class RtfReader {
       return;
     }
     this.#notes += 1;
-    around.text += `[${this.#notes}]`;
+    appendText(around, `[${this.#notes}]`);
     for (const [at, block] of story.blocks.entries())
       around.after.push(at === 0 ? { ...block, text: `[${this.#notes}] ${block.text}` } : block);
   }
