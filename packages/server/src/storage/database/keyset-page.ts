@@ -1,6 +1,7 @@
 import type { ListQuery } from '@quartermaster/contract';
-import { type AliasedExpression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Page, Total } from '../../platform/page.ts';
+import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /** Selects the rows of one page: ids between the bounds, in this direction, at most `limit`. */
@@ -57,7 +58,7 @@ export async function readKeysetPage<Row extends object>(
  * A page ends with the row that reaches this weight. Parsing and writing the page blocks the event loop for about 30
  * ms.
  */
-export const maxPageWeight = 8 * 1024 * 1024;
+const maxPageWeight = 8 * 1024 * 1024;
 /** A byte of JSON, which is parsed and serialized again, costs as much as this many bytes of text. */
 const jsonWeight = 4;
 
@@ -68,22 +69,43 @@ export function rowWeight({ texts = [], json = [] }: { texts?: readonly string[]
   return sql<number>`${sql.join(parts, sql` + `)}`.as('weight');
 }
 
+/** A list whose rows may be heavy. */
+export interface WeighedList {
+  readonly table: 'collection' | 'record' | 'chunk';
+  readonly columns: readonly string[];
+  readonly weight: ReturnType<typeof rowWeight>;
+  /** A condition with which SQLite finds a row by its id in an index. Default: the id is the primary key. */
+  readonly within?: RawBuilder<boolean>;
+}
+
 /**
- * Selects the rows of a page, the total weight of the rows before each (`before`), and the number of rows (`found`).
- * A page has at least one row, whatever its weight.
+ * Reads the rows of a page with their number, `found`, up to the row that reaches the maximum weight. In SQLite a window
+ * function would copy the long texts of all rows, so the page has only ids, and the rows are read by them.
+ * @param rows selects the rows of the list
  */
-export function withWeightBefore(
-  db: Kysely<Tables>,
-  page: AliasedExpression<{ id: string; weight: number }, 'page'>,
-  direction: 'asc' | 'desc',
-) {
-  const order = sql.raw(direction);
-  return db
-    .selectFrom(page)
-    .select([
-      'page.id',
-      sql<number>`sum(weight) over (order by id ${order} rows unbounded preceding) - weight`.as('before'),
-      sql<number | string>`count(*) over ()`.as('found'),
-    ])
-    .as('page_rows');
+export async function readWeighedPage<Row, Table extends keyof Tables>(
+  { read, dialect }: Pick<Database, 'read' | 'dialect'>,
+  rows: SelectQueryBuilder<Tables, Table, object>,
+  { table, columns, weight, within, window }: WeighedList & { readonly window: KeysetWindow },
+): Promise<Array<Row & { readonly found: number }>> {
+  const names = columns.map((column) => `${table}.${column}`);
+  const selected = dialect === 'sqlite' ? [`${table}.id`] : names;
+  const page = rowsWithin(
+    rows.clearSelect().select([...selected.map((name) => sql.ref(name).as(name.replace(/^.*\./, ''))), weight]),
+    window,
+    `${table}.id`,
+  );
+  const order = sql.raw(window.direction);
+  const weighed = sql`select page.*, count(*) over () as found,
+    sum(weight) over (order by id ${order} rows unbounded preceding) - weight as before from (${page}) as page`;
+  const { rows: found } =
+    dialect === 'sqlite'
+      ? // With an inner join, SQLite may walk all chunks of a collection and look for each of them in the page.
+        await sql<Row & { found: number }>`select ${sql.join(names.map((name) => sql.ref(name)))}, page_rows.found
+          from (${weighed}) as page_rows cross join ${sql.table(table)}
+          where page_rows.before < ${maxPageWeight} and ${sql.ref(`${table}.id`)} = page_rows.id
+            and ${within ?? sql`true`} order by ${sql.ref(`${table}.id`)} ${order}`.execute(read)
+      : await sql<Row & { found: number }>`select * from (${weighed}) as page_rows
+          where before < ${maxPageWeight} order by id ${order}`.execute(read);
+  return found;
 }

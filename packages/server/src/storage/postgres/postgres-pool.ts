@@ -151,7 +151,7 @@ function lend(client: pg.PoolClient, { availability, prefix, names, assertChange
    * that have just grown, and the server renews a plan only with the statistics of a table.
    */
   function isNamed(text: string): boolean {
-    return prefix === null && !inTransaction && text.startsWith('select ');
+    return prefix === null && !inTransaction && /^\s*select\s/.test(text);
   }
 
   async function begin(text: string) {

@@ -98,7 +98,8 @@ describe('the PostgreSQL database', () => {
       ...{ admission: createAdmission(), url: testing.url, dataFolder: '/unused', logger, connections: 2 },
     });
     await query('create table repeated (n int); insert into repeated values (1)');
-    const select = sql<{ n: number; named: number }>`select *, (select count(*) from pg_prepared_statements) as named
+    const select = sql<{ n: number; named: number }>`
+      select *, (select count(*) from pg_prepared_statements) as named
       from repeated`;
     const read = async () => (await select.execute(database.read)).rows[0];
     assert.deepEqual([await read(), await read()], Array(2).fill({ n: 1, named: 0 }));

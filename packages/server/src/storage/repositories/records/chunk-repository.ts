@@ -13,18 +13,11 @@ import type { ScanBox } from '../../../stores/extraction/page-protocol.ts';
 import { countFieldTerms } from '../../../stores/search/analysis/field-terms.ts';
 import type { DescribedChunk } from '../../../stores/search/chunk-index.ts';
 import { listFilterTerms } from '../../../stores/search/filter-terms.ts';
-import { columnsOfChunk } from '../../database/chunk-columns.ts';
+import { chunkColumns, columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf } from '../../database/chunk-content.ts';
 import { bytesOfChunk } from '../../database/counted-bytes.ts';
-import type { Database } from '../../database/database.ts';
-import {
-  type KeysetWindow,
-  maxPageWeight,
-  readKeysetPage,
-  rowsWithin,
-  rowWeight,
-  withWeightBefore,
-} from '../../database/keyset-page.ts';
+import type { ChunkRow, Database } from '../../database/database.ts';
+import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
 import { withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
@@ -51,7 +44,7 @@ export function createChunkRepository(database: Database, quota: number | null =
       const row = await rows.where('chunk.id', '=', key.chunkId).executeTakeFirst();
       return row?.scan_boxes == null ? [] : (parseJson(row.scan_boxes) as readonly ScanBox[]); // written by toRow
     },
-    list: (of, query) => list(read, of, query),
+    list: (of, query) => list(database, of, query),
     change: (key, change) => changeChunk(database, { ...key, quota }, change),
     remove: (key) => removeChunk(database, key),
     async rank(search) {
@@ -92,28 +85,12 @@ function visibleIn(db: Kysely<Tables>, of: Pick<ChunkKey, 'collectionId' | 'proj
   return ofCollection.where('chunk.project_id', '=', of.projectId).where(isReady(of));
 }
 
-async function list(read: Kysely<Tables>, of: ChunkListKey, query: ListQuery) {
-  const rowsOf = () => {
-    const rows = visibleIn(read, of);
-    return of.recordId === undefined ? rows : rows.where('chunk.record_id', '=', of.recordId);
-  };
-  const readPage = (window: KeysetWindow) => {
-    const weighed = rowsOf()
-      .clearSelect()
-      .select(['chunk.id', rowWeight(weightOfChunk)]);
-    const page = rowsWithin(weighed, window, 'chunk.id');
-    // With an inner join, SQLite walks all chunks of the collection and looks for each of them in the page.
-    return read
-      .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
-      .crossJoin('chunk')
-      .select(columnsOfChunk)
-      .select('page_rows.found')
-      .where('page_rows.before', '<', maxPageWeight)
-      .whereRef('chunk.id', '=', 'page_rows.id')
-      .where('chunk.collection_id', '=', of.collectionId)
-      .orderBy('chunk.id', window.direction)
-      .execute();
-  };
+async function list(database: Database, of: ChunkListKey, query: ListQuery) {
+  const ofCollection = visibleIn(database.read, of);
+  const rows = of.recordId === undefined ? ofCollection : ofCollection.where('chunk.record_id', '=', of.recordId);
+  const within = sql<boolean>`chunk.collection_id = ${of.collectionId}`;
+  const chunks = { table: 'chunk', columns: chunkColumns, weight: rowWeight(weightOfChunk), within } as const;
+  const readPage = (window: KeysetWindow) => readWeighedPage<ChunkRow, 'chunk'>(database, rows, { ...chunks, window });
   const page = await readKeysetPage(query, readPage, null); // collections and records store the number of their chunks
   return { ...page, items: page.items.map(toChunk) };
 }

@@ -11,14 +11,7 @@ import type {
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
 import { bytesOfCollection, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import {
-  type KeysetWindow,
-  maxPageWeight,
-  readKeysetPage,
-  rowsWithin,
-  rowWeight,
-  withWeightBefore,
-} from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
 import { containsText } from '../../database/like-pattern.ts';
 import { areAtLeast, countRows, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -37,31 +30,17 @@ export function createCollectionRepository(database: Database, quota: number | n
     if (only !== null) ofProject = ofProject.where('id', 'in', [...only]);
     const filters = [sql<boolean>`collection.status = 'ready'`];
     if (query.name !== undefined) filters.push(containsText(sql`collection.name`, query.name, dialect));
-    const readPage = (window: KeysetWindow) => {
-      let page = ofProject.select(['id', rowWeight({ json: ['metadata'] })]);
-      for (const filter of filters) page = page.where(filter);
-      page = rowsWithin(page, window);
-      return read
-        .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
-        .innerJoin('collection', 'collection.id', 'page_rows.id')
-        .selectAll('collection')
-        .select('page_rows.found')
-        .where('page_rows.before', '<', maxPageWeight)
-        .orderBy('collection.id', window.direction)
-        .execute();
-    };
+    let rows = ofProject;
+    for (const filter of filters) rows = rows.where(filter);
+    const collections = { table: 'collection', columns: ['id'], weight: rowWeight({ json: ['metadata'] }) } as const;
+    const readPage = (window: KeysetWindow) =>
+      readWeighedPage<{ id: string }, 'collection'>(database, rows, { ...collections, window });
     const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject.orderBy('id', 'desc'), filters));
-    return { ...page, items: await withCounts(read, page.items) };
+    const ids = page.items.map(({ id }) => id);
+    const counted = new Map((await readCounted(read, { projectId, ids })).map((each) => [each.id, each]));
+    // One that was deleted since is left out.
+    return { ...page, items: ids.flatMap((id) => counted.get(id) ?? []) };
   }
-
-  const findRow = (projectId: string, collectionId: string) =>
-    read
-      .selectFrom('collection')
-      .selectAll()
-      .where('id', '=', collectionId)
-      .where('project_id', '=', projectId)
-      .where('status', '=', 'ready')
-      .executeTakeFirst();
 
   return {
     add: (collection, most) =>
@@ -77,11 +56,11 @@ export function createCollectionRepository(database: Database, quota: number | n
         return true;
       }),
     async find(projectId, collectionId) {
-      const row = await findRow(projectId, collectionId);
-      return row === undefined ? undefined : (await withCounts(read, [row]))[0];
+      return (await readCounted(read, { projectId, ids: [collectionId] }))[0];
     },
     async findUncounted(projectId, collectionId) {
-      const row = await findRow(projectId, collectionId);
+      const rows = readyCollections(read, { projectId, ids: [collectionId] });
+      const row = await rows.selectAll('collection').executeTakeFirst();
       return row && toCollection(row);
     },
     findRetrieval: (collectionId) => findRetrieval(read, collectionId),
@@ -140,64 +119,75 @@ async function changeCollection(
   return true;
 }
 
-/**
- * Adds the counts with three queries, whatever the number of collections. Deleted records are not counted, because their
- * chunks are no longer visible.
- */
-async function withCounts(
-  read: Kysely<Tables>,
-  rows: ReadonlyArray<Selectable<CollectionTable>>,
-): Promise<CountedCollection[]> {
-  if (rows.length === 0) return [];
-  const ids = rows.map((row) => row.id);
-  const [ofRecords, direct, vectors] = await Promise.all([
-    read
-      .selectFrom('record')
-      .innerJoin('collection', 'collection.id', 'record.collection_id')
-      .select([
-        'collection_id',
-        sql<number>`count(*)`.as('records'),
-        sql<number>`sum(num_chunks)`.as('chunks'),
-        sql<number>`sum(case when record.chunking_version < collection.chunking_version then 1 else 0 end)`.as(
-          'pending',
-        ),
-        sql<number>`sum(case when chunking_kept is null then 0 else 1 end)`.as('kept'),
-      ])
-      .where('collection_id', 'in', ids)
-      .where('record.status', '<>', 'deleting')
-      .groupBy('collection_id')
-      .execute(),
-    read
-      .selectFrom('collection')
-      .select((collection) => [
-        'collection.id as collection_id',
-        // One query per collection, because for several SQLite would scan the directly created chunks of all projects.
-        collection
-          .selectFrom('chunk')
-          .select(sql<number>`count(*)`.as('chunks'))
-          .whereRef('chunk.collection_id', '=', 'collection.id')
-          .where('chunk.record_id', 'is', null)
-          .as('chunks'),
-      ])
-      .where('collection.id', 'in', ids)
-      .execute(),
-    read.selectFrom('collection_vector').selectAll().where('collection_id', 'in', ids).execute(),
-  ]);
-  const recordCounts = new Map(ofRecords.map((row) => [row.collection_id, row]));
-  const directCounts = new Map(direct.map((row) => [row.collection_id, Number(row.chunks)]));
-  const setsOf = Map.groupBy(vectors, ({ collection_id }) => collection_id);
-  return rows.map((row) => ({
-    ...toCollection(row),
-    ...toVectorsOfCollection(setsOf.get(row.id) ?? []),
-    numRecords: Number(recordCounts.get(row.id)?.records ?? 0),
-    numChunks: Number(recordCounts.get(row.id)?.chunks ?? 0) + (directCounts.get(row.id) ?? 0),
-    numPendingRecords: Number(recordCounts.get(row.id)?.pending ?? 0),
-    numKeptRecords: Number(recordCounts.get(row.id)?.kept ?? 0),
-  }));
+interface Wanted {
+  readonly projectId: string;
+  readonly ids: readonly string[];
 }
 
+function readyCollections(read: Kysely<Tables>, { projectId, ids }: Wanted) {
+  const rows = read.selectFrom('collection').where('collection.id', 'in', ids);
+  return rows.where('collection.project_id', '=', projectId).where('collection.status', '=', 'ready');
+}
+
+/**
+ * Reads collections with their counts and vectors in one statement, whatever their number. Deleted records are not
+ * counted, because their chunks are no longer visible.
+ */
+async function readCounted(read: Kysely<Tables>, wanted: Wanted): Promise<CountedCollection[]> {
+  const { ids } = wanted;
+  if (ids.length === 0) return [];
+  const ofRecords = read
+    .selectFrom('record')
+    .innerJoin('collection as its', 'its.id', 'record.collection_id')
+    .select([
+      'record.collection_id',
+      sql<number>`count(*)`.as('records'),
+      sql<number>`sum(num_chunks)`.as('chunks'),
+      sql<number>`sum(case when record.chunking_version < its.chunking_version then 1 else 0 end)`.as('pending'),
+      sql<number>`sum(case when chunking_kept is null then 0 else 1 end)`.as('kept'),
+    ])
+    .where('record.collection_id', 'in', ids)
+    .where('record.status', '<>', 'deleting')
+    .groupBy('record.collection_id')
+    .as('of_records');
+  const rows = await readyCollections(read, wanted)
+    .leftJoin(ofRecords, 'of_records.collection_id', 'collection.id')
+    .leftJoin('collection_vector', 'collection_vector.collection_id', 'collection.id')
+    .selectAll('collection')
+    .select(['of_records.records', 'of_records.chunks', 'of_records.pending', 'of_records.kept'])
+    .select(vectorColumns)
+    .select((collection) =>
+      // One query per collection, because for several SQLite would scan the directly created chunks of all projects.
+      collection
+        .selectFrom('chunk')
+        .select(sql<number>`count(*)`.as('chunks'))
+        .whereRef('chunk.collection_id', '=', 'collection.id')
+        .where('chunk.record_id', 'is', null)
+        .as('direct'),
+    )
+    .execute();
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map((sets) => {
+    const [row] = sets as [(typeof rows)[number]]; // a group has a row, and one for each set of vectors
+    return {
+      ...toCollection(row),
+      ...toVectorsOfCollection(sets.flatMap((set) => (set.role === null ? [] : [set as VectorRow]))), // not null, either
+      numRecords: Number(row.records ?? 0),
+      numChunks: Number(row.chunks ?? 0) + Number(row.direct),
+      numPendingRecords: Number(row.pending ?? 0),
+      numKeptRecords: Number(row.kept ?? 0),
+    };
+  });
+}
+
+/** Columns whose names no column of a collection has. */
+const vectorColumns = [
+  ...(['role', 'model', 'dimensions', 'wanted', 'done', 'num_embedded', 'num_refused', 'num_tokens'] as const),
+  ...(['error_reason', 'error_at', 'error_retry_at'] as const),
+] as const;
+type VectorRow = Pick<Selectable<CollectionVectorTable>, (typeof vectorColumns)[number]>;
+
 /** Returns the set in use and the other one. The tokens are those of both. */
-function toVectorsOfCollection(rows: ReadonlyArray<Selectable<CollectionVectorTable>>) {
+function toVectorsOfCollection(rows: readonly VectorRow[]) {
   const numTokens = rows.reduce((sum, row) => sum + Number(row.num_tokens), 0);
   const sets = rows.map((row) => ({ ...toVectorSet(row), numTokens }));
   return {
@@ -206,7 +196,7 @@ function toVectorsOfCollection(rows: ReadonlyArray<Selectable<CollectionVectorTa
   };
 }
 
-function toVectorSet(row: Selectable<CollectionVectorTable>): Omit<VectorsOfCollection, 'numTokens'> {
+function toVectorSet(row: VectorRow): Omit<VectorsOfCollection, 'numTokens'> {
   const { error_reason: reason, error_at: at } = row;
   return {
     role: row.role,

@@ -67,6 +67,26 @@ describe('the query plans of SQLite', () => {
     }
   });
 
+  it('a collection with its counts, and a record, are read by one statement each, and a list of collections by two', async () => {
+    const { collection } = await addChunks();
+    const { projectId, id: collectionId } = collection;
+    const [record] = (await repositories.records.list(projectId, collectionId, {})).items;
+    const reads = {
+      collection: () => repositories.collections.find(projectId, collectionId),
+      record: () => repositories.records.find({ projectId, collectionId, recordId: record?.id ?? '' }),
+      collections: () => repositories.collections.list(projectId, {}),
+    };
+    const counts = new Map<string, number>();
+    for (const [name, read] of Object.entries(reads)) {
+      observed.executed();
+      assert.ok(await read());
+      // A subquery is noted, too.
+      const parts = observed.executed();
+      counts.set(name, parts.filter((part) => !parts.some((other) => other !== part && other.includes(part))).length);
+    }
+    assert.deepEqual(Object.fromEntries(counts), { collection: 1, record: 1, collections: 2 });
+  });
+
   it('a request reads boxes only if it asks for the boxes of a chunk', async () => {
     const { collection, seqs } = await addChunks();
     const { chunks } = repositories;
@@ -208,7 +228,7 @@ describe('the query plans of SQLite', () => {
     };
     assert.deepEqual(await accessTo('chunk_vector', list), []);
     const [row, ...others] = await accessTo('collection_vector', list);
-    assert.match(row ?? '', /^SEARCH collection_vector USING INDEX \S+ \(collection_id=\?\)$/);
+    assert.match(row ?? '', /^SEARCH collection_vector USING INDEX \S+ \(collection_id=\?\) LEFT-JOIN$/);
     assert.deepEqual(others, []);
   });
 

@@ -23,21 +23,23 @@ import type {
 import type { RecordTable } from '../../database/collection-tables.ts';
 import { bytesOfRecord, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import {
-  type KeysetWindow,
-  maxPageWeight,
-  readKeysetPage,
-  rowsWithin,
-  rowWeight,
-  withWeightBefore,
-} from '../../database/keyset-page.ts';
+import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeWithUsage, growWithin } from '../project-usage.ts';
 import { isReady, lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
 import { restoreRecord } from './restore-record.ts';
-import { countRecords, fileOfRecord, free, recordFilters, sourceColumns, toSource, waiting } from './source-columns.ts';
+import {
+  countRecords,
+  fileOfRecord,
+  free,
+  recordFilters,
+  sourceColumns,
+  sourceNames,
+  toSource,
+  waiting,
+} from './source-columns.ts';
 
 /**
  * Stores records in either database.
@@ -47,15 +49,14 @@ export function createRecordRepository(
   { read, write, dialect }: Database,
   quota: number | null = null,
 ): RecordRepository {
-  const live = () => liveRecords(read);
-
   return {
     add: (record) =>
       dialect === 'postgres' && quota === null
         ? changeWithUsage(write, insertion(record))
         : write.transaction().execute((transaction) => addRecord(transaction, record, quota)),
     async find(key) {
-      const row = await live()
+      const row = await liveRecords(read)
+        .select(recordColumns)
         .where('id', '=', key.recordId)
         .where('collection_id', '=', key.collectionId)
         .where('project_id', '=', key.projectId)
@@ -203,7 +204,15 @@ function toNamedRecord({ title, file_id: fileId, url, file }: NameColumns): Name
   return { title, fileId, fileName: file === null ? null : readFileName(file), url };
 }
 
-const liveRecords = (read: Kysely<Tables>) => read.selectFrom('record').selectAll().where('status', '<>', 'deleting');
+/** The columns of {@link toRecord}, half of them all. PostgreSQL describes each column in each answer. */
+const recordColumns = [
+  ...sourceNames,
+  ...(['id', 'project_id', 'collection_id', 'metadata', 'status', 'stage', 'percent', 'attempt'] as const),
+  ...(['num_chunks', 'error_code', 'error_message', 'error_details', 'report', 'created_at', 'updated_at'] as const),
+] as const;
+type RecordRow = Pick<Selectable<RecordTable>, (typeof recordColumns)[number]>;
+
+const liveRecords = (read: Kysely<Tables>) => read.selectFrom('record').where('status', '<>', 'deleting');
 
 async function listRecords(
   { read, dialect }: Pick<Database, 'read' | 'dialect'>,
@@ -211,22 +220,13 @@ async function listRecords(
   query: RecordListQuery,
 ) {
   const filters = recordFilters(query, { dialect, projectId: of.projectId });
-  const all = query.status === 'deleting' ? read.selectFrom('record').selectAll() : liveRecords(read);
-  const rows = all.where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId);
-  const readPage = (window: KeysetWindow) => {
-    let page = rows.clearSelect().select(['id', rowWeight({ texts: ['content'], json: ['metadata', 'report'] })]);
-    for (const filter of filters) page = page.where(filter);
-    page = rowsWithin(page, window);
-    return read
-      .selectFrom(withWeightBefore(read, page.as('page'), window.direction))
-      .innerJoin('record', 'record.id', 'page_rows.id')
-      .selectAll('record')
-      .select('page_rows.found')
-      .where('page_rows.before', '<', maxPageWeight)
-      .where(isReady(of))
-      .orderBy('record.id', window.direction)
-      .execute();
-  };
+  const all = query.status === 'deleting' ? read.selectFrom('record') : liveRecords(read);
+  let rows = all.where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId).where(isReady(of));
+  for (const filter of filters) rows = rows.where(filter);
+  const weight = rowWeight({ texts: ['content'], json: ['metadata', 'report'] });
+  const records = { table: 'record', columns: recordColumns, weight } as const;
+  const readPage = (window: KeysetWindow) =>
+    readWeighedPage<RecordRow, 'record'>({ read, dialect }, rows, { ...records, window });
   const page = await readKeysetPage(query, readPage, () => countRecords({ read, dialect }, of, query));
   return { ...page, items: page.items.map(toRecord) };
 }
@@ -273,7 +273,7 @@ function toRow(record: NewRecord): Insertable<RecordTable> {
   };
 }
 
-function toRecord(row: Selectable<RecordTable>): StoredRecord {
+function toRecord(row: RecordRow): StoredRecord {
   return {
     id: row.id,
     projectId: row.project_id,
@@ -292,7 +292,7 @@ function toRecord(row: Selectable<RecordTable>): StoredRecord {
   };
 }
 
-function toFailure(row: Selectable<RecordTable>): RecordFailure | null {
+function toFailure(row: RecordRow): RecordFailure | null {
   if (row.error_code === null) return null;
   const failure = { code: row.error_code, message: row.error_message ?? '' };
   if (row.error_details === null) return failure;

@@ -22,8 +22,12 @@ export function sourceColumns(source: RecordSource) {
   };
 }
 
+export const sourceNames = [
+  ...(['type', 'title', 'content', 'file_id', 'url', 'text_splitter', 'on_duplicate', 'sheet_columns'] as const),
+] as const satisfies ReadonlyArray<keyof ReturnType<typeof sourceColumns>>;
+
 /** Reads the source of a record back from its columns. */
-export function toSource(row: Selectable<RecordTable>): RecordSource {
+export function toSource(row: Pick<Selectable<RecordTable>, (typeof sourceNames)[number]>): RecordSource {
   return {
     type: row.type as RecordType, // written by sourceColumns, as is what follows
     title: row.title,
