@@ -11,7 +11,7 @@ export interface Load extends LoadSize {
   /** The whole request, ready to send, or several that are sent in turn. */
   readonly request: Buffer | readonly Buffer[];
   /** Bytes of the request, found by their value, that change with each request. */
-  readonly stamp?: Buffer;
+  readonly stamp?: Buffer | undefined;
 }
 
 export interface Measured {
@@ -53,10 +53,15 @@ export function requestBytes(
  * and the floor use the same client.
  */
 export async function runLoad({ url, request, stamp, ...size }: Load): Promise<Measured> {
+  return await measureLoad(size, openRequests({ url, request, stamp }));
+}
+
+/** Returns a function that opens connections, which send the requests in turn. */
+export function openRequests({ url, request, stamp }: Pick<Load, 'url' | 'request' | 'stamp'>): () => LoadConnection {
   const { hostname, port } = new URL(url);
   const requests = [request].flat();
   let sent = 0;
-  return await measureLoad(size, () => {
+  return () => {
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     const answers = readAnswers(socket);
     return {
@@ -68,7 +73,7 @@ export async function runLoad({ url, request, stamp, ...size }: Load): Promise<M
       },
       close: () => socket.destroy(),
     };
-  });
+  };
 }
 
 function stamped(request: Buffer, stamp: Buffer | undefined, number: number): Buffer {

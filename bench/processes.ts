@@ -132,23 +132,31 @@ export function residentMemory(pid: number): number {
   return Number(line?.[1]) / 1024;
 }
 
-/** Returns the processor seconds of a process and its living children. */
-export function processorTime(pid: number): number {
+/** Returns the memory in MiB that a process shares with no other. */
+export function privateMemory(pid: number): number {
+  const lines = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+) kB/gm);
+  return [...lines].reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
+}
+
+/** Returns the process and all its living descendants. */
+export function processTree(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
-  return [pid, ...children.map(Number)].reduce((sum, each) => sum + ownProcessorTime(each), 0);
+  return [pid, ...children.flatMap((child) => processTree(Number(child)))];
+}
+
+/** Returns the processor seconds of a process and its living descendants. */
+export function processorTime(pid: number): number {
+  return processTree(pid).reduce((sum, each) => sum + ownProcessorTime(each), 0);
 }
 
 /**
  * Returns the processor seconds of a process with all its threads. Unlike elapsed time, this does not depend on other
- * load.
+ * load. With `ended`, those of its children that have ended are included.
  */
-export function ownProcessorTime(pid: number): number {
+export function ownProcessorTime(pid: number, ended = false): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13);
-  return (Number(user) + Number(system)) / 100;
+  const times = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return times.slice(11, ended ? 15 : 13).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
 /** Milliseconds between two samples of Node's delay monitor. An undelayed loop shows this value. */

@@ -3,7 +3,8 @@
 // and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when a request
 // failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and
 // this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts). `npm run bench -- pieces`
-// tries pieces (pieces.ts), and `-- imports` imports API documents (imports.ts).
+// tries pieces (pieces.ts), `-- imports` imports API documents (imports.ts), and `-- peers` measures what people would use instead
+// (peers/peers.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
@@ -13,6 +14,7 @@ import { measureDeletions } from './deletion-bench.ts';
 import { httpBenches } from './http-benches.ts';
 import { importedBenches } from './imported-bench.ts';
 import { surveyImports } from './imports.ts';
+import { measurePeers } from './peers/peers.ts';
 import { surveyPieces } from './pieces.ts';
 import { queryBenches } from './query-benches.ts';
 import { restartBench } from './restart-bench.ts';
@@ -22,16 +24,9 @@ import { vectorBenches } from './vectors/vector-benches.ts';
 
 const args = process.argv.slice(2);
 if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
-if (args[0] === 'deletion') {
-  await measureDeletions();
-  process.exit();
-}
-if (args[0] === 'pieces') {
-  await surveyPieces(args.slice(1));
-  process.exit();
-}
-if (args[0] === 'imports') {
-  await surveyImports(args.slice(1));
+const others = { deletion: measureDeletions, pieces: surveyPieces, imports: surveyImports, peers: measurePeers };
+if (args[0] !== undefined && args[0] in others) {
+  await others[args[0] as keyof typeof others](args.slice(1));
   process.exit();
 }
 const wanted = args[0] ?? '';
@@ -47,7 +42,7 @@ try {
   if ('console'.includes(wanted)) rows.push(...(await consoleBenches(join(folder, 'console'))));
   // These benches take minutes.
   if (wanted === 'search') rows.push(...(await searchBenches(join(folder, 'search'), args.slice(1))));
-  if (wanted === 'vectors') rows.push(...(await vectorBenches(join(folder, 'vectors'), args.slice(1))));
+  if (wanted === 'vectors') rows.push(...(await vectorBenches(args.slice(1))));
   if (wanted === 'restarts') {
     const row = await restartBench(join(folder, 'restarts'), args[1] === undefined ? undefined : Number(args[1]));
     if (!row.met) process.exitCode = 1;

@@ -2,22 +2,20 @@ import { parseArgs } from 'node:util';
 import type { VectorKind } from '../../packages/server/src/stores/search/vector-codes/testing/random-vectors.fixture.ts';
 import type { Row } from '../table.ts';
 import { measureRecall } from './recall-rows.ts';
-import { measureService } from './vector-service.ts';
 
 const kinds: readonly VectorKind[] = ['topics', 'similar', 'clusters', 'tight', 'uniform', 'positive'];
 
 /**
- * Measures the index of vectors: recall against a comparison of all vectors, with filters and after deletions, and questions
- * over HTTP.
+ * Measures the index of vectors: recall against a comparison of all vectors, with filters and after deletions. The bench
+ * `peers` asks over HTTP.
  */
-export async function vectorBenches(folder: string, args: readonly string[]): Promise<Row[]> {
+export async function vectorBenches(args: readonly string[]): Promise<Row[]> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       sizes: { type: 'string', default: '1000,10000,100000' },
       dimensions: { type: 'string', default: '64,384' },
       kinds: { type: 'string', default: kinds.join() },
-      service: { type: 'string', default: '100000x384' },
     },
   });
   const numbers = (list: string) => list.split(',').filter(Boolean).map(Number);
@@ -28,10 +26,6 @@ export async function vectorBenches(folder: string, args: readonly string[]): Pr
         rows.push(await measureRecall({ kind, count, dimensions }));
       }
     }
-  }
-  for (const size of values.service.split(',').filter(Boolean)) {
-    const [count = 0, dimensions = 0] = size.split('x').map(Number);
-    rows.push(...(await measureService(folder, { count, dimensions })));
   }
   return rows;
 }

@@ -1,1 +1,2 @@
 export function installConsolePackages(): Promise<void>;
+export function installPeerPackages(): Promise<void>;

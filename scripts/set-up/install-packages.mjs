@@ -50,6 +50,8 @@ export async function installPackages(wanted) {
 const consoleFolder = 'packages/console';
 /** The programs of others that `test/compat` compares the service with. */
 const compatFolder = 'test/compat';
+/** What `npm run bench -- peers` measures beside the service. */
+const peersFolder = 'bench/peers';
 const biomeFolder = 'scripts/biome';
 
 /** Returns whether the packages that build the console are installed, from this or an earlier lockfile. */
@@ -68,6 +70,11 @@ export async function installConsolePackages() {
 /** Installs the programs of others that the tests in `test/compat` start. */
 export async function installCompatPackages() {
   await installFolder(compatFolder, 'the programs of others for test/compat (about 240 MB)');
+}
+
+/** Installs the programs that the bench `peers` starts. */
+export async function installPeerPackages() {
+  await installFolder(peersFolder, 'the programs of others for bench/peers (about 650 MB)');
 }
 
 /** Installs the formatter and linter. */
