@@ -56,14 +56,14 @@ interface Reading {
   countItems: () => number;
 }
 
-export function createHtmlBlocks(): HtmlBlocks {
+export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
   const displays = createDisplays();
   const reading: Reading = {
     regions: createRegions(),
     table: createTableRows(),
     text: [],
     open: paragraph,
-    omitted: createOmittedElements(displays.learn),
+    omitted: createOmittedElements({ onStyle: displays.learn, showsHidden }),
     preformatted: 0,
     lists: createListNumbers(),
     marks: createInlineMarks(),

@@ -23,8 +23,14 @@ export interface OmittedElements {
   counts(): { readonly title: string; readonly hidden: number; readonly embedded: number };
 }
 
-/** @param onStyle receives the text of style sheets */
-export function createOmittedElements(onStyle: (css: string) => void): OmittedElements {
+export interface OmittedOptions {
+  /** Receives the text of style sheets. */
+  readonly onStyle: (css: string) => void;
+  /** Whether hidden text, and text for browsers without scripts, is part of the text. */
+  readonly showsHidden: boolean;
+}
+
+export function createOmittedElements({ onStyle, showsHidden }: OmittedOptions): OmittedElements {
   let depth = 0;
   let reason: 'none' | 'hidden' | 'embedded' | 'title' | 'style' | 'other' = 'none';
   let title = '';
@@ -33,8 +39,9 @@ export function createOmittedElements(onStyle: (css: string) => void): OmittedEl
   let isChosen = false;
   return {
     begin: (name, attributes) => {
+      if (showsHidden && name === 'noscript') return false;
       if (dropped.has(name)) reason = embedded.has(name) ? 'embedded' : 'other';
-      else if (isHidden(attributes)) reason = 'hidden';
+      else if (isHidden(attributes) && !showsHidden) reason = 'hidden';
       else return false;
       depth = 1;
       if (name === 'style' || (name === 'title' && title === '')) reason = name;
@@ -72,6 +79,13 @@ export function createOmittedElements(onStyle: (css: string) => void): OmittedEl
 
 function isHidden(attributes: Attributes): boolean {
   // KaTeX shows a formula in pieces, beside the MathML that is read.
-  if (attributes.hidden !== undefined || attributes.class === 'katex-html') return true;
+  if (attributes.class === 'katex-html') return true;
+  if (isShownLater(attributes)) return false;
+  if (attributes.hidden !== undefined) return true;
   return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
+}
+
+/** Panels that open by a click or by a search, and the pieces of a page that React sends late and moves to their places. */
+function isShownLater({ role = '', id = '', hidden }: Attributes): boolean {
+  return role === 'tabpanel' || role === 'region' || hidden === 'until-found' || /^S:[0-9a-f]+$/.test(id);
 }

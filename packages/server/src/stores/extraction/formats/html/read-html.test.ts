@@ -147,3 +147,17 @@ test('many cells that span rows and columns repeat at most ten times the text of
     assert.ok(length < 100 * rows + 10_000, `${rows} rows become ${length} characters`);
   }
 });
+
+for (const [name, page] of Object.entries({
+  'for browsers without scripts': `<body><script src=x></script><p>Loading</p><noscript><div>${article}</div></noscript>`,
+  'that scripts show': `<body><script src=x></script><div style="visibility: hidden">${article}</div>`,
+  'that React sends late': `<body><p>${'A sentence of the page. '.repeat(20)}</p><div hidden id="S:1a">${article}</div>`,
+  'of a panel that opens by a click': `${article}<div role="tabpanel" hidden>The subject of the second panel</div>`,
+  'that a search opens': `${article}<div hidden="until-found">The subject of the last part</div>`,
+  'behind the sign of a CDATA section, which HTML does not have': `<body><![CDATA[${article}`,
+})) {
+  test(`the text ${name} is read`, () => {
+    assert.match(textOf(page), /The subject/);
+    assert.doesNotMatch(textOf(`${article}<div hidden id="x">${'secret '.repeat(90)}</div>`), /secret/);
+  });
+}

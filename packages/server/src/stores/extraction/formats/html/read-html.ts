@@ -11,10 +11,28 @@ export function readHtml(bytes: Uint8Array, charset?: string): Document {
   return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings };
 }
 
+/** A page that shows less than this, and omits more, may be filled by its scripts. */
+const fewestCharacters = 250;
+
+/** The hidden text of a page that shows nothing without scripts is its content, and so is its text for other browsers. */
 function readPage(html: string): HtmlContent {
-  const reader = createHtmlBlocks();
-  reader.write(html);
+  const page = readOnce(html, false);
+  const { hidden, embedded } = page.dropped;
+  const isFilled = hidden + embedded >= fewestCharacters && /<script[\s>]/i.test(html);
+  if (!isFilled || charactersOf(page) >= fewestCharacters) return page;
+  const whole = readOnce(html, true);
+  return charactersOf(whole) > charactersOf(page) ? whole : page;
+}
+
+function readOnce(html: string, showsHidden: boolean): HtmlContent {
+  const reader = createHtmlBlocks({ showsHidden });
+  // As in a browser, such a section ends at the next `>`.
+  reader.write(html.replaceAll('<![CDATA[', '<!CDATA['));
   return reader.end();
+}
+
+function charactersOf({ blocks }: HtmlContent): number {
+  return blocks.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 const generic = 'article|b|big|center|div|em|fieldset|font|form|i|main|nobr|section|small|span|strong|tt|u';
