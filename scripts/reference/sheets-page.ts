@@ -1,7 +1,9 @@
 import {
   acceptedNames,
+  answerBeginnings,
   answerStems,
   answerWords,
+  questionBeginnings,
   questionStems,
   questionWords,
 } from '../../packages/server/src/stores/extraction/qa/column-names.ts';
@@ -22,6 +24,10 @@ export function describeSheets(): string {
     '2. One of the first 10 rows with a value has an accepted name in two of its cells. Case, width, blanks and punctuation do not count.',
     '3. The first row with two values has longer names: "Question (EN)", "Customer question", 问题内容, "Fragetext". A name with a word such',
     '   as *id*, *type* or *date* is not one of them.',
+    '4. Without such names, the values decide if they are plain: in at least 3 of the first 50 rows, one column consists of questions, and one',
+    '   other column has long text. A warning names these columns.',
+    '',
+    'Names that say little, such as "user", "issue" or longer names, count only if the answers are text and the questions differ.',
     '',
     'Otherwise the record ends in `error` with the code `columns_not_found`, and nothing is imported. `error.details` proposes `columns` with',
     'up to five sample pairs for each sheet, and lists all accepted names. `dry_run=true` answers the same without a record. Send the',
@@ -55,6 +61,7 @@ export function describeSheets(): string {
     ...section('Questions, as a word', questionWords),
     ...section('Answers, as a word', answerWords),
     ...section('At the start or end of a word', [...questionStems, ...answerStems]),
+    ...section('At the start of a word, before up to three letters', [...questionBeginnings, ...answerBeginnings]),
   ].join('\n');
 }
 

@@ -37,6 +37,11 @@ function refusal(text: string, columns?: SheetColumns) {
   return assert.fail('The sheet was read.');
 }
 
+/** A sheet without a header, of rows that differ. */
+function quiz(row: string): string {
+  return Array.from({ length: 5 }, (_, index) => row.replaceAll(/(?<=^|;)/g, `${index} `)).join('\n');
+}
+
 // Headers of real sheets that are easily refused or imported as a pair.
 for (const [header, question, answer] of [
   ['Question text,Response', 0, 1],
@@ -59,6 +64,14 @@ for (const [header, question, answer] of [
   ['Câu hỏi thường gặp,Câu trả lời mẫu', 0, 1],
   ['Вопрос клиента,Ответ оператора', 0, 1],
   ['Question (ID),Answer (ID)', 0, 1],
+  ['Anliegen;Auskunft', 0, 1],
+  ['问题描述,解决方案', 0, 1],
+  ['문의,답변', 0, 1],
+  ['Суть обращения,Разъяснение', 0, 1],
+  ['Запросы пассажиров,Скрипт ответа', 0, 1],
+  ['Libellé de la demande,Réponse apportée', 0, 1],
+  ['Întrebarea,Răspunsul', 0, 1],
+  ['q_en,a_en', 0, 1],
 ] as const) {
   test(`the questions and answers below "${header}" are found`, () => {
     const width = header.split(/[,;]/).length;
@@ -79,12 +92,23 @@ for (const text of [
   'question,name\na,b\n',
   'size,colour,price\na,b,c\n',
   'a,b\n1,2\n',
+  'Вопрос,Ответственный\nа,б\n',
+  'q_id,a_id\nx,y\n',
+  // Numbers and one repeated value are no answers and questions, whatever the names say.
+  `text,replies,user\n${'It rains,107,Ada\n'.repeat(4)}`,
+  'question_text,rank_of_answer\nIs it?,1\nWhere?,2\nWhen?,3\n',
+  // Several columns may be the answer.
+  quiz('Where is the stamp?;On the back of it;On the inside of it;In the drawer below'),
+  // The answers are names.
+  quiz('Who is in charge?;Ada'),
+  quiz('Is this a question?;And is this another question, or is it an answer?'),
+  quiz('The desk opens at nine;Come in the morning, please'),
 ]) {
   test(`nothing is imported from ${JSON.stringify(text)}, and the error says how to go on`, () => {
     const { message, details } = refusal(text);
     assert.match(
       message,
-      /No row names both .* Found: "\w.* Send `columns`.*Accepted names are, for questions, question, /,
+      /No row names both .* Found: "\S.* Send `columns`.*Accepted names are, for questions, question, /,
     );
     assert.deepEqual(details.accepted_names, acceptedNames);
   });
@@ -110,6 +134,25 @@ test('a sheet without a header is proposed by the numbers of its columns, questi
   assert.deepEqual(texts, ['Is it open?=Yes. It opens at nine', 'Where is it?=In the hall']);
   assert.equal(sheets[0]?.header, 'none');
 });
+
+for (const [header, kind] of [
+  ['', 'none'],
+  ['No;Topic;What people ask;What we say\n', 'found'],
+  ['Nr;Bereich;Titel;Antwort\n', 'found'],
+] as const) {
+  test(`a column that asks beside one with long text is a sheet of pairs below "${header.trim()}"`, () => {
+    const rows = ['Is it open', 'Where is it', 'Who can come in'].map((question) => `${question}?`);
+    const text = rows.map((question, index) => `${index};desk;${question};Please come to the desk, number ${index}`);
+    const { texts, sheets, warnings, pairs } = csv(header + text.join('\n'));
+    assert.equal(texts[2], 'Who can come in?=Please come to the desk, number 2');
+    assert.deepEqual([texts.length, sheets[0]?.header], [3, kind]);
+    assert.match(
+      warnings.join(),
+      /By their values, C has the questions and D the answers\. Send `columns` to choose\./,
+    );
+    assert.equal(pairs[1]?.metadata[kind === 'none' ? 'column 2' : (header.split(';')[1] ?? '')], 'desk');
+  });
+}
 
 test('long values in the samples of a proposal are cut', () => {
   const { proposal } = refusal(`foo,bar\n${'x'.repeat(5_000)},y\n`);

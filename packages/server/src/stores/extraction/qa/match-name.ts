@@ -1,8 +1,10 @@
 import {
   acceptedNames,
+  answerBeginnings,
   answerStems,
   answerWords,
   attributeWords,
+  questionBeginnings,
   questionStems,
   questionWords,
 } from './column-names.ts';
@@ -35,6 +37,11 @@ export function exactRank(cell: string, role: PairRole | 'id' | 'tags'): number 
   return exactRanks[role].get(normaliseName(cell)) ?? null;
 }
 
+/** Whether the whole name is a word for a question or an answer, not only one that may stand for it, such as "term". */
+export function isPlainName(cell: string, role: PairRole): boolean {
+  return wordRanks[role].has(normaliseName(cell));
+}
+
 function rankOfPhrase(cell: string, role: PairRole): number | null {
   const text = cell.normalize('NFKC').trim();
   if (text === '' || text.length > longest.characters || /[?？؟!！。]/.test(text)) return null;
@@ -42,7 +49,18 @@ function rankOfPhrase(cell: string, role: PairRole): number | null {
   if (words.length > longest.words || attributesOf(text).some((word) => attributes.has(word))) return null;
   const place = placeOfWord(words, wordRanks[role]);
   if (place !== null) return 1_000 + place;
-  return isCompound(words, role) ? 2_000 : null;
+  if (isCompound(words, role)) return 2_000;
+  const isInflected = beginnings[role].some((start) => words.some((word) => isInflection(word, start)));
+  return isInflected || isLetterOfLanguage(words, role) ? 3_000 : null;
+}
+
+function isInflection(word: string, start: string): boolean {
+  return word.startsWith(start) && word.length <= start.length + 3;
+}
+
+/** Whether the name is a letter and a language, such as `q_en` and `a_en`. */
+function isLetterOfLanguage([letter, language = '', ...others]: readonly string[], role: PairRole): boolean {
+  return letter === role.charAt(0) && language.length === 2 && others.length === 0;
 }
 
 /** Splits at everything that is not a letter, and before a capital letter that follows a small one. */
@@ -101,6 +119,7 @@ function partsOf(words: readonly string[], stems: readonly string[]) {
 const attributes = new Set(attributeWords);
 const scriptAttributes = attributeWords.filter((word) => /[\p{sc=Han}\p{sc=Hangul}]/u.test(word));
 const compoundParts = { question: partsOf(questionWords, questionStems), answer: partsOf(answerWords, answerStems) };
+const beginnings = { question: questionBeginnings, answer: answerBeginnings };
 const wordRanks = { question: ranksOf(questionWords), answer: ranksOf(answerWords) };
 const exactRanks = {
   question: ranksOf(acceptedNames.question),

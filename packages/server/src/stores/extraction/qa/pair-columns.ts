@@ -1,6 +1,7 @@
 import type { SheetColumn, SheetColumns } from '@quartermaster/contract';
 import { cut } from '../cut-text.ts';
-import { exactRank, normaliseName, type PairRole, rankOfName } from './match-name.ts';
+import { columnsByShape, contradicts, isHeaderLike } from './column-shapes.ts';
+import { exactRank, isPlainName, normaliseName, type PairRole, rankOfName } from './match-name.ts';
 import { isBlank, type Sheet, type SheetRow } from './sheet.ts';
 
 /**
@@ -22,6 +23,8 @@ export interface PairColumns {
   readonly left: readonly string[];
   /** The names of further columns that may contain questions or answers. They became metadata. */
   readonly rivals: readonly string[];
+  /** Whether the values decided, because the names did not. */
+  readonly isByShape?: boolean;
   /** Whether the sheet is a report of refused rows that was uploaded again. */
   readonly isReport: boolean;
   readonly width: number;
@@ -168,22 +171,58 @@ const mostTitleRows = 10;
 /** The number of rows in which columns that the request names are looked for, and which a proposal is based on. */
 const lookedAt = 50;
 
-/** Finds the row that names the columns. Rows without a value do not count. */
+/** Finds the row that names the columns, or the columns by their values. Rows without a value do not count. */
 export function findHeader(sheet: Sheet, wanted: SheetColumns): FoundHeader {
   if (wanted.header_row !== undefined && wanted.header_row > 0) return headerAt(sheet, wanted, wanted.header_row);
-  const rows: SheetRow[] = [];
+  const rows = firstRows(sheet);
+  const [first] = rows;
+  if (first === undefined) return { kind: 'empty', names: [] };
   const numbered = numberedColumns(wanted);
+  if (numbered !== null) return { kind: 'none', columns: numbered, names: first.cells };
   const isNamed = [wanted.question, wanted.answer].some((column) => typeof column === 'string');
+  const tried = wanted.header_row === 0 ? [] : rows.slice(0, isNamed ? lookedAt : mostTitleRows);
+  for (const [index, row] of tried.entries()) {
+    const columns = columnsIn(row, { wanted, above: rows.slice(0, index) });
+    if (columns === null) continue;
+    const isConfirmed = isNamed || hasPlainNames(row, columns) || !contradicts(rows.slice(index + 1), columns);
+    if (isConfirmed) return { kind: 'found', columns, headerRow: row.row, names: row.cells };
+  }
+  return findByShape(rows, wanted) ?? missing(rows.slice(0, lookedAt));
+}
+
+function firstRows(sheet: Sheet): readonly SheetRow[] {
+  const rows: SheetRow[] = [];
   for (const row of sheet.rows) {
-    if (isBlank(row)) continue;
-    if (numbered !== null) return { kind: 'none', columns: numbered, names: row.cells };
-    const isTried = wanted.header_row !== 0 && (isNamed || rows.length < mostTitleRows);
-    const columns = isTried ? columnsIn(row, { wanted, above: rows }) : null;
-    if (columns !== null) return { kind: 'found', columns, headerRow: row.row, names: row.cells };
-    rows.push(row);
+    if (!isBlank(row)) rows.push(row);
     if (rows.length === lookedAt) break;
   }
-  return rows.length === 0 ? { kind: 'empty', names: [] } : missing(rows);
+  return rows;
+}
+
+/** Whether the names are words for questions and answers, which the values need not confirm. */
+function hasPlainNames({ cells }: SheetRow, { question, answer }: PairColumns): boolean {
+  return isPlainName(cells[question] ?? '', 'question') && isPlainName(cells[answer] ?? '', 'answer');
+}
+
+/** Finds the columns by their values if the request names none. The first row is a header if it asks nothing. */
+function findByShape(rows: readonly SheetRow[], wanted: SheetColumns): FoundHeader | null {
+  if (Object.values(wanted).some((column) => column !== undefined)) return null;
+  const shown = rows.filter(({ hidden }) => hidden !== true);
+  const [first, ...below] = shown;
+  if (first === undefined) return null;
+  const named = (role: PairRole) => {
+    const index = plainest(first.cells, { role, match: 'loose', taken: new Set() });
+    return index === -1 ? undefined : index;
+  };
+  const hasHeader = isHeaderLike(first);
+  const rowsOfPairs = hasHeader ? below : shown;
+  const found = columnsByShape(rowsOfPairs, { question: named('question'), answer: named('answer') });
+  // Below a title, other tables may follow.
+  if (found === null || Math.max(found.question, found.answer) >= first.cells.length) return null;
+  const names = hasHeader ? first.cells : first.cells.map(() => '');
+  const columns = { ...toColumns(names, { ...found, wanted }), isByShape: true };
+  if (!hasHeader) return { kind: 'none', columns, names: first.cells };
+  return { kind: 'found', columns, headerRow: first.row, names: first.cells };
 }
 
 /** Longer names are accepted in the first row with two values only, because further down they may be values themselves. */

@@ -247,6 +247,11 @@ function warnOfColumns(sheet: Sheet, { columns }: ReadableHeader, warn: Warn): v
       `${name}: these columns were not kept, as they are too many or named twice: ${columns.left.slice(0, 20).join(', ')}.`,
     );
   }
+  if (columns.isByShape === true) {
+    const [question, answer] = [columns.question, columns.answer].map(columnName);
+    const found = `By their values, ${question} has the questions and ${answer} the answers.`;
+    warn(`${name}: no names tell the columns of questions and answers. ${found} Send \`columns\` to choose.`);
+  }
   if (columns.rivals.length > 0) {
     const rivals = columns.rivals.slice(0, 20).join(', ');
     warn(

@@ -2,10 +2,11 @@ import type { ColumnSample, ProposedColumns, SheetColumns } from '@quartermaster
 import { cut } from '../cut-text.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import { acceptedNames } from './column-names.ts';
+import { isHeaderLike, longestHeaderName, shapesOf } from './column-shapes.ts';
 import { rankOfName } from './match-name.ts';
 import type { SheetRow } from './sheet.ts';
 
-const limits = { samples: 5, sample: 200, found: 40, name: 64, headerName: 60 };
+const limits = { samples: 5, sample: 200, found: 40, name: 64 };
 
 export interface UnreadSheet {
   readonly name: string | null;
@@ -38,26 +39,17 @@ export function proposeColumns({ name, names, firstRows }: UnreadSheet): Propose
 /** The indexes of the columns of questions and answers. */
 type PairOfColumns = readonly [question: number, answer: number];
 
-/** Whether the cells of a row are names: short, different from each other, and neither numbers nor sentences. */
-function isHeaderLike({ cells }: SheetRow): boolean {
-  const names = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
-  const isName = (name: string) =>
-    name.length <= limits.headerName && !/[?？؟!！.。]$/.test(name) && /\p{L}/u.test(name);
-  return names.length > 1 && names.every(isName) && new Set(names).size === names.length;
-}
-
 function toColumns(header: SheetRow | undefined, [question, answer]: PairOfColumns): SheetColumns {
   if (header === undefined) return { question: question + 1, answer: answer + 1 };
   const names = [question, answer].map((index) => header.cells[index]?.trim() ?? '');
   const [first = '', second = ''] = names;
-  if (names.every((name) => name !== '' && name.length <= limits.headerName))
+  if (names.every((name) => name !== '' && name.length <= longestHeaderName))
     return { question: first, answer: second };
   return { question: question + 1, answer: answer + 1, header_row: header.row };
 }
 
 function choosePair(header: SheetRow | undefined, rows: readonly SheetRow[]): PairOfColumns | null {
-  const width = Math.max(0, ...rows.map(({ cells }) => cells.length));
-  const columns = Array.from({ length: Math.min(width, limits.found) }, (_, index) => describeColumn(rows, index));
+  const columns = shapesOf(rows, limits.found);
   const texts = columns.filter(({ isText }) => isText);
   const named = (role: 'question' | 'answer') =>
     columns.find(({ index }) => rankOfName(header?.cells[index] ?? '', role) !== null);
@@ -70,27 +62,6 @@ function choosePair(header: SheetRow | undefined, rows: readonly SheetRow[]): Pa
   const answer = answerByName ?? others.toSorted((a, b) => b.length - a.length)[0];
   if (question === undefined || answer === undefined || question === answer) return null;
   return [question.index, answer.index];
-}
-
-interface ColumnFacts {
-  readonly index: number;
-  /** At least half of the rows have a value with a letter. */
-  readonly isText: boolean;
-  /** The share of the values that end in a question mark. */
-  readonly questions: number;
-  /** The mean length of the values. */
-  readonly length: number;
-}
-
-function describeColumn(rows: readonly SheetRow[], index: number): ColumnFacts {
-  const values = rows.map(({ cells }) => cells[index]?.trim() ?? '').filter((value) => value !== '');
-  const count = Math.max(1, values.length);
-  return {
-    index,
-    isText: values.filter((value) => /\p{L}/u.test(value)).length * 2 >= Math.max(1, rows.length),
-    questions: values.filter((value) => /[?？؟]$/.test(value)).length / count,
-    length: values.reduce((sum, value) => sum + value.length, 0) / count,
-  };
 }
 
 function sample(row: SheetRow, index: number): string {
