@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { DifyError, DifyRecords, LoadedDocument, LoaderError } from '@quartermaster/contract';
 import { settledRecord } from '../support/client.ts';
+import { blocksRunBy } from '../support/documented-blocks.ts';
 import { assertAccepted, assertRefused, limitedService } from '../support/limits.ts';
 import { workbook } from '../support/sample-office.ts';
 import { textPdf } from '../support/sample-pdf.ts';
@@ -394,8 +395,8 @@ for (const dialect of ['dify', 'open-webui']) {
   test(`[dialects] the request in the guide ${dialect} works as printed`, async () => {
     const COLLECTION_ID = await openLibrary();
     const { filesUrl, key: QM_API_KEY } = limited.service;
-    const guide = await readFile(`docs/guides/${dialect}.md`, 'utf8');
-    const [, command = ''] = /^```sh\n([\s\S]*?)^```/m.exec(guide) ?? [];
+    const [block] = blocksRunBy(import.meta.filename, `docs/guides/${dialect}.md`);
+    const command = block?.text ?? assert.fail('the page has no request');
     const env = { PATH: process.env.PATH ?? '', QM_API_KEY, COLLECTION_ID };
     const sent = command.replaceAll('http://127.0.0.1:8080', filesUrl);
     const { stdout } = await promisify(execFile)('sh', ['-c', sent], { env });

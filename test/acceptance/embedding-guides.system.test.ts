@@ -9,6 +9,7 @@ import {
   type EmbeddingProviderName,
   embeddingProviders,
 } from '../../packages/server/src/stores/search/embedding/providers/providers.ts';
+import { blocksRunBy } from '../support/documented-blocks.ts';
 import { embeddingDoubles, type RunningDouble, startEmbeddingDouble } from '../support/embedding-doubles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
 
@@ -21,7 +22,7 @@ const embed = (text: string) => [...meanings.map((meaning) => (meaning.test(text
 
 /** The blocks of commands of a page. */
 function blocks(file: string): string[] {
-  return [...readFileSync(file, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
+  return blocksRunBy(import.meta.filename, file).map(({ text }) => text);
 }
 
 /** Runs the commands before `npm start` in a shell. Returns the settings that they export, without their prefix. */

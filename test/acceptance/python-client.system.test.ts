@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { buildPython, buildWheel, installPython } from '../../scripts/packages/build-python.ts';
+import { blocksRunBy } from '../support/documented-blocks.ts';
 import { serve } from '../support/http.ts';
 import { installPythonClient } from '../support/python-client.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
@@ -35,9 +36,8 @@ async function runPython(args: readonly string[], options: { cwd?: string; modul
 }
 
 /** Returns the Python samples of the guide in their order. */
-async function readSamples(): Promise<string[]> {
-  const text = await readFile(guide, 'utf8');
-  return [...text.matchAll(/^```python\n([\s\S]*?)^```/gm)].map(([, sample = '']) => sample);
+function readSamples(): string[] {
+  return blocksRunBy(import.meta.filename, guide).map(({ text }) => text);
 }
 
 test('[client] the Python wheel holds the typed package only, and the folder and the source archive give the same bytes', async (t) => {
@@ -142,7 +142,7 @@ test('[client] every sample of the Python guide runs as printed: upload, record,
   const service = await startService(t);
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, 'handbook.md'), 'The library opens at nine.\n');
-  const samples = await readSamples();
+  const samples = readSamples();
   assert.equal(samples.length, 8);
   await writeFile(join(cwd, 'story.py'), samples.join('\n').replaceAll('http://127.0.0.1:8080', service.filesUrl));
   const started = performance.now();
@@ -220,7 +220,7 @@ test('[client] the installed Python client withstands the list of attacks', asyn
 test('[client] mypy --strict accepts the Python package and every sample of its guide', async (t) => {
   const cwd = await temporaryFolder(t);
   const samples = join(cwd, 'samples.py');
-  await writeFile(samples, (await readSamples()).join('\n'));
+  await writeFile(samples, readSamples().join('\n'));
   const wrong = join(cwd, 'wrong.py');
   const calls = ['qm.files.upload(3)', 'qm.files.list(limit="3")', 'qm.records.create("c", titel="a")'];
   await writeFile(wrong, ['import quartermaster', 'qm = quartermaster.Quartermaster("http://a")', ...calls].join('\n'));

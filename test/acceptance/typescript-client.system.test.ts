@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -16,6 +15,7 @@ import {
   RunFailedError,
   ValidationError,
 } from '@quartermaster/client';
+import { blocksRunBy } from '../support/documented-blocks.ts';
 import { serve } from '../support/http.ts';
 import { startLossyProxy } from '../support/lossy-proxy.ts';
 import { handbook } from '../support/sample-handbook.ts';
@@ -29,14 +29,16 @@ const shared = share(startService);
 
 test('[client] the programs of the guide run as printed', async (t) => {
   const { filesUrl, pluginsUrl, key } = await startService(t);
-  const guide = readFileSync('docs/guides/typescript-client.md', 'utf8');
-  const blocks = [...guide.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
+  const blocks = blocksRunBy(import.meta.filename, 'docs/guides/typescript-client.md').map(({ text }) => text);
   assert.equal(blocks.length, 7);
+  // Other pages use the client of this guide.
+  const others = blocksRunBy(import.meta.filename, 'docs/guides/runs.md').map(({ text }) => `{\n${text}}`);
+  assert.equal(others.length, 1);
   // The folder is below the root of the repository, so that its packages are found.
   const folder = await mkdtemp(join(process.cwd(), 'node_modules', 'client-guide-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, 'handbook.md'), '# Opening hours\n\nThe library opens at nine.\n');
-  const program = blocks
+  const program = [...blocks, ...others]
     .join('\n')
     .replaceAll('http://127.0.0.1:8080', filesUrl)
     .replaceAll('http://127.0.0.1:8081', pluginsUrl);

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { blocksRunBy } from '../support/documented-blocks.ts';
 import { share, startService } from '../support/service.ts';
 
-const guide = readFileSync('docs/guides/mcp.md', 'utf8');
 const address = 'http://127.0.0.1:8081';
 
 function blocks(language: string): string[] {
-  return [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
+  return blocksRunBy(import.meta.filename, 'docs/guides/mcp.md', language).map(({ text }) => text);
 }
 
 const shared = share(startService);

@@ -131,6 +131,11 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
       if (operationId === 'createProject') {
         variables.OTHER_PROJECT_ID = /"project_id":"([^"]+)"/.exec(output)?.[1] ?? '';
       }
+      if (operationId === 'confirmConnection') {
+        const { connection, confirmation } = await connectAccount(service);
+        Object.assign(variables, { CONNECTION_ID: connection, CONFIRMATION: confirmation });
+      }
+      if (operationId === 'revokeApplication') variables.APPLICATION_ID = await allowApplication(service);
       if (operationId === 'deleteArtifact') variables.ARTIFACT_ID = (await createArtifact(service)).artifact_id;
       if (operationId === 'planBundle') {
         variables.BUNDLE_PLAN_ID = /"bundle_plan_id":"([^"]+)"/.exec(output)?.[1] ?? '';

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { blocksRunBy } from '../../../test/support/documented-blocks.ts';
 
 const main = resolve(import.meta.dirname, 'main.ts');
 const bundles = resolve(import.meta.dirname, '../../../bundles');
@@ -41,11 +42,10 @@ test('a new bundle loads, its test fails until it is written, and its types matc
 
 test('the bundles of the guide pass check and test as they are printed', async (t) => {
   const out = await temporaryFolder(t);
-  const guide = await readFile(resolve(bundles, '../docs/guides/bundles.md'), 'utf8');
-  const files = [...guide.matchAll(/^```\w+ (\S+\/\S+)\n(.*?)^```$/gms)];
-  for (const [, path = '', content = ''] of files) {
-    await mkdir(dirname(join(out, path)), { recursive: true });
-    await writeFile(join(out, path), content);
+  for (const { language, text } of blocksRunBy(import.meta.filename)) {
+    const path = join(out, language.replace(/^\w+ /, ''));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
   }
   for (const [id, count] of [
     ['weather', 1],

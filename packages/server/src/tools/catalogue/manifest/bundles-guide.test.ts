@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { AwsSigning, BundleManifest, HmacSigning, OAuth2, PluginManifest } from '@quartermaster/plugin-kit';
+import { blocksRunBy } from '../../../../../../test/support/documented-blocks.ts';
 import { createFolder, load } from '../load/testing/bundle-folder.suite.ts';
 
 const guide = await readFile(resolve(import.meta.dirname, '../../../../../../docs/guides/bundles.md'), 'utf8');
@@ -41,9 +42,7 @@ test('the example calls match their schemas, and the handler returns the documen
 });
 
 test('the injections of the guide load as printed', async (t) => {
-  const printed = [...guide.matchAll(/^```yaml\n((?:hosts: [^\n]*\n)?inject:\n.*?)^```$/gms)].map(
-    ([, text = '']) => text,
-  );
+  const printed = blocksRunBy(import.meta.filename).map(({ text }) => text);
   assert.equal(printed.length, 4);
   const plugin = String(examples['statistics/median.yaml']).replace('id: median', 'id: go');
   for (const text of printed) {
