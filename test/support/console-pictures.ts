@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { settledRecord } from './client.ts';
 import { handbook } from './sample-handbook.ts';
 import type { StartedService } from './service.ts';
@@ -20,6 +21,19 @@ How long may books be kept?,Four weeks. Whoever needs longer asks at the desk.
 Can I return books by post?,Yes. The parcel counts from the day it is sent.
 `;
 
+const chineseRules = `# 借阅规则
+
+图书可以借四周，到期前可以续借一次。
+
+# 丢失借书卡
+
+丢失借书卡请到服务台挂失。补办一张需要五欧元，当场打印。
+
+# 开放时间
+
+图书馆上午九点开门，下午六点关门，星期日不开放。
+`;
+
 const runs = [
   ['calculator', 'evaluate', { expression: '5**2+8/2-3' }],
   ['calculator', 'evaluate', { expression: '1/0' }],
@@ -38,7 +52,9 @@ export async function fillForPictures(service: StartedService): Promise<Pictured
     type: 'text',
   });
   const records: string[] = [];
-  for (const { name, bytes } of handbook) {
+  const library = { name: 'library-handbook.pdf', bytes: await readFile('docs/examples/library-handbook.pdf') };
+  const rules = { name: '借阅规则.md', bytes: Buffer.from(chineseRules) };
+  for (const { name, bytes } of [library, ...handbook.slice(1), rules]) {
     const content = new Blob([new Uint8Array(bytes)]);
     const file = await client.files.upload(content, { purpose: 'record_file', name });
     const { record_id: id } = await client.records.create(guides.collection_id, {
