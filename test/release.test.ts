@@ -52,6 +52,12 @@ test('the workflows call scripts and read files that exist', () => {
   }
 });
 
+test('the workflows name each action by the hash of a commit', () => {
+  const used = globSync('.github/workflows/*.yml').flatMap((file) => read(file).match(/\buses: .*/g) ?? []);
+  assert.ok(used.length > 10, `${used.length} uses`);
+  for (const line of used) assert.match(line, /^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+/);
+});
+
 test('the release publishes each package that is built, and the pages say that it never ran', () => {
   const text = read('.github/workflows/release.yml');
   for (const part of [
