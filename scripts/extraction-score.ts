@@ -6,10 +6,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createAdmission } from '../packages/server/src/platform/admission/admission.ts';
 import { createLogger } from '../packages/server/src/platform/log/logger.ts';
 import { openExtractor } from '../packages/server/src/stores/extraction/worker/open-extractor.ts';
+import { requireCorpus } from '../test/support/corpus.ts';
 import { readManifest } from './score/corpus.ts';
 import { measure, type Result } from './score/measure.ts';
 import { compare, describe, summarize, toLine } from './score/scoreboard.ts';
 
+requireCorpus();
 const page = 'docs/reference/extraction.md';
 const part = process.argv.includes('--list') ? (process.argv.at(-1) ?? '') : '';
 const entries = readManifest(['pdf', 'docx', 'html', 'md', 'txt']);

@@ -4,6 +4,7 @@
 // folder that holds the files of the packages of Debian.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connectClient } from '../test/support/client.ts';
+import { requireCorpus } from '../test/support/corpus.ts';
 import { readBars, retrievalSets } from './score/retrieval.ts';
 import { compareRetrieval, describeRetrieval } from './score/retrieval-page.ts';
 import { configurations, measureRetrieval, type RetrievalScore, withService } from './score/retrieval-service.ts';
@@ -11,6 +12,7 @@ import { describeSnowball, measureBesideSnowball, snowballPartOf } from './score
 import { describeVectors, missedTargets, vectorPartOf } from './score/vector-page.ts';
 import { coveredSets, measureCoverage, measureVectors, vectorSets } from './score/vector-scores.ts';
 
+requireCorpus();
 const page = 'docs/reference/retrieval.md';
 const isSnowball = process.argv.includes('--snowball');
 const isVectors = process.argv.includes('--vectors');

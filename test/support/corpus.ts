@@ -15,6 +15,15 @@ export function hasCorpus(): boolean {
   return existsSync(join(corpusFolder, 'manifest.jsonl'));
 }
 
+/** Ends a script that needs the corpus with one sentence when there is none. */
+export function requireCorpus(): void {
+  if (hasCorpus()) return;
+  console.error(
+    `There is no corpus in ${corpusRoot}. It is not part of the repository: set QUARTERMASTER_CORPUS to its folder (CONTRIBUTING.md).`,
+  );
+  process.exit(66);
+}
+
 /** Returns the bytes of a document. */
 export function corpusFile(path: string): Buffer {
   return readFileSync(join(corpusFolder, path));

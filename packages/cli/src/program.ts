@@ -1,3 +1,4 @@
+import { commandName } from '@quartermaster/contract/command-name';
 import { Command } from 'commander';
 import { administratorCommands } from './administrator-commands.ts';
 import { artifactsCommands } from './artifacts/artifacts-commands.ts';
@@ -29,7 +30,17 @@ import { version } from './version.ts';
 export function createProgram(): Command {
   const program = new Command('quartermaster')
     .description('manage a self-hosted Quartermaster service, its store and its bundles')
-    .version(version);
+    .version(version)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ${commandName} login http://127.0.0.1:8080
+  ${commandName} search COLLECTION 'When does the library open?'
+  QUARTERMASTER_DATA=/var/lib/quartermaster ${commandName} key list
+
+Commands for the store use the folder in QUARTERMASTER_DATA (default: ./data). The guides are at /docs of a running service, and in docs/guides.`,
+    );
   program
     .command('start')
     .description('run the service')
