@@ -3,7 +3,6 @@ import {
   createAnswerQuestion,
   describeChunk,
 } from '../../stores/collections/chunks/answer-question.ts';
-import { type ChunkItems, createChunkItems } from '../../stores/collections/chunks/chunk-items.ts';
 import { createChunks } from '../../stores/collections/chunks/chunks.ts';
 import { createCollections } from '../../stores/collections/collections.ts';
 import { createEmbeddingFailures } from '../../stores/collections/embedding-failures.ts';
@@ -84,15 +83,13 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
       events.changed(recordId);
     },
   });
-  const items = createChunkItems(records);
   const chunks = createChunks({
     ...tools,
     collections,
     records,
-    items,
     chunks: repositories.chunks,
     countTokens,
-    answerQuestion: openQuestions(deps, { items, vectors: searching?.deps ?? null }),
+    answerQuestion: openQuestions(deps, searching?.deps ?? null),
     onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
   });
   return {
@@ -135,20 +132,15 @@ function openRechunker(
   return startRechunker({ rechunking, clock, logger, space, ...workerDefaults, ...timing, onQueued });
 }
 
-interface QuestionParts {
-  readonly items: ChunkItems;
-  readonly vectors: VectorSearchDeps | null;
-}
-
 function openQuestions(
   { repositories: { chunks, collections }, questions, reranking, admission, logger }: CollectionContext,
-  { items, vectors }: QuestionParts,
+  vectors: VectorSearchDeps | null,
 ): AnswerQuestion {
   const retrieve = createRetrieve(chunks, vectors, createRankingScheduler(admission));
   const find = createFindDistinct({ chunks, retrieve, describe: describeChunk });
   const findDistinct = questions === undefined ? find : limitQuestions(find, { ...questions, logger });
   const { findRetrieval: findDefaults } = collections;
-  return createAnswerQuestion({ chunks, items, findDistinct, reranking, findDefaults });
+  return createAnswerQuestion({ chunks, findDistinct, reranking, findDefaults });
 }
 
 /** What can be read of a record beside its chunks. */

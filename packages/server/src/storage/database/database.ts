@@ -17,8 +17,10 @@ export interface DatabaseSearchIndex extends SearchIndex<Kysely<Tables>, Transac
    */
   reindex(db: Transaction<Tables>, collectionId: string, chunks: readonly ChunkTexts[]): Promise<boolean>;
 }
-/** What an answer needs of a chunk. */
-export type ChunkRow = Pick<Selectable<ChunkTable>, (typeof chunkColumns)[number]>;
+/** What an answer needs of a chunk and its record. */
+export type ChunkRow = Pick<Selectable<ChunkTable>, (typeof chunkColumns)[number]> & {
+  readonly [Name in 'title' | 'file_id' | 'url' | 'file']: string | null;
+};
 
 /**
  * The open database. All changes go through `write`. In SQLite, `write` is one connection in a worker thread: its

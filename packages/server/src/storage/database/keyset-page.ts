@@ -1,5 +1,5 @@
 import type { ListQuery } from '@quartermaster/contract';
-import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type AliasedExpression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Page, Total } from '../../platform/page.ts';
 import type { Database } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -74,6 +74,8 @@ export interface WeighedList {
   readonly table: 'collection' | 'record' | 'chunk';
   readonly columns: readonly string[];
   readonly weight: ReturnType<typeof rowWeight>;
+  /** Short values of joined tables. */
+  readonly joined?: ReadonlyArray<AliasedExpression<unknown, string>>;
   /** A condition with which SQLite finds a row by its id in an index. Default: the id is the primary key. */
   readonly within?: RawBuilder<boolean>;
 }
@@ -86,12 +88,14 @@ export interface WeighedList {
 export async function readWeighedPage<Row, Table extends keyof Tables>(
   { read, dialect }: Pick<Database, 'read' | 'dialect'>,
   rows: SelectQueryBuilder<Tables, Table, object>,
-  { table, columns, weight, within, window }: WeighedList & { readonly window: KeysetWindow },
+  { table, columns, weight, joined = [], within, window }: WeighedList & { readonly window: KeysetWindow },
 ): Promise<Array<Row & { readonly found: number }>> {
   const names = columns.map((column) => `${table}.${column}`);
   const selected = dialect === 'sqlite' ? [`${table}.id`] : names;
   const page = rowsWithin(
-    rows.clearSelect().select([...selected.map((name) => sql.ref(name).as(name.replace(/^.*\./, ''))), weight]),
+    rows
+      .clearSelect()
+      .select([...selected.map((name) => sql.ref(name).as(name.slice(table.length + 1))), ...joined, weight]),
     window,
     `${table}.id`,
   );
@@ -101,7 +105,7 @@ export async function readWeighedPage<Row, Table extends keyof Tables>(
   const { rows: found } =
     dialect === 'sqlite'
       ? // With an inner join, SQLite may walk all chunks of a collection and look for each of them in the page.
-        await sql<Row & { found: number }>`select ${sql.join(names.map((name) => sql.ref(name)))}, page_rows.found
+        await sql<Row & { found: number }>`select page_rows.*, ${sql.join(names.map((name) => sql.ref(name)))}
           from (${weighed}) as page_rows cross join ${sql.table(table)}
           where page_rows.before < ${maxPageWeight} and ${sql.ref(`${table}.id`)} = page_rows.id
             and ${within ?? sql`true`} order by ${sql.ref(`${table}.id`)} ${order}`.execute(read)

@@ -1,9 +1,22 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ChunkFilter, FoundChunk, RankedChunk } from '../../stores/search/chunk-index.ts';
-import { columnsOfChunk } from './chunk-columns.ts';
+import { columnsOfChunk, fileSql } from './chunk-columns.ts';
 import type { ChunkRow, Database } from './database.ts';
 import { metadataFilter } from './metadata-filter.ts';
 import type { Tables } from './tables.ts';
+
+export const fileOfRecord = sql.raw<string | null>(fileSql).as('file');
+
+const nameOfRecord = <Name extends 'title' | 'file_id' | 'url'>(name: Name) =>
+  sql.ref<string | null>(`record.${name}`).as(name);
+
+/** What an answer needs of the record of a chunk. All are null for a chunk without a record. */
+export const namesOfRecord = [
+  nameOfRecord('title'),
+  nameOfRecord('file_id'),
+  nameOfRecord('url'),
+  fileOfRecord,
+] as const;
 
 /** Stays below SQLite's limit of 32,766 parameters per statement. */
 const askedAtOnce = 1000;
@@ -57,7 +70,9 @@ async function keepVisible(
     const visible = await findVisibleChunks(db, seqs, condition);
     return ranked.filter(({ seq }) => visible.has(seq));
   }
-  const rows = await visibleRows(db, seqs, condition).select(columnsOfChunk).execute();
+  const rows = await visibleRows(db, seqs, condition)
+    .select([...columnsOfChunk, ...namesOfRecord])
+    .execute();
   const chunks = new Map(rows.map((row) => [row.seq, row]));
   return ranked.flatMap((match) => {
     const chunk = chunks.get(match.seq);

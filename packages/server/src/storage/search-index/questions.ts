@@ -19,7 +19,8 @@ import {
 import { rankSegments } from '../../stores/search/segments/rank-segments.ts';
 import { PageMissing } from '../../stores/search/segments/segment-format.ts';
 import type { ScoreFormula } from '../../stores/search/segments/term-scorer.ts';
-import { answerColumns, packAnswer } from './answer-rows.ts';
+import { answerColumns } from '../database/chunk-columns.ts';
+import { packAnswer } from './answer-rows.ts';
 import { divideCache } from './index-caches.ts';
 import { pagesPerSegment } from './segment-pages.ts';
 import type { ThreadStatements, ThreadValue } from './thread-statements.ts';

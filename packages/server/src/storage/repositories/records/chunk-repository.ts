@@ -20,6 +20,7 @@ import type { ChunkRow, Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
 import { withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
+import { namesOfRecord } from '../../database/visible-chunks.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
 import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, isReady, lockCollection, readLocked } from './lock-collection.ts';
@@ -74,7 +75,7 @@ function visible(db: Kysely<Tables>) {
   return db
     .selectFrom('chunk')
     .leftJoin('record', 'record.id', 'chunk.record_id')
-    .select(columnsOfChunk)
+    .select([...columnsOfChunk, ...namesOfRecord])
     .where((where) =>
       where.or([where('chunk.record_id', 'is', null), where('chunk.generation', '=', where.ref('record.generation'))]),
     );
@@ -89,7 +90,8 @@ async function list(database: Database, of: ChunkListKey, query: ListQuery) {
   const ofCollection = visibleIn(database.read, of);
   const rows = of.recordId === undefined ? ofCollection : ofCollection.where('chunk.record_id', '=', of.recordId);
   const within = sql<boolean>`chunk.collection_id = ${of.collectionId}`;
-  const chunks = { table: 'chunk', columns: chunkColumns, weight: rowWeight(weightOfChunk), within } as const;
+  const weighed = { weight: rowWeight(weightOfChunk), joined: namesOfRecord, within };
+  const chunks = { table: 'chunk', columns: chunkColumns, ...weighed } as const;
   const readPage = (window: KeysetWindow) => readWeighedPage<ChunkRow, 'chunk'>(database, rows, { ...chunks, window });
   const page = await readKeysetPage(query, readPage, null); // collections and records store the number of their chunks
   return { ...page, items: page.items.map(toChunk) };

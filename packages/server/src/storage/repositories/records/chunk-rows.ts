@@ -9,7 +9,8 @@ import { countBytes } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import { insertInto, runMany } from '../../database/sqlite-insert-many.ts';
 import type { Tables } from '../../database/tables.ts';
-import { fileOfRecord } from './source-columns.ts';
+import { fileOfRecord } from '../../database/visible-chunks.ts';
+import { toNamedRecord } from './source-columns.ts';
 import { changeCounts, setId, slots, vectorTable } from './vector-sets.ts';
 
 /** The owner of new chunks. */
@@ -110,6 +111,7 @@ export function toChunk(row: ChunkRow): StoredChunk {
   return {
     id: row.id,
     recordId: row.record_id,
+    record: row.record_id === null ? null : toNamedRecord(row),
     collectionId: row.collection_id,
     content: contentOf(row),
     question: row.question,

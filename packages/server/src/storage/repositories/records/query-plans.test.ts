@@ -67,7 +67,7 @@ describe('the query plans of SQLite', () => {
     }
   });
 
-  it('a collection with its counts, and a record, are read by one statement each, and a list of collections by two', async () => {
+  it('a collection with its counts, a record and a page of named chunks are read by one statement each, a list of collections by two', async () => {
     const { collection } = await addChunks();
     const { projectId, id: collectionId } = collection;
     const [record] = (await repositories.records.list(projectId, collectionId, {})).items;
@@ -75,6 +75,7 @@ describe('the query plans of SQLite', () => {
       collection: () => repositories.collections.find(projectId, collectionId),
       record: () => repositories.records.find({ projectId, collectionId, recordId: record?.id ?? '' }),
       collections: () => repositories.collections.list(projectId, {}),
+      chunks: () => repositories.chunks.list({ projectId, collectionId }, {}),
     };
     const counts = new Map<string, number>();
     for (const [name, read] of Object.entries(reads)) {
@@ -84,7 +85,7 @@ describe('the query plans of SQLite', () => {
       const parts = observed.executed();
       counts.set(name, parts.filter((part) => !parts.some((other) => other !== part && other.includes(part))).length);
     }
-    assert.deepEqual(Object.fromEntries(counts), { collection: 1, record: 1, collections: 2 });
+    assert.deepEqual(Object.fromEntries(counts), { collection: 1, record: 1, collections: 2, chunks: 1 });
   });
 
   it('a request reads boxes only if it asks for the boxes of a chunk', async () => {

@@ -10,9 +10,7 @@ import {
   type UpdateObject,
 } from 'kysely';
 import { parseJson } from '../../../platform/json/parse-json.ts';
-import { readFileName } from '../../../stores/collections/records/record-file-name.ts';
 import type {
-  NamedRecord,
   NewRecord,
   RecordChange,
   RecordKey,
@@ -26,17 +24,18 @@ import type { Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
 import { areAtLeast } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
+import { namesOfRecord } from '../../database/visible-chunks.ts';
 import { changeWithUsage, growWithin } from '../project-usage.ts';
 import { isReady, lockCollection } from './lock-collection.ts';
 import { failedColumns } from './rechunking.ts';
 import { restoreRecord } from './restore-record.ts';
 import {
   countRecords,
-  fileOfRecord,
   free,
   recordFilters,
   sourceColumns,
   sourceNames,
+  toNamedRecord,
   toSource,
   waiting,
 } from './source-columns.ts';
@@ -68,8 +67,7 @@ export function createRecordRepository(
       if (recordIds.length === 0) return new Map();
       const rows = await read
         .selectFrom('record')
-        .select(['id', 'title', 'file_id', 'url'])
-        .select(fileOfRecord)
+        .select(['id', ...namesOfRecord])
         .where('id', 'in', recordIds)
         .where('project_id', '=', projectId)
         .where('status', '<>', 'deleting')
@@ -196,12 +194,6 @@ function insertion(record: NewRecord) {
     select ${sql.join(Object.values(row))}, chunking_version from collection
     where id = ${record.collectionId} and status = 'ready' for no key update
     returning project_id, ${countBytes('record', [row])}::bigint as record_bytes`;
-}
-
-type NameColumns = Pick<Selectable<RecordTable>, 'title' | 'file_id' | 'url'> & { readonly file: string | null };
-
-function toNamedRecord({ title, file_id: fileId, url, file }: NameColumns): NamedRecord {
-  return { title, fileId, fileName: file === null ? null : readFileName(file), url };
 }
 
 /** The columns of {@link toRecord}, half of them all. PostgreSQL describes each column in each answer. */

@@ -2,7 +2,8 @@ import type { OnDuplicate, RecordListQuery, RecordType, SheetColumns, TextSplitt
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { Total } from '../../../platform/page.ts';
-import type { RecordChange, RecordSource } from '../../../stores/collections/records/record-repository.ts';
+import { readFileName } from '../../../stores/collections/records/record-file-name.ts';
+import type { NamedRecord, RecordChange, RecordSource } from '../../../stores/collections/records/record-repository.ts';
 import type { RecordTable } from '../../database/collection-tables.ts';
 import type { Database } from '../../database/database.ts';
 import { containsText } from '../../database/like-pattern.ts';
@@ -40,10 +41,11 @@ export function toSource(row: Pick<Selectable<RecordTable>, (typeof sourceNames)
   };
 }
 
-/** Selects the JSON of the file of a record; null without a file, or without its content. The text of another record may be long. */
-export const fileOfRecord = sql<
-  string | null
->`case when record.file_id is null or record.content = '' then null else record.content end`.as('file');
+type NameColumns = { readonly [Name in 'title' | 'file_id' | 'url' | 'file']: string | null };
+
+export function toNamedRecord({ title, file_id: fileId, url, file }: NameColumns): NamedRecord {
+  return { title: title ?? '', fileId, fileName: file === null ? null : readFileName(file), url };
+}
 
 /** A record is claimed as if it had been queued one second later for each 10 kB of its source, at most an hour. */
 const bytesPerMs = 10;

@@ -12,7 +12,6 @@ test('a question ranks again when ranked chunks are gone, at most three times', 
     let asked = 0;
     const deps: AnswerDeps = {
       chunks: { fetch: async () => new Map(), describeNeighbours: async () => [] },
-      items: { toItems: async () => [], toItem: () => assert.fail('one item is never asked for') },
       findDefaults: async () => ({}),
       async findDistinct() {
         asked += 1;

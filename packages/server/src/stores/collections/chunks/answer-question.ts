@@ -20,7 +20,7 @@ import { type SelectedHits, selectHits } from '../../search/query/select-hits.ts
 import { type RerankDeps, type RerankedHit, rerankHits } from '../../search/reranking/rerank-hits.ts';
 import { chunkNotFound, collectionNotFound } from '../problems.ts';
 import { checkWeights } from '../read-fields.ts';
-import type { ChunkItems } from './chunk-items.ts';
+import { toChunkItem } from './chunk-items.ts';
 import type { ChunkRepository, Neighbour, StoredChunk } from './chunk-repository.ts';
 import { isGoodMatch } from './good-match.ts';
 
@@ -47,7 +47,6 @@ export interface AskedCollections extends ProjectOwner {
 
 export interface AnswerDeps {
   readonly chunks: Pick<ChunkRepository, 'fetch' | 'describeNeighbours'>;
-  readonly items: ChunkItems;
   readonly findDistinct: FindDistinct<StoredChunk>;
   /** Without it, nothing is reranked. */
   readonly reranking?: RerankDeps | undefined;
@@ -176,7 +175,7 @@ interface PageOptions {
 
 /** Reads the chunks of a page and their neighbours. Chunks that were deleted in between are left out. */
 async function readPage(
-  { chunks, items }: AnswerDeps,
+  { chunks }: AnswerDeps,
   { asked, page: { hits, left }, distance }: PageOptions,
 ): Promise<ShownChunk[]> {
   const seqs = hits.map(({ hit }) => hit.seq);
@@ -187,9 +186,11 @@ async function readPage(
   const all = new Map(known);
   const missing = new Set([...seqs, ...around].filter((seq) => !all.has(seq)));
   for (const [seq, chunk] of await chunks.fetch(asked.collectionIds, [...missing])) all.set(seq, chunk);
-  const described = await items.toItems(asked.projectId, [...all.values()]);
-  const itemOf = new Map([...all.keys()].map((seq, place) => [seq, described[place]] as const));
-  const readItems = (some: readonly number[]) => some.flatMap((seq) => itemOf.get(seq) ?? []);
+  const readItems = (some: readonly number[]) =>
+    some.flatMap((seq) => {
+      const chunk = all.get(seq);
+      return chunk === undefined ? [] : [toChunkItem(chunk)];
+    });
   return hits.flatMap(({ hit, equals, relevance }) => {
     const [item] = readItems([hit.seq]);
     if (item === undefined) return [];

@@ -3,6 +3,7 @@ import type { Page } from '../../../platform/page.ts';
 import type { ExtractedChunk } from '../../extraction/extraction.ts';
 import type { ScanBox } from '../../extraction/page-protocol.ts';
 import type { ChunkIndex } from '../../search/chunk-index.ts';
+import type { NamedRecord } from '../records/record-repository.ts';
 
 /** A chunk with its terms, to be stored. Times are in milliseconds. */
 export interface NewChunk extends Omit<ExtractedChunk, 'metadata'> {
@@ -14,6 +15,7 @@ export interface NewChunk extends Omit<ExtractedChunk, 'metadata'> {
 export interface StoredChunk extends Omit<NewChunk, 'words' | 'ordinal' | 'rowKey' | 'boxes'> {
   /** Null for a chunk that was created directly, without a record. */
   readonly recordId: string | null;
+  readonly record: NamedRecord | null;
   readonly collectionId: string;
   readonly updatedAt: number;
 }

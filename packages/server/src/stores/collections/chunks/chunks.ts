@@ -12,13 +12,12 @@ import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } f
 import { readMetadata, readText } from '../read-fields.ts';
 import type { Records } from '../records/records.ts';
 import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } from './answer-question.ts';
-import type { ChunkItems } from './chunk-items.ts';
+import { toChunkItem } from './chunk-items.ts';
 import type { ChunkKey, ChunkListKey, ChunkRepository, StoredChunk } from './chunk-repository.ts';
 
 export interface ChunksDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly collections: Pick<Collections, 'find' | 'findCounted'>;
   readonly records: Pick<Records, 'get'>;
-  readonly items: ChunkItems;
   readonly chunks: ChunkRepository;
   readonly answerQuestion: AnswerQuestion;
   /** Called when a chunk was created or changed directly and has no vector. */
@@ -45,7 +44,6 @@ export interface Chunks {
 /** Manages the chunks of a collection. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createChunks(deps: ChunksDeps): Chunks {
   const { collections, chunks, answerQuestion, clock, newId, countTokens } = deps;
-  const { toItem, toItems } = deps.items;
 
   async function find(key: ChunkKey): Promise<StoredChunk> {
     const found = isId(key.chunkId) ? await chunks.find(key) : undefined;
@@ -84,21 +82,20 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (outcome === 'gone') throw collectionNotFound(collectionId);
       if (outcome === 'full') throw collectionFull(collectionId, capacity);
       deps.onVectorMissing(collectionId);
-      return toItem(projectId, { ...chunk, recordId: null, collectionId, updatedAt: now });
+      return toChunkItem({ ...chunk, recordId: null, record: null, collectionId, updatedAt: now });
     },
-    get: async (key) => toItem(key.projectId, await find(key)),
+    get: async (key) => toChunkItem(await find(key)),
     findBoxes: (key) => chunks.findBoxes(key),
     async list(of, query) {
-      const { projectId } = of;
       const page = await chunks.list(of, checkCursors(query, 'chunk'));
       const numChunks = page.items.length === 0 || query.count === true ? await countChunks(of, query) : undefined;
       const total = numChunks === undefined ? {} : { total: { count: numChunks, isExact: true } };
-      return { items: await toItems(projectId, page.items), hasMore: page.hasMore, ...total };
+      return { items: page.items.map(toChunkItem), hasMore: page.hasMore, ...total };
     },
     async update(key, body) {
       const before = await find(key);
       const metadata = body.metadata && readMetadata(body.metadata);
-      if (body.content === undefined && metadata === undefined) return toItem(key.projectId, before);
+      if (body.content === undefined && metadata === undefined) return toChunkItem(before);
       if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
       const content = body.content === undefined ? undefined : readContent(body.content);
       const locator = withoutOffsets(before.locator);
@@ -111,7 +108,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
       if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
       if (text !== undefined) deps.onVectorMissing(key.collectionId);
       const { content: newContent, numTokens, locator: newLocator } = text ?? before;
-      return toItem(key.projectId, { ...before, ...change, content: newContent, numTokens, locator: newLocator });
+      return toChunkItem({ ...before, ...change, content: newContent, numTokens, locator: newLocator });
     },
     async remove(key) {
       await find(key);

@@ -41,7 +41,8 @@ export function testChunkBatches(open: () => OpenedRepositories): void {
     const key = { projectId: collection.projectId, collectionId: collection.id };
     const page = await chunks.list(key, { order: 'asc', limit: 10 });
     const stored = pairs.map(({ ordinal: _, words: __, rowKey: ___, createdAt, ...chunk }) => {
-      return { ...chunk, recordId, collectionId: collection.id, createdAt, updatedAt: createdAt };
+      const record = { title: '', fileId: null, fileName: null, url: null };
+      return { ...chunk, recordId, record, collectionId: collection.id, createdAt, updatedAt: createdAt };
     });
     assert.deepEqual(page?.items, stored);
   });

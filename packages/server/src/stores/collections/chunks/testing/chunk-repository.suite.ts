@@ -32,7 +32,13 @@ export function testChunkRepository(open: () => OpenedRepositories): void {
     });
     assert.equal(await chunks.add(projectId, collectionId, { ...chunk, words, ordinal }), 'added');
     const key = { projectId, collectionId, chunkId: chunk.id };
-    assert.deepEqual(await chunks.find(key), { ...chunk, recordId: null, collectionId, updatedAt: start });
+    assert.deepEqual(await chunks.find(key), {
+      ...chunk,
+      recordId: null,
+      record: null,
+      collectionId,
+      updatedAt: start,
+    });
     assert.equal(await chunks.find({ ...key, projectId: newId('project') }), undefined);
     assert.equal(await chunks.find({ ...key, collectionId: newId('collection') }), undefined);
   });
