@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { processEnvironment } from '@quartermaster/server/environment';
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError, exitCodes } from './exit-codes.ts';
-import { type JsonOption, jsonOption, printResult, say } from './output/print.ts';
+import { type JsonOption, jsonOption, printJson, printResult, printTable, say } from './output/print.ts';
 
 interface FetchOptions extends JsonOption {
   readonly url: string;
@@ -14,7 +14,23 @@ interface FetchOptions extends JsonOption {
 
 /** Prepares and checks the embedding model. */
 export function embeddingCommands(): Command {
-  const embedding = new Command('embedding').description('check the embedding model, or prepare a local one');
+  const embedding = new Command('embedding').description('choose, prepare or check the embedding model');
+  embedding
+    .command('use')
+    .argument('<name>', 'name of a recommended model, such as multilingual-e5-small')
+    .option('--mirror <url>', 'address to use instead of https://huggingface.co, with the same paths', readUrl)
+    .option('--allow-host <host...>', 'further hosts, name or name:port, to which redirects may lead', [])
+    .option('--folder <folder>', 'only install the model into this new folder')
+    .description(
+      'download a recommended model, try it and search by meaning with it from the next start of the service',
+    )
+    .option(...jsonOption)
+    .action(useRecommended);
+  embedding
+    .command('list')
+    .description('list the recommended models with their size and licence')
+    .option(...jsonOption)
+    .action(listRecommended);
   embedding
     .command('fetch')
     .argument('[folder]', 'new folder for the model (default: QUARTERMASTER_EMBEDDING_MODEL)')
@@ -44,11 +60,64 @@ export function embeddingCommands(): Command {
   return embedding;
 }
 
+interface UseOptions extends JsonOption {
+  readonly mirror?: string;
+  readonly allowHost: readonly string[];
+  readonly folder?: string;
+}
+
+async function useRecommended(name: string, options: UseOptions): Promise<void> {
+  const { findRecommended, hubUrl, useModel } = await import('@quartermaster/server/model-fetch');
+  const { bytes, licence, dimensions, languages } = findRecommended(name);
+  const megabytes = Math.round(bytes / 1_000_000);
+  const about = `${name}: ${languages}, ${dimensions} dimensions, licence ${licence}`;
+  process.stderr.write(`${about}. It downloads ${megabytes} MB from ${options.mirror ?? hubUrl}.\n`);
+  const request = {
+    name,
+    mirror: options.mirror,
+    allowedHosts: options.allowHost,
+    folder: options.folder,
+    onRuntime: () => void process.stderr.write('installing the runtime for local models (290 MB)\n'),
+    onProgress: createProgress(),
+  };
+  await untilInterrupted('Interrupted. The embedding model was not changed.', async (signal) => {
+    const { folder, bytes, isUnchanged, former } = await useModel(processEnvironment(), request, signal);
+    const isInUse = options.folder === undefined;
+    const result = { model: name, folder, bytes, unchanged: isUnchanged, in_use: isInUse, former };
+    printResult(options, result, () => {
+      say(isUnchanged ? `${folder} has these files already; the model works` : `installed ${folder}; the model works`);
+      if (isInUse) say('Restart the service. It then embeds all collections in the background.');
+      else say(`Set QUARTERMASTER_EMBEDDING_PROVIDER=onnx and QUARTERMASTER_EMBEDDING_MODEL=${folder}.`);
+      if (former !== null) say(`Until a collection is embedded, the vectors of ${former} answer.`);
+    });
+  });
+}
+
+async function listRecommended({ json }: JsonOption): Promise<void> {
+  const { listModels } = await import('@quartermaster/server/model-fetch');
+  const models = await listModels(processEnvironment());
+  if (json === true) {
+    for (const { name, languages, dimensions, bytes, licence, state } of models)
+      printJson({ name, languages, dimensions, bytes, licence, state });
+    return;
+  }
+  printTable(
+    ['MODEL', 'LANGUAGES', 'DIMENSIONS', 'DOWNLOAD', 'LICENCE', 'STATE'],
+    models.map(({ name, languages, dimensions, bytes, licence, state }) => [
+      name,
+      languages,
+      String(dimensions),
+      `${Math.round(bytes / 1_000_000)} MB`,
+      licence,
+      state ?? '-',
+    ]),
+  );
+}
+
 async function checkModels(options: JsonOption): Promise<void> {
   const { checkEmbedding } = await import('@quartermaster/server/embedding-check');
-  const interruption = abortOnSignals('Interrupted. The check is not complete.');
-  try {
-    const checked = await checkEmbedding(processEnvironment(), interruption.signal);
+  await untilInterrupted('Interrupted. The check is not complete.', async (signal) => {
+    const checked = await checkEmbedding(processEnvironment(), signal);
     if (checked.length === 0) {
       throw new CommandError(
         exitCodes.notConfigured,
@@ -62,9 +131,7 @@ async function checkModels(options: JsonOption): Promise<void> {
       }
     });
     if (checked.some(({ problem }) => problem !== null)) process.exitCode = exitCodes.failed;
-  } finally {
-    interruption.stop();
-  }
+  });
 }
 
 async function fetchInto(folder: string, { url, sha256, sums, allowHost, maxMb }: FetchOptions) {
@@ -73,7 +140,6 @@ async function fetchInto(folder: string, { url, sha256, sums, allowHost, maxMb }
   }
   const checksums = sums === undefined ? { ofList: sha256 ?? '' } : { list: await readFile(sums, 'utf8') };
   const { fetchModelFiles } = await import('@quartermaster/server/model-fetch');
-  const interruption = abortOnSignals('Interrupted. Nothing was installed.');
   const request = {
     url,
     checksums,
@@ -82,26 +148,26 @@ async function fetchInto(folder: string, { url, sha256, sums, allowHost, maxMb }
     maxBytes: maxMb * 1024 * 1024,
     onProgress: createProgress(),
   };
-  try {
-    const fetched = await fetchModelFiles(processEnvironment(), request, interruption.signal);
-    return { folder: fetched.folder, files: fetched.files, bytes: fetched.bytes, unchanged: fetched.isUnchanged };
-  } finally {
-    interruption.stop();
-  }
+  return untilInterrupted('Interrupted. Nothing was installed.', async (signal) => {
+    const { folder, files, bytes, isUnchanged } = await fetchModelFiles(processEnvironment(), request, signal);
+    return { folder, files, bytes, unchanged: isUnchanged };
+  });
 }
 
-/** Without this, a signal would end the process before it removes its temporary folder. */
-function abortOnSignals(message: string) {
+/** Runs the work until a signal aborts it, which would otherwise end the process before it removes its temporary folder. */
+async function untilInterrupted<Result>(
+  message: string,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const controller = new AbortController();
   const abort = () => controller.abort(new CommandError(exitCodes.tryAgain, message));
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.once(signal, abort);
-  return {
-    signal: controller.signal,
-    stop: () => {
-      for (const signal of signals) process.off(signal, abort);
-    },
-  };
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const signal of signals) process.off(signal, abort);
+  }
 }
 
 /** Prints each file when it begins, and each full 100 MiB. */

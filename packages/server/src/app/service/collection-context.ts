@@ -21,6 +21,8 @@ export interface EmbeddingParts {
   readonly embedder: Embedder;
   /** Embed the collections whose vectors are of these models. */
   readonly furtherEmbedders: readonly Embedder[];
+  /** The model whose collections are embedded again with the first one. */
+  readonly formerModel?: string | undefined;
   readonly openIndex: (readVectors: ReadVectors) => VectorIndex;
   /** Returns the price of a million tokens of a model; null when none is set. Default: no prices. */
   readonly priceOf?: (model: string) => number | null;

@@ -20,7 +20,7 @@ const backoffMs = 500;
 const batchSize = 32;
 const timeoutMs = 30_000;
 /** A local model whose process uses more is restarted. */
-const localMemoryMb = 4096;
+export const localMemoryMb = 4096;
 
 /** Creates what the settings require to embed texts and search vectors. Undefined when embedding is off; stored vectors stay. */
 export async function openEmbedding(
@@ -45,6 +45,7 @@ export async function openEmbedding(
   return {
     embedder,
     furtherEmbedders,
+    formerModel: config.hasFormerModel ? furtherEmbedders[0]?.model : undefined,
     priceOf: (model) => settings.get(model)?.embeddingPrice ?? null,
     dimensionsOf: (model) => settings.get(model)?.embeddingDimensions ?? null,
     observe: metrics.observe,

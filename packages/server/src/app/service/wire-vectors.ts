@@ -34,7 +34,7 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
   const embedders = createEmbedders(share(embedding.embedder), embedding.furtherEmbedders.map(share));
   const index = embedding.openIndex(vectors.readAfter);
   const context = { ...timing, alone: deps.alone ?? false, vectors, space, clock, newId, logger };
-  const backfills = openBackfills(embedders, context);
+  const backfills = openBackfills(embedders, { ...context, formerModel: embedding.formerModel });
   const tryNow = (embedder: SharedEmbedder) =>
     tryModelSoon({ embedQuestion: embedder.embedNow }, embedding.dimensionsOf?.(embedder.model) ?? null);
   embedding.observe?.({
@@ -121,11 +121,13 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
 
 type BackfillContext = Omit<Parameters<typeof openBackfill>[0], 'embedder' | 'adoptsCollections'>;
 
-/** Opens a backfill for each model. Collections without a model get the first one. */
-function openBackfills(embedders: Embedders<SharedEmbedder>, context: BackfillContext) {
-  const all = embedders.all.map((embedder) =>
-    openBackfill({ ...context, embedder, adoptsCollections: embedder === embedders.first }),
-  );
+/** Opens a backfill for each model. Collections without a model, and those of the former model, get the first one. */
+function openBackfills(embedders: Embedders<SharedEmbedder>, { formerModel, ...context }: BackfillContext) {
+  const all = embedders.all.map((embedder) => {
+    const isFirst = embedder === embedders.first;
+    const adopting = { adoptsCollections: isFirst, formerModel: isFirst ? formerModel : undefined };
+    return openBackfill({ ...context, embedder, ...adopting });
+  });
   return {
     wake() {
       for (const backfill of all) backfill.wake();

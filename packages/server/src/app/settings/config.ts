@@ -3,8 +3,9 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { isLoopback } from '../../platform/http/allowed-hosts.ts';
 import { Secret } from '../../platform/secret.ts';
 import { didYouMean } from '../../platform/validation/field-errors.ts';
+import { modelsFolder, readModelList } from './chosen-models.ts';
 import type { Environment } from './environment.ts';
-import { findMissingFolder, type ModelConfig, readModelsFile } from './models-file.ts';
+import { findMissingFolder, localModel, type ModelConfig, readModelsFile } from './models-file.ts';
 import { type ObjectStorage, readObjectStorage } from './object-storage.ts';
 import { prefix, readSettings } from './read-settings.ts';
 import type { SettingValues } from './setting.ts';
@@ -30,6 +31,8 @@ export interface Config extends Omit<Values, 'blobs' | 'bundles' | 'data' | 'sea
   readonly installedBundles: string;
   /** The models of collections that do not use the first one. */
   readonly furtherModels: readonly ModelConfig[];
+  /** Whether the first one of them was in use before `quartermaster embedding use` has chosen another. */
+  readonly hasFormerModel: boolean;
   /** The folders of the PATH. */
   readonly programFolders: readonly string[];
 }
@@ -42,8 +45,10 @@ export interface Config extends Omit<Values, 'blobs' | 'bundles' | 'data' | 'sea
 export function parseConfig(environment: Environment): Config {
   const errors = findUnknownNames(environment);
   const { blobs, bundles, data, sealingKey, ...values } = readSettings(settings, environment, errors);
+  const [chosen, ...former] = environment[`${prefix}EMBEDDING_PROVIDER`] ? [] : readChosenModels(data, values, errors);
   const config: Config = {
     ...values,
+    ...chosen,
     dataFolder: data,
     blobs: readObjectStorage(blobs, environment, errors),
     bundleFolders: bundles,
@@ -52,12 +57,28 @@ export function parseConfig(environment: Environment): Config {
     extractionProcesses: values.extractionProcesses ?? Math.max(1, Math.min(4, availableParallelism())),
     encryptionKeys: splitKeys(sealingKey?.reveal() ?? '').map((key) => new Secret(key)),
     installedBundles: join(data, 'bundles'),
-    furtherModels: readModelsFile(values.embeddingModelsFile, errors),
+    hasFormerModel: former.length > 0,
+    furtherModels: [...former, ...readModelsFile(values.embeddingModelsFile, errors)],
     programFolders: (environment.PATH ?? '').split(delimiter).filter(isAbsolute),
   };
   errors.push(...findContradictions(config), ...findMissingFolder(config));
   if (errors.length > 0) throw new ConfigError(errors);
   return Object.freeze(config);
+}
+
+/** Returns the models that `quartermaster embedding use` has chosen. Settings that name a provider take precedence over them. */
+function readChosenModels(
+  dataFolder: string,
+  { embeddingThreads }: Pick<Values, 'embeddingThreads'>,
+  errors: string[],
+): ModelConfig[] {
+  const folder = modelsFolder(dataFolder);
+  try {
+    return readModelList(folder).in_use.map((name) => localModel(join(folder, name), embeddingThreads));
+  } catch (error) {
+    errors.push((error as Error).message); // readModelList throws errors
+    return [];
+  }
 }
 
 function findContradictions(config: Config): string[] {

@@ -47,6 +47,14 @@ export function readModelsFile(path: string | null, errors: string[]): ModelConf
   });
 }
 
+/** The settings of a model in a local folder. */
+export const localModel = (folder: string, embeddingThreads: number): ModelConfig => ({
+  ...readSettings(modelSettings, {}, []),
+  embeddingProvider: 'onnx',
+  embeddingModel: folder,
+  embeddingThreads,
+});
+
 /** Returns what is missing or contradictory in the settings of `onnx`. */
 export function findMissingFolder({ embeddingProvider, ...model }: ModelConfig): string[] {
   if (embeddingProvider !== 'onnx') return [];

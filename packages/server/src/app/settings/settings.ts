@@ -65,7 +65,7 @@ const firstSettings = {
   EMBEDDING_PROVIDER: choice(
     ['none', ...embeddingProviderNames, 'onnx'],
     'none',
-    'Create the vectors of chunks with: `none` (no vectors; search uses words only), `openai` (any service with OpenAI’s `/v1/embeddings`), a provider by name (`azure`, `ollama`, `tei`, `vllm`, `cohere`, `voyage`, `gemini`, `jina`, `mistral`), or `onnx` (a model in a local folder). See docs/guides/embedding.md',
+    'Create the vectors of chunks with: `none` (no vectors; search uses words only), `openai` (any service with OpenAI’s `/v1/embeddings`), a provider by name (`azure`, `ollama`, `tei`, `vllm`, `cohere`, `voyage`, `gemini`, `jina`, `mistral`), or `onnx` (a model in a local folder). Unset: the model of `quartermaster embedding use`, otherwise `none`. See docs/guides/embedding.md',
   ),
   MAX_PROJECT_BYTES: unset(
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),

@@ -8,6 +8,8 @@ import { type EmbedDeps, embedSlice } from './embed-chunks.ts';
 export interface BackfillDeps extends Pick<CommonDeps, 'clock' | 'logger' | 'newId'>, EmbedDeps {
   /** Whether collections without a model get the model of the embedder. */
   readonly adoptsCollections: boolean;
+  /** The model whose collections get the model of the embedder, too. */
+  readonly formerModel: string | undefined;
   /** Whether no other process uses the database, so that what a crash has interrupted continues immediately. */
   readonly alone: boolean;
   readonly leaseMs: number;
@@ -62,6 +64,7 @@ export function openBackfill(deps: BackfillDeps): Backfill {
   async function claim(lease: Lease): Promise<ClaimedBackfill | undefined> {
     if (phase === 'starting') {
       if (deps.adoptsCollections) await vectors.adoptAll(model);
+      if (deps.formerModel !== undefined) await vectors.replaceAll(deps.formerModel, model);
       if (deps.alone) await vectors.endLeases(model);
       await vectors.requeueAll(model);
       phase = 'confirming';

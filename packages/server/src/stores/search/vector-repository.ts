@@ -169,6 +169,8 @@ export interface VectorRepository {
    * whose dimensions are not these is not continued. Null means that the dimensions are unknown.
    */
   prepare(collectionId: string, model: string, dimensions?: number | null): Promise<void>;
+  /** Begins to build vectors of the model for each collection whose vectors of the former model are all that it has. */
+  replaceAll(former: string, model: string): Promise<void>;
   /** Returns visible chunks without a vector in the order of their ids. */
   missing(of: VectorSetKey, page: MissingPage): Promise<MissingVector[]>;
   /**

@@ -58,6 +58,18 @@ export function createVectorRepository(database: Database): VectorRepository {
         .execute();
     },
     prepare: (collectionId, model, dimensions = null) => prepareSet(write, collectionId, { model, dimensions }),
+    async replaceAll(former, model) {
+      const others = read.selectFrom('collection_vector').select('collection_id').where('role', '=', 'next');
+      const ofModel = read.selectFrom('collection_vector').select('collection_id').where('model', '=', model);
+      const found = await read
+        .selectFrom('collection_vector')
+        .select('collection_id')
+        .where('role', '=', 'live')
+        .where('model', '=', former)
+        .where('collection_id', 'not in', others.union(ofModel))
+        .execute();
+      for (const { collection_id } of found) await prepareSet(write, collection_id, { model, dimensions: null });
+    },
     missing: (of, page) => findMissing(read, of, page),
     copies: (known) => findCopies(read, known),
     countOfRecords: (of, recordIds) => countOfRecords(read, of, recordIds),

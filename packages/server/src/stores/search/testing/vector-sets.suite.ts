@@ -76,6 +76,23 @@ export function testVectorSets(open: () => OpenedRepositories): void {
     assert.deepEqual(texts, ['1 a', '1 b', '2 b']);
   });
 
+  test('the vectors of a former model are replaced once, unless the collection has a second set already', async () => {
+    const { vectors, collectionId, one, two, three, embed, live, roles } = await openSets();
+    await vectors.replaceAll('another', two);
+    assert.deepEqual(await roles(), ['live one', null]);
+    await vectors.replaceAll(one, two);
+    assert.equal(await embed(two, 2), 'swapped');
+    assert.deepEqual(await live(), [two, [2, 2]]);
+    // Who goes back to the former model keeps it.
+    await vectors.prepare(collectionId, one);
+    assert.equal(await embed(one, 1), 'swapped');
+    await vectors.replaceAll(one, two);
+    assert.deepEqual(await roles(), ['live one', 'kept two']);
+    await vectors.prepare(collectionId, three);
+    await vectors.replaceAll(one, two);
+    assert.deepEqual(await roles(), ['live one', 'next three']);
+  });
+
   test('the chunks before the model was assigned are embedded, even if another one is added before the first walk', async () => {
     const repositories = open();
     const { vectors } = repositories;

@@ -12,7 +12,8 @@ export interface Download {
   /** The path below the address, for messages. */
   readonly name: string;
   readonly file: string;
-  readonly checksum: string;
+  /** Null when it is not known yet. */
+  readonly checksum: string | null;
   readonly maxBytes: number;
   readonly onBytes: (bytes: number) => void;
 }
@@ -27,10 +28,12 @@ const timeoutMs = 24 * 3_600_000;
 
 /** The hosts that the operator has named: that of the address, and those to which its redirects may lead. */
 export function downloadPolicy(url: string, allowedHosts: readonly string[]): OutboundPolicy {
+  const { host, protocol } = new URL(url);
   return {
-    hosts: new Set([new URL(url).host, ...allowedHosts.map((host) => host.toLowerCase())]),
+    hosts: new Set([host, ...allowedHosts.map((host) => host.toLowerCase())]),
     hostsBy: 'command',
-    schemes: new Set(['https', 'http']),
+    // A redirect never leads from an encrypted connection to an open one.
+    schemes: new Set(protocol === 'https:' ? ['https'] : ['https', 'http']),
     credentials: new Map(),
     inject: [],
     maxResponseBytes: mostInMemory,
@@ -40,10 +43,13 @@ export function downloadPolicy(url: string, allowedHosts: readonly string[]): Ou
 }
 
 /**
- * Downloads one file and compares its checksum. Returns the number of its bytes.
+ * Downloads one file and compares its checksum.
  * @throws OperatorError with the reason, or the reason of the aborted signal. The file may then exist in part.
  */
-export async function downloadFile(download: Download, signal: AbortSignal): Promise<number> {
+export async function downloadFile(
+  download: Download,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: number; readonly checksum: string }> {
   const { broker, url, policy, name, file, maxBytes } = download;
   await mkdir(dirname(file), { recursive: true });
   const handle = await open(file, 'wx', 0o644);
@@ -67,9 +73,9 @@ export async function downloadFile(download: Download, signal: AbortSignal): Pro
     const result = await broker.send(request, { ...policy, receiveLarge }, idle.signal);
     if (failure !== undefined) throw failure;
     if (!isReceived) await writer.write(bodyOf(result, name));
-    writer.verify();
+    const received = writer.verify();
     await handle.sync();
-    return writer.bytes();
+    return received;
   } catch (error) {
     signal.throwIfAborted();
     throw describe(error, { name, maxBytes, isIdle: idle.signal.aborted });
@@ -85,7 +91,6 @@ function createWriter(handle: FileHandle, { name, checksum, maxBytes, onBytes }:
   const hash = createHash('sha256');
   let bytes = 0;
   return {
-    bytes: () => bytes,
     async write(chunk: Buffer): Promise<void> {
       bytes += chunk.length;
       if (bytes > maxBytes) throw new TooLarge();
@@ -93,9 +98,9 @@ function createWriter(handle: FileHandle, { name, checksum, maxBytes, onBytes }:
       await handle.writeFile(chunk);
       onBytes(chunk.length);
     },
-    verify(): void {
+    verify() {
       const found = hash.digest('hex');
-      if (found === checksum) return;
+      if (checksum === null || found === checksum) return { bytes, checksum: found };
       throw new OperatorError(
         `The checksum of ${name} does not match: expected ${checksum}, received ${found}. Check the address and the checksum.`,
       );
@@ -138,7 +143,9 @@ function describe(error: unknown, { name, maxBytes, isIdle }: { name: string; ma
   if (error instanceof OperatorError) return error;
   if (error instanceof TooLarge) {
     const mebibytes = Math.floor(maxBytes / 1024 / 1024);
-    return new OperatorError(`${name} exceeds the ${mebibytes} MiB that are left of --max-mb. Raise the limit.`);
+    return new OperatorError(
+      `${name} exceeds the ${mebibytes} MiB that are left for it. Check the address, or raise the limit with --max-mb.`,
+    );
   }
   if (isDiskFull(error)) return error;
   if (isIdle) {

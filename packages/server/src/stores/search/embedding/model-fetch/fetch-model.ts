@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { withoutTrailingSlashes } from '@quartermaster/contract';
 import { isDiskFull } from '../../../../platform/disk/disk-space.ts';
@@ -14,8 +14,11 @@ import { bodyOf, downloadFile, downloadPolicy } from './download-file.ts';
 export interface ModelRequest {
   /** The address of the folder that holds the files. */
   readonly url: string;
-  /** The SHA-256 of the file SHA256SUMS at this address, or the text of such a list. */
-  readonly checksums: { readonly ofList: string } | { readonly list: string };
+  /**
+   * The SHA-256 of the file SHA256SUMS at this address, the text of such a list, or the checksums by path. Null is the checksum
+   * of a file that is downloaded for the first time.
+   */
+  readonly checksums: { readonly ofList: string } | { readonly list: string } | { readonly files: KnownChecksums };
   /** Further hosts, `name` or `name:port`, to which redirects may lead. */
   readonly allowedHosts: readonly string[];
   /** The new folder of the model. */
@@ -24,6 +27,8 @@ export interface ModelRequest {
   readonly maxBytes: number;
   /** Called with the name of a file and the bytes that have arrived of all files. */
   readonly onProgress: (name: string, bytes: number) => void;
+  /** Called with the complete temporary folder and the checksums of its files. When it throws, nothing is installed. */
+  readonly beforeInstall?: (folder: string, checksums: Checksums) => Promise<void>;
 }
 
 export interface FetchedModel {
@@ -50,9 +55,10 @@ export async function fetchModel(broker: Outbound, request: ModelRequest, signal
   const temporary = await mkdtemp(join(dirname(folder), `${leftoverPrefix(folder)}${process.pid}-`));
   try {
     let bytes = 0;
+    const received = new Map<string, string>();
     for (const [name, checksum] of checksums) {
       const before = bytes;
-      bytes += await downloadFile(
+      const file = await downloadFile(
         {
           broker,
           policy,
@@ -61,12 +67,17 @@ export async function fetchModel(broker: Outbound, request: ModelRequest, signal
           url: `${base}/${name}`,
           file: join(temporary, name),
           maxBytes: request.maxBytes - before,
-          onBytes: createProgress((received) => request.onProgress(name, before + received)),
+          onBytes: createProgress((count) => request.onProgress(name, before + count)),
         },
         signal,
       );
+      bytes += file.bytes;
+      received.set(name, file.checksum);
     }
     await readModelFolder(temporary);
+    await request.beforeInstall?.(temporary, received);
+    signal.throwIfAborted();
+    await chmod(temporary, 0o755); // the service may run as another user than the command
     await syncTreeToDisk(temporary);
     await rename(temporary, folder);
     await syncToDisk(dirname(folder));
@@ -90,7 +101,8 @@ const listTimeoutMs = 60_000;
 async function readChecksums(
   { broker, base, policy }: { readonly broker: Outbound; readonly base: string; readonly policy: OutboundPolicy },
   from: ModelRequest['checksums'],
-): Promise<Checksums> {
+): Promise<KnownChecksums> {
+  if ('files' in from) return from.files;
   if ('list' in from) return parseChecksumList(from.list);
   const url = `${base}/${checksumListName}`;
   const limited = { ...policy, maxResponseBytes: maxListBytes, timeoutMs: listTimeoutMs };
@@ -106,7 +118,7 @@ async function readChecksums(
 }
 
 /** @throws OperatorError when the folder has other content */
-async function findInstalled(folder: string, checksums: Checksums): Promise<FetchedModel> {
+async function findInstalled(folder: string, checksums: KnownChecksums): Promise<FetchedModel> {
   let bytes = 0;
   for (const [name, checksum] of checksums) {
     const hash = createHash('sha256');
@@ -150,7 +162,8 @@ function isRunning(pid: number): boolean {
 }
 
 /** The files of a model: their paths below its address, and their SHA-256 in hexadecimal. */
-type Checksums = ReadonlyMap<string, string>;
+export type Checksums = ReadonlyMap<string, string>;
+type KnownChecksums = ReadonlyMap<string, string | null>;
 
 /** The name of a list of checksums beside the files that it lists. */
 const checksumListName = 'SHA256SUMS';

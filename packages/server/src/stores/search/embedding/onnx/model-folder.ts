@@ -10,7 +10,7 @@ export interface ModelFolder {
   readonly documentPrefix: string;
 }
 
-const ownFile = 'quartermaster.json';
+export const ownFile = 'quartermaster.json';
 const usualTokens = 512;
 const mostTokens = 8192;
 const poolings: readonly Pooling[] = ['mean', 'cls', 'last'];
