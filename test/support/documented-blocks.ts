@@ -28,11 +28,13 @@ const embedding = `${acceptance}/embedding-guides.system.test.ts`;
 const dialects = `${acceptance}/dialects.system.test.ts`;
 const typescript = `${acceptance}/typescript-client.system.test.ts`;
 const data = 'test/documented-blocks.test.ts';
+const model = 'no: downloads 487 MB; packages/cli/src/embedding-use.system.test.ts runs the command with a mirror';
 const mcp = 'test/compat/mcp-guide.test.ts';
 
 /** Who runs the blocks. The first row that fits a block decides. */
 export const rows: readonly Row[] = [
   { page: 'README.md', has: ['npm test'], by: 'no: takes minutes; test/set-up.system.test.ts runs both set-ups' },
+  { page: 'README.md', has: ['embedding use'], by: model },
   { page: 'README.md', by: `${acceptance}/readme-tour.test.ts` },
   { page: 'docs/decisions/*', by: 'no: shows a type of the code' },
   { page: 'docs/guides/applications.md', has: ['claude mcp'], by: 'no: needs Claude Code' },
@@ -60,6 +62,7 @@ export const rows: readonly Row[] = [
   },
   { page: 'docs/guides/{dify,open-webui}.md', by: dialects },
   { page: 'docs/guides/embedding/*', by: embedding },
+  { page: 'docs/guides/embedding.md', has: ['embedding use'], by: model },
   { page: 'docs/guides/embedding.md', has: ['a hot beverage'], by: embedding },
   {
     page: 'docs/guides/embedding.md',
