@@ -43,6 +43,10 @@ test('[client] the programs of the guide run as printed', async (t) => {
     .replaceAll('http://127.0.0.1:8080', filesUrl)
     .replaceAll('http://127.0.0.1:8081', pluginsUrl);
   await writeFile(join(folder, 'guide.mjs'), program);
+  await writeFile(join(folder, 'guide.mts'), program);
+  const options = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --target es2023 --module nodenext';
+  const checked = [...options.split(' '), '--lib', 'es2023,dom', '--types', 'node', '--allowImportingTsExtensions'];
+  await run('node_modules/.bin/tsc', [...checked, join(folder, 'guide.mts')], { signal: t.signal });
   const env = { PATH: process.env.PATH, QM_API_KEY: key };
   const { stdout } = await run(process.execPath, ['guide.mjs'], { cwd: folder, env, signal: t.signal });
   const lines = stdout.split('\n');
