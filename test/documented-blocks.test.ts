@@ -41,14 +41,14 @@ test('[documented] a test runs every block of the pages, or the list says why no
 
 test('[documented] the service accepts the settings that the pages print', async (t) => {
   const folder = await temporaryFolder(t);
-  const place = (text: string) => text.replaceAll(/(?<=[= "])\/(?=(?:etc|run)\/)/g, `${folder}/`);
+  const place = (text: string) => text.replaceAll(/(?<=[= "])\/(?=(?:etc|run|var)\/)/g, `${folder}/`);
   const blocks = blocksRunBy(import.meta.filename, undefined, 'sh');
   const pages = new Set(blocks.map(({ page }) => page));
   assert.ok(pages.size > 2, `${pages.size} pages`);
   for (const page of pages) {
     const texts = blocks.filter((block) => block.page === page).map(({ text }) => text);
-    const script = `${place(texts.join('')).replaceAll(/(?:npm|quartermaster) start$/gm, '')}\nenv -0`;
-    for (const [file] of script.matchAll(new RegExp(`${folder}/\\S+`, 'g'))) {
+    const script = `${place(texts.join('')).replaceAll(/(?:npm start|quartermaster (?:start|move .*))$/gm, '')}\nenv -0`;
+    for (const [file] of script.matchAll(/(?<=_FILE=)\S+/g)) {
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, 'A'.repeat(43));
     }

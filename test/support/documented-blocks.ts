@@ -80,10 +80,8 @@ export const rows: readonly Row[] = [
   { page: 'docs/guides/importing.md', by: guides },
   { page: 'docs/guides/mcp.md', has: ['claude mcp'], by: 'no: needs Claude Code' },
   { page: 'docs/guides/mcp.md', by: mcp },
-  {
-    page: 'docs/guides/moving.md',
-    by: `no: needs PostgreSQL and object storage of your own; ${acceptance}/move.system.test.ts runs the command`,
-  },
+  // `move.system.test.ts` runs the command of the page with PostgreSQL and object storage.
+  { page: 'docs/guides/moving.md', by: data },
   {
     page: 'docs/guides/operating.md',
     has: ['sudo -u postgres'],
