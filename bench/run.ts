@@ -3,8 +3,8 @@
 // and `-- restarts` run only when they are named; `restarts` takes a number of restarts and exits with 1 when a request
 // failed. `search` takes options (search/search-options.ts). `npm run bench -- --compare <commit>` measures that commit and
 // this tree alternately (compare.ts). `npm run bench -- budgets` checks what users notice (budgets.ts). `npm run bench -- pieces`
-// tries pieces (pieces.ts), `-- imports` imports API documents (imports.ts), and `-- peers` measures what people would use instead
-// (peers/peers.ts).
+// tries pieces (pieces.ts), `-- imports` imports API documents (imports.ts), `-- peers` measures what people would use instead
+// (peers/peers.ts), `-- nodes` compares 1, 2 and 4 nodes (nodes-bench.ts), and `-- node-kills` kills one of four (node-kills-bench.ts).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBudgets } from './budgets.ts';
@@ -14,6 +14,8 @@ import { measureDeletions } from './deletion-bench.ts';
 import { httpBenches } from './http-benches.ts';
 import { importedBenches } from './imported-bench.ts';
 import { surveyImports } from './imports.ts';
+import { measureNodeKills } from './node-kills-bench.ts';
+import { measureNodes } from './nodes-bench.ts';
 import { measurePeers } from './peers/peers.ts';
 import { surveyPieces } from './pieces.ts';
 import { queryBenches } from './query-benches.ts';
@@ -24,7 +26,14 @@ import { vectorBenches } from './vectors/vector-benches.ts';
 
 const args = process.argv.slice(2);
 if (args[0] === 'budgets') process.exit((await runBudgets(args[1])) ? 0 : 1);
-const others = { deletion: measureDeletions, pieces: surveyPieces, imports: surveyImports, peers: measurePeers };
+const others = {
+  deletion: measureDeletions,
+  pieces: surveyPieces,
+  imports: surveyImports,
+  peers: measurePeers,
+  nodes: measureNodes,
+  'node-kills': measureNodeKills,
+};
 if (args[0] !== undefined && args[0] in others) {
   await others[args[0] as keyof typeof others](args.slice(1));
   process.exit();
