@@ -42,6 +42,7 @@ const allowed: Readonly<Record<string, string>> = {
   'storage/search-index/postgres/postgres-index-thread.ts': 'matches answers of a thread with their requests',
   'storage/search-index/postgres/question-threads.ts': 'counts the questions of each thread, limits nothing',
   'storage/sqlite/sqlite-thread.ts': 'matches answers of a thread with their requests',
+  'storage/s3/parts-upload.ts': 'the parts of one upload',
   'tools/egress/call-timings.ts': 'measures time, limits nothing',
   'tools/execution/sandbox/child.ts': 'runs in the process of the plugin',
   'tools/execution/sandbox/key-shares.ts': 'uses the component; counts the processes with a run',

@@ -44,8 +44,13 @@ function without(pieces: readonly Buffer[], count: number): Buffer[] {
   return rest;
 }
 
-export async function readAt(fd: number, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
+/** Reads into the start of `buffer`, or into a new one. Returns fewer bytes at the end of the file. */
+export async function readAt(
+  fd: number,
+  position: number,
+  length: number,
+  buffer: Buffer = Buffer.allocUnsafe(length),
+): Promise<Buffer> {
   let filled = 0;
   while (filled < length) {
     const count = await new Promise<number>((resolve, reject) => {

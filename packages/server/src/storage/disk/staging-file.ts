@@ -20,7 +20,8 @@ export interface StagingFile {
   writeBehind(gathered: Gathered): void;
   /** Resolves when no background write is running. */
   settle(): Promise<void>;
-  read(position: number, length: number): Promise<Buffer>;
+  /** Reads bytes that were written, into `buffer` if it is given. */
+  read(position: number, length: number, buffer?: Buffer): Promise<Buffer>;
   sync(): Promise<void>;
   close(): Promise<void>;
   remove(): Promise<void>;
@@ -31,7 +32,8 @@ export interface StagingFile {
   throwFailure(): void;
 }
 
-export function createStagingFile(path: string): StagingFile {
+/** @param grown called after each write */
+export function createStagingFile(path: string, grown: (file: StagingFile) => void = () => {}): StagingFile {
   let written = 0;
   let fd: number | undefined;
   let writing: Promise<void> | undefined;
@@ -51,6 +53,7 @@ export function createStagingFile(path: string): StagingFile {
     await writeAll(into, pieces, written);
     releaseBuffers(pieces);
     written += bytes;
+    grown(staging);
   }
 
   async function settle(): Promise<void> {
@@ -64,7 +67,7 @@ export function createStagingFile(path: string): StagingFile {
     await closeFile(closing);
   }
 
-  return {
+  const staging: StagingFile = {
     written: () => written,
     isThere: () => fd !== undefined,
     writing: () => writing,
@@ -77,7 +80,10 @@ export function createStagingFile(path: string): StagingFile {
         });
     },
     settle,
-    read: async (position, length) => readAt(await open(), position, length),
+    async read(position, length, buffer) {
+      if (fd === undefined) throw new Error('The staging file is closed.');
+      return await readAt(fd, position, length, buffer);
+    },
     sync: async () => syncFile(await open()),
     close,
     async remove() {
@@ -91,6 +97,7 @@ export function createStagingFile(path: string): StagingFile {
       if (failure !== undefined) throw diskFailure(failure.error);
     },
   };
+  return staging;
 }
 
 /**
@@ -115,6 +122,10 @@ export interface StagedFilePlace {
   readonly stagingPath: string;
   /** Makes the bytes durable, and removes or moves the staging file, if there is one. */
   readonly persist: (staged: StagedContent) => Promise<void>;
+  /** Called after each write, while more bytes may arrive. */
+  readonly grown?: (file: StagingFile) => void;
+  /** Ends all reads of the staging file, before it is removed without a commit. */
+  readonly cancel?: () => Promise<void>;
 }
 
 /** The complete bytes: the first ones in the file, the others, at most 256 KiB, in memory. */
@@ -123,7 +134,7 @@ export interface StagedContent {
   readonly digest: BlobDigest;
   /** The bytes that are not in the file. The caller takes them. */
   readonly takeRest: () => Gathered;
-  readonly read: StagedBlob['read'];
+  readonly read: StagingFile['read'];
 }
 
 export interface DiskPlace {
@@ -153,7 +164,7 @@ export function persistOnDisk(place: DiskPlace): StagedFilePlace['persist'] {
  * arriving in the meantime.
  */
 export function createStagedFile(place: StagedFilePlace): StagedBlob {
-  const file = createStagingFile(place.stagingPath);
+  const file = createStagingFile(place.stagingPath, place.grown);
   const hash = createHash('sha256');
   let bytes = 0;
   let gathered: Buffer[] = [];
@@ -182,14 +193,15 @@ export function createStagedFile(place: StagedFilePlace): StagedBlob {
   }
 
   async function removeStaging(): Promise<void> {
+    await place.cancel?.();
     await file.remove();
     gathered = [];
   }
 
-  async function read(position: number, length: number): Promise<Buffer> {
+  async function read(position: number, length: number, buffer?: Buffer): Promise<Buffer> {
     const wanted = Math.min(length, Math.max(0, bytes - position));
     await backfill();
-    if (file.written() > 0) return file.read(position, wanted);
+    if (file.written() > 0) return file.read(position, wanted, buffer);
     gathered = [gathered.length === 1 ? (gathered[0] ?? nothing) : Buffer.concat(gathered)];
     return (gathered[0] ?? nothing).subarray(position, position + wanted);
   }

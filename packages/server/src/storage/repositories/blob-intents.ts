@@ -12,6 +12,8 @@ import type { Tables } from '../database/tables.ts';
 export interface BlobIntents {
   /** Rejects when the intent is not stored. Calls at the same time share a transaction. */
   add(blobId: string): Promise<void>;
+  /** Makes an open intent new again, because its upload takes long. */
+  renew(blobId: string): Promise<void>;
   /** Abandons open intents that are older, by the clock of the database. */
   abandon(olderThanMs: number): Promise<void>;
   /**
@@ -83,6 +85,10 @@ export function createBlobIntents({ dialect, read, write }: Database): BlobInten
   return {
     add: added.add,
     discard: discarded.add,
+    async renew(blobId) {
+      const open = write.updateTable('blob_intent').where('blob_id', '=', blobId).where('state', '=', 'open');
+      await open.set({ changed_at: now }).execute();
+    },
     async keepAll() {
       await write
         .updateTable('blob_intent')

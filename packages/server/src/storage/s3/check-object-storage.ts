@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createPartsUpload } from './parts-upload.ts';
 import { bodyOfText } from './s3-bodies.ts';
 import { createS3Client, type S3Body, type S3Client, type S3Place } from './s3-client.ts';
 import { createS3Objects, type S3Objects } from './s3-objects.ts';
@@ -46,7 +47,13 @@ export async function* checkObjectStorage(place: S3Place): AsyncGenerator<Object
 
 async function tryOperations(objects: S3Objects, key: string): Promise<void> {
   const body = bodyOfText(key);
-  await objects.putParts(key, body.bytes, async () => body);
+  const intent = { intend: async () => undefined, renew: async () => undefined };
+  const parts = createPartsUpload({ objects, key, bodyOf: async () => body, ...intent });
+  try {
+    await parts.finish(body.bytes);
+  } finally {
+    await parts.abort();
+  }
   await objects.abortUploads(key);
   await objects.remove(key);
   if ((await objects.size(key)) !== undefined) throw new Error('A deleted object is still there. Use another service.');

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { createNewId } from '../../platform/identifier.ts';
 import { Secret } from '../../platform/secret.ts';
+import { until } from '../../platform/testing/until.ts';
 import { BlobMissing, type BlobStore } from '../../stores/files/blob-store.ts';
 import { describeBlobStore } from '../../stores/files/testing/blob-store.suite.ts';
 import { eraseBlob, keyOf, openS3BlobStore, writeMark } from './s3-blob-store.ts';
@@ -28,6 +29,7 @@ async function open(place: S3Place, folder: string, add = async () => {}, silenc
 /** Erases deleted blobs at once, as the sweep does later. */
 const intentsOf = (objects: S3Objects, add = async () => {}) => ({
   add,
+  renew: async () => undefined,
   discard: async (blobId: string) => await eraseBlob(objects, blobId),
 });
 
@@ -111,9 +113,43 @@ describe('blobs in S3', () => {
     for (const id of ids) assert.deepEqual(await requests(async () => buffer(await store.open(id))), ['GET ']);
   });
 
+  async function stageLarge(into = store, bytes = 25 * 2 ** 20) {
+    const staged = into.stage(newId('blob'));
+    const content = randomBytes(bytes);
+    for (let at = 0; at < bytes; at += 2 ** 20) await staged.append(Buffer.from(content.subarray(at, at + 2 ** 20)));
+    return { staged, content };
+  }
+  const isPart = ({ method, path }: S3RequestSeen) => method === 'PUT' && path.includes('uploadId');
+
+  test('parts are sent while the message is received, and a part that fails then is sent again', async () => {
+    const from = server.seen.length;
+    let refusals = 0;
+    server.choose = (request) => (isPart(request) && ++refusals <= 5 ? 'refused' : undefined);
+    const { staged, content } = await stageLarge();
+    await until(() => server.seen.slice(from).filter(isPart).length >= 7);
+    assert.equal(await store.size(staged.blobId), undefined);
+    await staged.finish();
+    await staged.commit();
+    assert.ok(content.equals(await buffer(await store.open(staged.blobId))));
+  });
+
+  test('an upload that is discarded after parts were sent leaves neither object, parts nor staged bytes', async () => {
+    for (const fault of [undefined, 'silent'] as const) {
+      const from = server.seen.length;
+      server.choose = (request) => (isPart(request) ? fault : undefined);
+      const { staged } = await stageLarge();
+      await until(() => server.seen.slice(from).some(isPart));
+      await staged.discard();
+      assert.match(server.seen.map(({ method, path }) => `${method} ${path}`).at(-1) ?? '', /^DELETE .*uploadId=/);
+      assert.equal(await store.size(staged.blobId), undefined);
+      assert.deepEqual(await readdir(join(folder, 'staging')), []);
+    }
+  });
+
   test('the intent of a blob is stored before the first byte is sent, and without it nothing is sent', async () => {
     const own = await open(server.place, await openFolder(), async () => Promise.reject(new Error('no database')));
     assert.deepEqual(await requests(() => assert.rejects(keep(Buffer.from('x'), own), /no database/)), []);
+    assert.deepEqual(await requests(() => assert.rejects(keep(randomBytes(20_000_000), own), /no database/)), []);
     await own.close();
   });
 

@@ -13,9 +13,10 @@ import {
   type StoredBlob,
 } from '../../stores/files/blob-store.ts';
 import { bucketOf, createRoomCheck, sweepStaging } from '../disk/disk-blob-store.ts';
-import { createStagedFile } from '../disk/staging-file.ts';
+import { createStagedFile, type StagingFile } from '../disk/staging-file.ts';
 import type { BlobIntents } from '../repositories/blob-intents.ts';
-import { bodyOfStaged, bodyOfText } from './s3-bodies.ts';
+import { createPartsUpload, type PartsUpload } from './parts-upload.ts';
+import { bodyOfStaged, bodyOfText, type StagedRange } from './s3-bodies.ts';
 import type { S3Answer, S3Client } from './s3-client.ts';
 import { createS3Objects, mostBytesOfPut, type S3Objects } from './s3-objects.ts';
 import { objectStorageFailure, placeClaimed } from './s3-problems.ts';
@@ -25,7 +26,7 @@ export interface S3BlobStoreDeps {
   /** The data folder. Bytes that arrive are kept in its folder `staging` until they are sent. */
   readonly folder: string;
   readonly leastFreeBytes?: number;
-  readonly intents: Pick<BlobIntents, 'add' | 'discard'>;
+  readonly intents: Pick<BlobIntents, 'add' | 'renew' | 'discard'>;
   /** The id in the mark while the place belongs to this store. */
   readonly blobsId: string;
 }
@@ -70,15 +71,29 @@ export async function openS3BlobStore(deps: S3BlobStoreDeps): Promise<BlobStore>
     quarantine: createS3Quarantine(objects, place),
     stage(blobId) {
       const key = keyOf(blobId);
+      let parts: PartsUpload | undefined;
+      const partsOf = ({ read }: StagingFile) => {
+        const bodyOf = (range: StagedRange) => bodyOfStaged(read, range);
+        const intent = { intend: () => intents.add(blobId), renew: () => intents.renew(blobId) };
+        parts ??= createPartsUpload({ objects, key, bodyOf, ...intent });
+        return parts;
+      };
       return createStagedFile({
         blobId,
         stagingPath: join(staging, `${blobId}.${process.pid}`),
-        persist: async ({ file, digest: { bytes }, read }) => {
-          await intents.add(blobId);
-          if (bytes <= mostBytesOfPut) await objects.put(key, await bodyOfStaged(read, 0, bytes));
-          else await objects.putParts(key, bytes, (start, length) => bodyOfStaged(read, start, length));
+        grown: (file) => {
+          if (file.written() > mostBytesOfPut) partsOf(file).grown(file.written());
+        },
+        persist: async ({ file, digest, read }) => {
+          if (digest.bytes > mostBytesOfPut) {
+            await partsOf(file).finish(digest.bytes);
+          } else {
+            await intents.add(blobId);
+            await objects.put(key, await bodyOfStaged(read, { start: 0, ...digest }));
+          }
           await file.remove();
         },
+        cancel: async () => await parts?.abort(),
       });
     },
     // The sweep erases the bytes later, because backups name them.

@@ -31,6 +31,8 @@ export interface S3Request {
   readonly body?: S3Body;
   /** Statuses of failures that are returned instead of thrown. */
   readonly returns?: readonly number[];
+  /** Ends the request. It is not sent again. */
+  readonly signal?: AbortSignal;
   /** Whether an answer with status 200 may hold an error. Its body is then read and checked. */
   readonly mayFailLate?: boolean;
 }
@@ -42,7 +44,8 @@ export interface S3Body {
   readonly sha256: string;
   /** Base64. */
   readonly md5: string;
-  readonly open: () => AsyncIterable<Buffer>;
+  /** Each piece is valid until the next one is read. */
+  readonly open: () => Buffer | AsyncIterable<Buffer>;
 }
 
 export interface S3Answer {
@@ -81,7 +84,8 @@ export function createS3Client(place: S3Place, metrics?: Registry, silenceMs = 3
   const base = baseOf(place);
   const count = createCount(metrics);
 
-  async function sendOnce({ method, key, query = {}, headers = {}, body, returns = [], mayFailLate }: S3Request) {
+  async function sendOnce(request: S3Request) {
+    const { method, key, query = {}, headers = {}, body, returns = [], signal, mayFailLate } = request;
     const sentQuery = sortedQuery(new URLSearchParams(query).toString());
     const path =
       base.path +
@@ -99,6 +103,7 @@ export function createS3Client(place: S3Place, metrics?: Registry, silenceMs = 3
       origin: base.origin,
       path: sentQuery === '' ? path : `${path}?${sentQuery}`,
       method,
+      signal: signal ?? null,
       headers: { ...own, ...signature.headers, ...(body !== undefined && { 'content-length': String(body.bytes) }) },
       body: body === undefined ? null : (body.open() as unknown as Dispatcher.DispatchOptions['body'] & object),
     });
@@ -119,11 +124,12 @@ export function createS3Client(place: S3Place, metrics?: Registry, silenceMs = 3
     async send(request) {
       for (let attempt = 1; ; attempt += 1) {
         try {
+          request.signal?.throwIfAborted();
           const answer = await sendOnce(request);
           count(request.method, 'succeeded');
           return answer;
         } catch (error) {
-          const isLast = attempt === mostAttempts || !isTemporaryFailure(error);
+          const isLast = attempt === mostAttempts || request.signal?.aborted === true || !isTemporaryFailure(error);
           count(request.method, isLast ? 'failed' : 'repeated');
           if (isLast) throw objectStorageFailure(error);
           await pause(retryDelayMs(retry, attempt) * (0.5 + Math.random() / 2));

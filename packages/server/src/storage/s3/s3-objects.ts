@@ -1,4 +1,3 @@
-import { mapWithConcurrency } from '../../platform/concurrency/map-with-concurrency.ts';
 import { bodyOfText } from './s3-bodies.ts';
 import { elementOf, elementsOf, encodePath, type S3Answer, type S3Body, type S3Client } from './s3-client.ts';
 import { objectStorageFailure } from './s3-problems.ts';
@@ -11,11 +10,24 @@ export interface ListedObject {
   readonly modifiedAt: number;
 }
 
+export interface S3Part {
+  readonly uploadId: string;
+  /** Starts with 1. */
+  readonly number: number;
+  readonly body: S3Body;
+  readonly signal: AbortSignal;
+}
+
 /** The operations on objects of one place. Keys are below its prefix. */
 export interface S3Objects {
   put(key: string, body: S3Body): Promise<void>;
-  /** Sends a large body in parts. The object appears when all of them have arrived. */
-  putParts(key: string, bytes: number, bodyOf: (start: number, bytes: number) => Promise<S3Body>): Promise<void>;
+  /** Begins an upload in parts. @returns its id */
+  beginParts(key: string, signal: AbortSignal): Promise<string>;
+  /** @returns what `completeParts` needs of each part */
+  putPart(key: string, part: S3Part): Promise<string>;
+  /** Joins the parts. The object appears. */
+  completeParts(key: string, upload: { uploadId: string; etags: readonly string[]; bytes: number }): Promise<void>;
+  abortParts(key: string, uploadId: string): Promise<void>;
   /** @returns undefined when there is no object */
   get(key: string, headers?: Readonly<Record<string, string>>): Promise<S3Answer | undefined>;
   /** Reads a small object. */
@@ -32,9 +44,6 @@ export interface S3Objects {
 
 /** A larger body is sent in parts, so that a repeated request sends few bytes again. */
 export const mostBytesOfPut = 16 * 2 ** 20;
-const partBytes = 8 * 2 ** 20;
-/** While one part is sent, the next one is hashed. */
-const partsInFlight = 2;
 const absent = [404];
 
 export function createS3Objects(client: S3Client): S3Objects {
@@ -47,15 +56,8 @@ export function createS3Objects(client: S3Client): S3Objects {
     return status === 404 ? undefined : Number(headers['content-length']);
   }
 
-  async function abort(key: string, uploadId: string): Promise<void> {
+  async function abortParts(key: string, uploadId: string): Promise<void> {
     await send({ method: 'DELETE', key, query: { uploadId }, returns: absent });
-  }
-
-  async function complete(key: string, uploadId: string, etags: readonly string[]): Promise<void> {
-    const parts = etags.map((etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
-    const body = bodyOfText(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-    // 404: an earlier attempt has succeeded, and its answer was lost.
-    await send({ method: 'POST', key, query: { uploadId }, body, mayFailLate: true, returns: absent });
   }
 
   return {
@@ -63,26 +65,23 @@ export function createS3Objects(client: S3Client): S3Objects {
     async put(key, body) {
       await send({ method: 'PUT', key, body, mayFailLate: true });
     },
-    async putParts(key, bytes, bodyOf) {
-      const begun = await send({ method: 'POST', key, query: { uploads: '' }, mayFailLate: true });
-      const uploadId = elementOf(begun.text, 'UploadId') ?? '';
-      try {
-        const parts = Array.from({ length: Math.ceil(bytes / partBytes) }, (_, index) => index);
-        const etags = await mapWithConcurrency(parts, partsInFlight, async (index) => {
-          const start = index * partBytes;
-          const query = { partNumber: String(index + 1), uploadId };
-          const body = await bodyOf(start, Math.min(partBytes, bytes - start));
-          const { headers } = await send({ method: 'PUT', key, query, body, mayFailLate: true });
-          return String(headers.etag);
-        });
-        await complete(key, uploadId, etags);
-        if ((await size(key)) !== bytes) throw objectStorageFailure(new Error('The uploaded object is not complete.'));
-      } catch (error) {
-        // The sweep of unfinished uploads repeats this.
-        await abort(key, uploadId).catch(() => undefined);
-        throw error;
-      }
+    async beginParts(key, signal) {
+      const { text } = await send({ method: 'POST', key, query: { uploads: '' }, signal, mayFailLate: true });
+      return elementOf(text, 'UploadId') ?? '';
     },
+    async putPart(key, { uploadId, number, body, signal }) {
+      const query = { partNumber: String(number), uploadId };
+      const { headers } = await send({ method: 'PUT', key, query, body, signal, mayFailLate: true });
+      return String(headers.etag);
+    },
+    async completeParts(key, { uploadId, etags, bytes }) {
+      const parts = etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
+      const body = bodyOfText(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+      // 404: an earlier attempt has succeeded, and its answer was lost.
+      await send({ method: 'POST', key, query: { uploadId }, body, mayFailLate: true, returns: absent });
+      if ((await size(key)) !== bytes) throw objectStorageFailure(new Error('The uploaded object is not complete.'));
+    },
+    abortParts,
     async get(key, headers = {}) {
       const answer = await send({ method: 'GET', key, headers, returns: absent });
       return answer.status === 404 ? undefined : answer;
@@ -121,7 +120,7 @@ export function createS3Objects(client: S3Client): S3Objects {
         mayFailLate: true,
       });
       for (const upload of elementsOf(text, 'Upload')) {
-        if (elementOf(upload, 'Key') === wanted) await abort(key, elementOf(upload, 'UploadId') ?? '');
+        if (elementOf(upload, 'Key') === wanted) await abortParts(key, elementOf(upload, 'UploadId') ?? '');
       }
     },
   };

@@ -89,6 +89,21 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
     assert.deepEqual((await intents.list('deleted', 0, 9)).toSorted(), [begun, unused].toSorted());
   });
 
+  test(`an upload that takes long keeps its intent while it renews it: ${name}`, async (t) => {
+    const { database, close } = await open();
+    t.after(close);
+    const intents = createBlobIntents(database);
+    const [slow, ended] = [newId('blob'), newId('blob')];
+    await Promise.all([slow, ended].map(intents.add));
+    await database.write.updateTable('blob_intent').set({ changed_at: 1 }).execute();
+    await intents.renew(slow);
+    await intents.abandon(3_600_000);
+    assert.deepEqual(await intents.list('abandoned', 0, 9), [ended]);
+    // An abandoned one stays abandoned.
+    await intents.renew(ended);
+    assert.deepEqual(await intents.list('abandoned', 0, 9), [ended]);
+  });
+
   test(`an upload whose bytes cannot be erased is tried again, and does not delay others: ${name}`, async (t) => {
     const { database, close } = await open();
     t.after(close);

@@ -22,6 +22,7 @@ const wantsBodyHash = /^(?:s3.*|glacier|aoss|vpc-lattice-svcs)$/;
  */
 export function createAwsSigner(keys: AwsKeys): Sign {
   const { accessKeyId, service, region, sessionToken } = keys;
+  let signingKey: { readonly day: string; readonly key: Buffer } | undefined;
   return (request, now) => {
     const time = new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, '');
     const bodyHash = request.bodySha256 ?? sha256(request.body ?? '');
@@ -39,9 +40,11 @@ export function createAwsSigner(keys: AwsKeys): Sign {
       names,
       bodyHash,
     ].join('\n');
-    const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
+    const day = time.slice(0, 8);
+    if (signingKey?.day !== day) signingKey = { day, key: awsSigningKey(keys, now) };
+    const scope = `${day}/${region}/${service}/aws4_request`;
     const toSign = [algorithm, time, scope, sha256(canonical)].join('\n');
-    const signature = hmac(awsSigningKey(keys, now), toSign).toString('hex');
+    const signature = hmac(signingKey.key, toSign).toString('hex');
     const authorization = `${algorithm} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
     return { headers: { ...added, authorization }, query: [] };
   };
