@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../packages/server/src/platform/testing/until.ts';
-import type { S3Server } from '../../packages/server/src/storage/s3/testing/s3-server.fixture.ts';
 import { type SignedIn, setUp, signedIn } from '../support/administrator.ts';
 import { settledRecord } from '../support/client.ts';
-import { commandEnvironment } from '../support/command-environment.ts';
 import { startEmbeddingService } from '../support/embedding-service.ts';
 import { send, serve } from '../support/http.ts';
+import { killedMove, move } from '../support/move.ts';
 import { launcherOf, startStorage } from '../support/object-storage.ts';
 import { databaseFor } from '../support/postgres.ts';
-import { type CommandResult, runCommand } from '../support/run-command.ts';
+import { runCommand } from '../support/run-command.ts';
 import { writeSchemeBundles } from '../support/scheme-bundles.ts';
 import { type StartedService, startService, temporaryFolder } from '../support/service.ts';
-
-type Settings = Readonly<Record<string, string>>;
 
 /** Fills a store with rows of most tables. @returns the ids that `answersOf` asks for */
 async function fill(service: StartedService) {
@@ -99,9 +94,6 @@ async function useProfile({ pluginsUrl, key }: StartedService): Promise<void> {
   const sent = await send(`${pluginsUrl}/v1/execute`, { key, json: { ...used, credentials: { $profile: 'mine' } } });
   assert.equal(sent.body.data.status, 200, sent.text);
 }
-
-const move = (settings: Settings, environment: Settings, ...args: string[]): Promise<CommandResult> =>
-  runCommand({ settings, environment }, 'move', '--json', ...args);
 
 /** Hashes every file of a folder, without what SQLite creates to read. */
 async function hashesOf(folder: string): Promise<Record<string, string>> {
@@ -194,25 +186,6 @@ test('[move] a store moves from a laptop to PostgreSQL and object storage and ba
   assert.equal(await home.stop(), 0);
 });
 
-/** Starts a move that is killed at the given request to the storage. */
-async function killedMove(storage: S3Server, settings: Settings, environment: Settings, at: number): Promise<void> {
-  const own = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`QUARTERMASTER_${name}`, value]));
-  const args = ['packages/cli/src/main.ts', 'move', '--to-blobs', '--to-postgres'];
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...commandEnvironment, ...environment, ...own },
-  });
-  let count = 0;
-  storage.choose = () => {
-    count += 1;
-    if (count === at) child.kill('SIGKILL');
-    return undefined;
-  };
-  const [, signal] = await once(child, 'exit');
-  storage.choose = () => undefined;
-  assert.equal(signal, 'SIGKILL');
-}
-
 test('[move] a move that is killed continues, its target does not start before it ends, and the source may change in between', async (t) => {
   const storage = await startStorage(t);
   const { environment } = storage;
@@ -227,7 +200,7 @@ test('[move] a move that is killed continues, its target does not start before i
   const settings = { DATA: data, DATABASE_URL: await databaseFor(t), BLOBS: 's3://store/moved' };
   // At the second one, some of the objects that are sent at the same time have arrived.
   for (const at of [2, 18]) {
-    await killedMove(storage, settings, environment, at);
+    await killedMove(storage, { settings, environment, args: ['--to-blobs', '--to-postgres'], at });
     const target = { folder: `${data}-moved`, settings: { ...settings, DATA: `${data}-moved` } };
     const start = startService(t, { ...target, launcher: launcherOf(environment) });
     await assert.rejects(start, /The database holds a store that .+ has not copied completely/);
