@@ -213,8 +213,18 @@ export const ChunkCreate = Type.Object({
   metadata: Type.Optional(Metadata),
 });
 export type ChunkCreate = Static<typeof ChunkCreate>;
+const pairText = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: textLimits.content, description }));
 export const ChunkUpdate = Type.Object({
-  content: Type.Optional(Type.String({ minLength: 1, maxLength: textLimits.content })),
+  content: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: textLimits.content,
+      description: 'New text of a passage. The text of a question-answer pair follows from its question and answer.',
+    }),
+  ),
+  question: pairText('New question of a question-answer pair.'),
+  answer: pairText('New answer of a question-answer pair.'),
   metadata: Type.Optional(Metadata),
 });
 export type ChunkUpdate = Static<typeof ChunkUpdate>;

@@ -34,6 +34,15 @@ export const RecordListQuery = Type.Object({
       description: 'Records in this status. `deleting` lists the deleted records that can be restored.',
     }),
   ),
+  type: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 16,
+      pattern: '^(?:qa_sheet|[a-z0-9]+)$',
+      description:
+        'Records of this type, such as `web`, or records of files with this extension, such as `pdf`, in lower case.',
+    }),
+  ),
   name: partOfName(
     textLimits.title,
     'Records whose name contains this text; the case of A–Z is ignored. The name is the title. Without a title it is the file name, the URL or the first 80 characters of the text.',

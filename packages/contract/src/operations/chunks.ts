@@ -151,9 +151,9 @@ export const chunkOperations = describeOperations('chunks', {
     examples: { boxes: { path: { chunk_id: '$PDF_CHUNK_ID' } } },
   },
   updateChunk: {
-    summary: 'Update the content or the metadata of a chunk',
+    summary: 'Update the text or the metadata of a chunk',
     description:
-      'Absent fields keep their values. The chunks of a record are replaced when the record is created again.',
+      'Absent fields keep their values. A passage has `content`, a question-answer pair `question` and `answer`. The chunks of a record are replaced when the record is created again.',
     scope: 'collections',
     params: ChunkParams,
     body: ChunkUpdate,

@@ -79,7 +79,7 @@ export const recordOperations = describeOperations('records', {
   listRecords: {
     summary: 'List the records of a collection',
     description:
-      'Lists the records newest first. `status`, `name` and `sha256` select some of them; `sha256` finds those of a file that the collection has already.',
+      'Lists the records newest first. `status`, `type`, `name` and `sha256` select some of them; `sha256` finds those of a file that the collection has already.',
     scope: 'collections:read',
     params: CollectionParams,
     querystring: RecordListQuery,

@@ -1,5 +1,6 @@
 import type { Locator } from '@quartermaster/contract';
 import { parseJson } from '../../platform/json/parse-json.ts';
+import type { ChunkChange } from '../../stores/collections/chunks/chunk-repository.ts';
 import { contentOfPair } from '../../stores/extraction/extraction.ts';
 
 /** The texts of a chunk. Question and answer are null unless it is a pair. */
@@ -16,6 +17,15 @@ interface ChunkTexts {
 export function toStoredContent({ content, question, answer }: ChunkTexts): string {
   const isDerived = question !== null && answer !== null && content === contentOfPair(question, answer);
   return isDerived ? '' : content;
+}
+
+/** Returns the columns of a changed text. Only a pair has a question and an answer. */
+export function toTextColumns({ content, question, answer, numTokens }: NonNullable<ChunkChange['text']>) {
+  const isPair = typeof question === 'string' && typeof answer === 'string';
+  return {
+    num_tokens: numTokens,
+    ...(isPair ? { content: toStoredContent({ content, question, answer }), question, answer } : { content }),
+  };
 }
 
 /** Returns the content of a stored chunk. No chunk has an empty content. */

@@ -101,14 +101,15 @@ export function noRoomInQuota(what: 'chunk' | 'record' | 'collection', left: num
   );
 }
 
-/** A pair gets its question and answer from the sheet, so the text of its chunk cannot be changed alone. */
-export function pairContentFixed(id: string): Problem {
-  const found = `a new text for chunk ${JSON.stringify(id)}`;
-  return fieldInvalid(
-    'body/content',
-    found,
-    'absent for a question-answer pair: change the sheet and update its record',
-  );
+/** The text of a pair is derived from its question and answer. */
+export function pairHasNoContent(id: string): Problem {
+  const found = `a new text for the question-answer pair ${JSON.stringify(id)}`;
+  return fieldInvalid('body/content', found, 'absent for a pair: send `question` or `answer`');
+}
+
+export function notAPair(id: string, field: 'question' | 'answer'): Problem {
+  const found = `a new ${field} for the passage ${JSON.stringify(id)}`;
+  return fieldInvalid(`body/${field}`, found, 'absent for a passage: send `content`');
 }
 
 export const { noEmbeddingModel, encryptionKeyMissing } = problemsOf('NOT_CONFIGURED', {

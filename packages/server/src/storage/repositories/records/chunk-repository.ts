@@ -14,7 +14,7 @@ import { countFieldTerms } from '../../../stores/search/analysis/field-terms.ts'
 import type { DescribedChunk } from '../../../stores/search/chunk-index.ts';
 import { listFilterTerms } from '../../../stores/search/filter-terms.ts';
 import { chunkColumns, columnsOfChunk } from '../../database/chunk-columns.ts';
-import { contentOf, headingOf } from '../../database/chunk-content.ts';
+import { contentOf, headingOf, toTextColumns } from '../../database/chunk-content.ts';
 import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
@@ -189,7 +189,7 @@ function changeChunk(
       .set({
         updated_at: change.updatedAt,
         ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-        ...(text === undefined ? {} : { content: text.content, num_tokens: text.numTokens }),
+        ...(text === undefined ? {} : toTextColumns(text)),
         ...(text?.locator === undefined ? {} : { locator: toStoredLocator(text.locator), scan_boxes: null }),
       })
       .where('seq', '=', seen.seq)

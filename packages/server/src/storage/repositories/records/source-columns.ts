@@ -1,4 +1,11 @@
-import type { OnDuplicate, RecordListQuery, RecordType, SheetColumns, TextSplitter } from '@quartermaster/contract';
+import {
+  type OnDuplicate,
+  type RecordListQuery,
+  type RecordType,
+  recordTypes,
+  type SheetColumns,
+  type TextSplitter,
+} from '@quartermaster/contract';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { Total } from '../../../platform/page.ts';
@@ -98,12 +105,13 @@ export function waiting(now: number, { source, keyId = null, deadlineAt, encrypt
 
 /** Returns the conditions of a list on the rows of `record`. */
 export function recordFilters(
-  { status, name, sha256 }: RecordListQuery,
+  { status, type, name, sha256 }: RecordListQuery,
   { dialect, projectId }: { readonly dialect: Database['dialect']; readonly projectId: string },
 ): ReadonlyArray<RawBuilder<boolean>> {
   const conditions: Array<RawBuilder<boolean>> = [];
   if (status !== undefined) conditions.push(sql`record.status = ${status}`);
   if (status === 'deleting') conditions.push(isRestorable);
+  if (type !== undefined) conditions.push(ofType(type, dialect));
   if (name !== undefined) conditions.push(ofName(name, dialect));
   if (sha256 !== undefined) conditions.push(ofContent(sha256, projectId));
   return conditions;
@@ -124,38 +132,49 @@ function ofName(name: string, dialect: Database['dialect']): RawBuilder<boolean>
   return containsText(nameOfRecord(dialect), name, dialect);
 }
 
+/** @param type a type of records, or an extension in lower case, which contains no wildcard */
+function ofType(type: string, dialect: Database['dialect']): RawBuilder<boolean> {
+  if (recordTypes.some((one) => one === type)) return sql`record.type = ${type}`;
+  const isFormat = sql`lower(${fileNameOf(dialect)}) like ${`%.${type}`}`;
+  return sql`(case when record.file_id is not null then ${isFormat} else false end)`;
+}
+
+function fileNameOf(dialect: Database['dialect']) {
+  return dialect === 'postgres' ? sql`record.content::json ->> 'file_name'` : sql`record.content ->> '$.file_name'`;
+}
+
 /** The name that the console shows. Only the JSON of a file has a file name, and the text of a record may be long. */
 function nameOfRecord(dialect: Database['dialect']): RawBuilder<string> {
-  const fileName =
-    dialect === 'postgres' ? sql`record.content::json ->> 'file_name'` : sql`record.content ->> '$.file_name'`;
   return sql`(case when record.title <> '' then record.title
-    when record.file_id is not null then ${fileName}
+    when record.file_id is not null then ${fileNameOf(dialect)}
     else coalesce(record.url, substr(record.content, 1, 80)) end)`;
 }
 
 /**
- * Counts the records of a list. Without a name and a hash, it reads only the index of statuses: in a row, the text of the
+ * Counts the records of a list. Without a type, a name and a hash, it reads only the index of statuses: in a row, the text of the
  * record precedes the status, and SQLite would read it.
  */
 export function countRecords(
   { read, dialect }: Pick<Database, 'read' | 'dialect'>,
   { projectId, collectionId }: { readonly projectId: string; readonly collectionId: string },
-  { status, name, sha256 }: RecordListQuery,
+  { status, type, name, sha256 }: RecordListQuery,
 ): Promise<Total> {
   const collection = read.selectFrom('collection').select('id').where('id', '=', collectionId);
   const ofProject = collection.where('project_id', '=', projectId);
   const hasStatus =
     status === undefined ? sql<boolean>`record.status <> 'deleting'` : sql<boolean>`record.status = ${status}`;
-  const hasName = [
+  const others = [
+    ...(type === undefined ? [] : [ofType(type, dialect)]),
     ...(name === undefined ? [] : [ofName(name, dialect)]),
     ...(status === 'deleting' ? [isRestorable] : []),
   ];
   if (sha256 !== undefined) {
     const ofFiles = read.selectFrom('record').where(ofContent(sha256, projectId));
-    return countRows(read, ofFiles, [sql<boolean>`record.collection_id in (${ofProject})`, hasStatus, ...hasName]);
+    return countRows(read, ofFiles, [sql<boolean>`record.collection_id in (${ofProject})`, hasStatus, ...others]);
   }
   const ofCollection = read.selectFrom('record').where('collection_id', '=', ofProject);
   const rows = status === undefined ? ofCollection : ofCollection.where('status', '=', status);
-  const ordered = name === undefined ? rows.orderBy('status').orderBy('id') : rows.orderBy('id', 'desc');
-  return countRows(read, ordered, [...(status === undefined ? [hasStatus] : []), ...hasName]);
+  const ordered =
+    name === undefined && type === undefined ? rows.orderBy('status').orderBy('id') : rows.orderBy('id', 'desc');
+  return countRows(read, ordered, [...(status === undefined ? [hasStatus] : []), ...others]);
 }

@@ -31,6 +31,9 @@ export interface ChunkChange {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly text?: {
     readonly content: string;
+    /** Null unless the chunk is a pair, which it stays. Default: they stay. */
+    readonly question?: string | null;
+    readonly answer?: string | null;
     readonly numTokens: number;
     /** Default: it stays. */
     readonly locator?: Locator | null;

@@ -236,3 +236,36 @@ test('a question that exceeds the limits is refused, and one without words finds
     );
   }
 });
+
+test('a question-answer pair is changed by its question and answer, and a passage by its content', async (t) => {
+  const { files, projectId, call, record, collectionId } = await openTestCollection(t, {}, { type: 'qa' });
+  const file_id = files.add(projectId, 'qa_record_file', 'faq.csv', 'question,answer,tags\nWhy a fox?,Because.,red\n');
+  const sheet = { type: 'qa_sheet', file_id, on_duplicate: 'skip' };
+  await record(collectionId, sheet);
+  const url = `/v1/collections/${collectionId}/chunks`;
+  const [pair] = (await call('GET', url)).body.data;
+  const change = (body: object) => call('POST', `${url}/${pair.chunk_id}`, body);
+  const found = async (query_text: string) => (await call('POST', `${url}/query`, { query_text })).body.fetched_count;
+
+  const { body } = await change({ answer: ' Otters swim. ' });
+  assert.deepEqual(
+    [body.data.question, body.data.answer, body.data.content, body.data.locator, body.data.metadata],
+    ['Why a fox?', 'Otters swim.', 'Why a fox?\n\nOtters swim.', pair.locator, pair.metadata],
+  );
+  assert.deepEqual((await call('GET', `${url}/${pair.chunk_id}`)).body.data, body.data);
+  assert.deepEqual([await found('because'), await found('otters')], [0, 1]);
+  assert.equal((await change({ question: 'Why a bear?' })).body.data.answer, 'Otters swim.');
+  assert.deepEqual([await found('fox'), await found('bear'), await found('swim')], [0, 1, 1]);
+  // The row of the sheet is still the same one.
+  assert.equal((await record(collectionId, sheet)).num_chunks, 0);
+
+  const long = 'x'.repeat(65_535);
+  for (const bad of [{ content: 'x' }, { question: ' ' }, { answer: '\n' }, { answer: 'a\0b' }, { answer: long }]) {
+    assert.equal((await change(bad)).status, 422, JSON.stringify(bad).slice(0, 30));
+  }
+  const passages = (await openTestCollection(t)).call;
+  const direct = `/v1/collections/${(await passages('POST', '/v1/collections', { name: 'a' })).body.data.collection_id}/chunks`;
+  const { chunk_id } = (await passages('POST', direct, { content: 'Foxes.' })).body.data;
+  const refused = await passages('POST', `${direct}/${chunk_id}`, { answer: 'Bears.' });
+  assert.deepEqual([refused.status, /send `content`/.test(refused.body.error.message)], [422, true]);
+});

@@ -1,14 +1,22 @@
-import type { Chunk, ChunkCreate, ChunkUpdate, ListQuery, Locator } from '@quartermaster/contract';
+import {
+  type Chunk,
+  type ChunkCreate,
+  type ChunkUpdate,
+  type ListQuery,
+  type Locator,
+  textLimits,
+} from '@quartermaster/contract';
 import type { CommonDeps } from '../../../platform/common-deps.ts';
 import { isId } from '../../../platform/identifier.ts';
 import { checkCursors } from '../../../platform/list-cursors.ts';
 import type { Page } from '../../../platform/page.ts';
 import { fieldInvalid } from '../../../platform/validation/validation-error.ts';
+import { contentOfPair } from '../../extraction/extraction.ts';
 import type { ScanBox } from '../../extraction/page-protocol.ts';
 import { countFieldTerms } from '../../search/analysis/field-terms.ts';
 import { type CountTokens, measureText } from '../../search/analysis/measure-text.ts';
 import type { Collections } from '../collections.ts';
-import { chunkNotFound, collectionFull, collectionNotFound, pairContentFixed } from '../problems.ts';
+import { chunkNotFound, collectionFull, collectionNotFound, notAPair, pairHasNoContent } from '../problems.ts';
 import { readMetadata, readText } from '../read-fields.ts';
 import type { Records } from '../records/records.ts';
 import type { AnswerQuestion, AskedCollections, ChunkAnswer, ChunkQuestion } from './answer-question.ts';
@@ -95,11 +103,10 @@ export function createChunks(deps: ChunksDeps): Chunks {
     async update(key, body) {
       const before = await find(key);
       const metadata = body.metadata && readMetadata(body.metadata);
-      if (body.content === undefined && metadata === undefined) return toChunkItem(before);
-      if (body.content !== undefined && before.question !== null) throw pairContentFixed(key.chunkId);
-      const content = body.content === undefined ? undefined : readContent(body.content);
+      const texts = readTexts(body, before);
+      if (texts === undefined && metadata === undefined) return toChunkItem(before);
       const locator = withoutOffsets(before.locator);
-      const text = content === undefined ? undefined : { content, ...(await measure(content)), locator };
+      const text = texts && { ...texts, ...(await measure(texts.content)), locator };
       const change = {
         updatedAt: clock.now(),
         ...(metadata === undefined ? {} : { metadata }),
@@ -107,8 +114,8 @@ export function createChunks(deps: ChunksDeps): Chunks {
       };
       if (!(await chunks.change(key, change))) throw chunkNotFound(key.chunkId);
       if (text !== undefined) deps.onVectorMissing(key.collectionId);
-      const { content: newContent, numTokens, locator: newLocator } = text ?? before;
-      return toChunkItem({ ...before, ...change, content: newContent, numTokens, locator: newLocator });
+      const { content, question, answer, numTokens, locator: place } = text ?? before;
+      return toChunkItem({ ...before, ...change, content, question, answer, numTokens, locator: place });
     },
     async remove(key) {
       await find(key);
@@ -125,8 +132,36 @@ function withoutOffsets(locator: Locator | null): Locator | null {
   return place;
 }
 
-function readContent(content: string): string {
-  const text = readText(content, 'body/content');
-  if (text.trim() === '') throw fieldInvalid('body/content', 'blank text', 'text with at least one visible character');
+type Texts = Pick<StoredChunk, 'content' | 'question' | 'answer'>;
+
+/** Returns the new texts of a chunk; undefined when none was sent. */
+function readTexts(body: ChunkUpdate, { id, question, answer }: StoredChunk): Texts | undefined {
+  const sent = (['question', 'answer'] as const).filter((field) => body[field] !== undefined);
+  if (question === null || answer === null) {
+    if (sent[0] !== undefined) throw notAPair(id, sent[0]);
+    return body.content === undefined ? undefined : { content: readContent(body.content), question, answer };
+  }
+  if (body.content !== undefined) throw pairHasNoContent(id);
+  if (sent.length === 0) return undefined;
+  const read = (field: 'question' | 'answer', text: string) =>
+    body[field] === undefined ? text : readContent(body[field], field).trim();
+  const pair = { question: read('question', question), answer: read('answer', answer) };
+  return { ...pair, content: readPairContent(pair) };
+}
+
+/** The bound of a row of a sheet, which has the same fields. */
+function readPairContent({ question, answer }: { question: string; answer: string }): string {
+  const found = question.length + answer.length;
+  if (found > textLimits.content) {
+    const expected = `at most ${textLimits.content} characters with the question`;
+    throw fieldInvalid('body/answer', `${found} characters`, expected);
+  }
+  return contentOfPair(question, answer);
+}
+
+function readContent(content: string, field = 'content'): string {
+  const path = `body/${field}`;
+  const text = readText(content, path);
+  if (text.trim() === '') throw fieldInvalid(path, 'blank text', 'text with at least one visible character');
   return text;
 }

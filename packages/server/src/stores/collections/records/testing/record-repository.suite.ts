@@ -110,7 +110,7 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.equal(await records.add(newRecord({ ...collection, id: newId('collection') })), false);
   });
 
-  it('a list selects records by status, by a part of the name that is shown, and by the content of the file', async (repositories) => {
+  it('a list selects records by status, by type, by a part of the name that is shown, and by the content of the file', async (repositories) => {
     const { records, collection } = repositories;
     const fileId = newId('file');
     const content = JSON.stringify({ file_id: fileId, file_name: 'Ünïcode_100%.PDF', file_size: 3 });
@@ -136,6 +136,14 @@ export function testRecordRepository(open: () => OpenedRepositories): void {
     assert.deepEqual(await namesOf({ name: 'nïcode_100%' }), ['file']);
     assert.deepEqual(await namesOf({ name: 'example.com' }), ['page']);
     assert.deepEqual(await namesOf({ name: 'otters' }), ['text']);
+    assert.deepEqual(await namesOf({ type: 'pdf' }), ['file']);
+    assert.deepEqual(await namesOf({ type: 'df' }), [], 'the whole extension');
+    assert.deepEqual(await namesOf({ type: 'text' }), ['titled', 'text']);
+    assert.deepEqual(await namesOf({ type: 'web', status: 'error' }), ['page']);
+    assert.equal(
+      (await records.list(collection.projectId, collection.id, { type: 'pdf', count: true })).total?.count,
+      1,
+    );
     assert.deepEqual(await namesOf({ sha256: 'a'.repeat(64) }), []);
   });
 
