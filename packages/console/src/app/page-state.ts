@@ -19,6 +19,8 @@ export interface PageState {
   /** A part of a name. */
   readonly name?: string | undefined;
   readonly purpose?: string | undefined;
+  /** A type of documents, or the extension of their files. */
+  readonly type?: string | undefined;
   readonly status?: string | undefined;
   /** The column that sorts a table, with `-` before it for the descending order. */
   readonly sort?: string | undefined;

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { filesApi } from '../api/addresses.ts';
 import { keepSession, sessionKey } from '../api/session.ts';
-import { PasswordField } from '../components/forms/password-field.tsx';
+import { PasswordField, useExplainPassword } from '../components/forms/password-field.tsx';
 import { useSubmit } from '../components/forms/use-submit.ts';
 import { useLanguage } from '../language/language.tsx';
 import { ProviderLink } from './sign-in.tsx';
@@ -37,8 +37,7 @@ function SetUpForm({ token }: { token: string }) {
   const [again, setAgain] = useState('');
   const isDifferent = again !== '' && again !== password;
 
-  const explainPassword = (path: unknown) =>
-    path === 'body/password' ? t('setUp.passwordRefused', passwordBounds) : null;
+  const explainPassword = useExplainPassword('password', password);
   const { failure, busy, submit } = useSubmit(async () => {
     if (again !== password) return;
     await keepSession(filesApi.data('POST /v1/setup', { body: { token, name, password } }));

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import type { useInfiniteList } from '../api/infinite-list.ts';
 import { Failure } from './failure.tsx';
+import { VirtualRows, type VirtualRowsProps } from './lists/virtual-rows.tsx';
 import { Loading } from './loading.tsx';
-import { VirtualList, type VirtualListProps } from './virtual-list.tsx';
 
-export interface InfiniteListProps<T> extends Pick<VirtualListProps<T>, 'label' | 'rowHeight' | 'children'> {
+export interface InfiniteListProps<T> extends Pick<VirtualRowsProps<T>, 'label' | 'rowHeight' | 'children'> {
   readonly list: ReturnType<typeof useInfiniteList<T>>;
   /** Shown when the list has no items. */
   readonly empty: ReactNode;
@@ -18,7 +18,7 @@ export function InfiniteList<T>({ list, empty, ...rows }: InfiniteListProps<T>) 
       {list.isPending ? <Loading /> : null}
       {list.isSuccess && list.items.length === 0 ? empty : null}
       {list.items.length === 0 ? null : (
-        <VirtualList items={list.items} idOf={list.idOf} onEnd={list.loadMore} {...rows} />
+        <VirtualRows items={list.items} idOf={list.idOf} onEnd={list.loadMore} {...rows} />
       )}
     </>
   );

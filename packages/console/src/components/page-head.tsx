@@ -1,5 +1,9 @@
 import { Group, Text, Title } from '@mantine/core';
+import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
+import { guideTo } from '../app/guides.ts';
+import { basePath } from '../base-path.ts';
+import { useLanguage } from '../language/language.tsx';
 import { usePageFocus } from './forms/use-focus-return.ts';
 import classes from './page-head.module.css';
 
@@ -14,6 +18,23 @@ export interface PageHeadProps {
   readonly parent?: ReactNode;
 }
 
+/** Leads to the guide in another tab, so that the page keeps what was typed. */
+function GuideLink({ title }: { title: string }) {
+  const { t } = useLanguage();
+  const guide = guideTo(useLocation().pathname);
+  return guide === undefined ? null : (
+    <a
+      className={classes.guide}
+      href={`${basePath}/docs/${guide}`}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={t('nav.guideTo', { title })}
+    >
+      {t('nav.guide')}
+    </a>
+  );
+}
+
 export function PageHead({ title, part, about, actions, parent }: PageHeadProps) {
   const heading = usePageFocus();
   useEffect(() => {
@@ -23,9 +44,12 @@ export function PageHead({ title, part, about, actions, parent }: PageHeadProps)
     <header className={classes.head}>
       {parent}
       <div className={classes.row}>
-        <Title order={1} size="h2" ref={heading} tabIndex={-1} className={classes.title}>
-          {title}
-        </Title>
+        <div className={classes.title}>
+          <Title order={1} size="h2" ref={heading} tabIndex={-1}>
+            {title}
+          </Title>
+          <GuideLink title={title} />
+        </div>
         {about === undefined ? null : (
           <Text c="dimmed" size="sm" component="div" className={classes.about}>
             {about}

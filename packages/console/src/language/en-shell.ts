@@ -23,6 +23,8 @@ export const shell = {
   'nav.credentials': 'Credentials',
   'nav.docs': 'Documentation',
   'nav.files': 'Files',
+  'nav.guide': 'Guide',
+  'nav.guideTo': 'Guide: {title} (new tab)',
   'nav.jobs': 'Jobs',
   'nav.main': 'Main',
   'nav.menu': 'Menu',
@@ -67,8 +69,8 @@ export const shell = {
     'No administrator exists yet. Open the setup link that the service printed when it started. The file “setup-link” in the data folder also contains it. The link is valid for one hour. Run “quartermaster administrator link” to create a new one.',
   'setUp.password': 'Password',
   'setUp.passwordHint': 'At least {least} characters. Tip: use several unrelated words.',
-  'setUp.passwordRefused':
-    'This password is too easy to guess, or its length is not allowed. Use {least} to {most} characters, such as several unrelated words.',
+  'setUp.passwordLength': 'This password has {count} {count|character|characters}. Use {least} to {most}.',
+  'setUp.passwordRefused': 'This password is too easy to guess. Use several unrelated words.',
   'setUp.title': 'Set up the console',
   'settings.about':
     'Each project has its own files, collections and keys. Its name cannot be changed; to use another name, create a new project.',

@@ -165,8 +165,10 @@ export const stores = {
   'records.retriedMany': 'Reprocessing {count} {count|document|documents}.',
   'records.retry': 'Reprocess',
   'records.row': 'Row {row}',
+  'records.corrected': 'Corrected',
   'records.rows': 'Skipped rows',
-  'records.rowsAbout': 'Download the skipped rows, fix them and upload the file again.',
+  'records.rowsAbout':
+    'Download the skipped rows, fix them and upload them. The columns that begin with “qm:” say where a row stands and why it was skipped; they may stay.',
   'records.rowsCsv': 'Download CSV',
   'records.rowsDuplicate': 'Duplicates',
   'records.rowsNone': 'None',

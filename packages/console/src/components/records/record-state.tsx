@@ -2,6 +2,7 @@ import { Badge, Progress, Text } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { useLanguage } from '../../language/language.tsx';
 import { tones } from '../tones.ts';
+import { correctionOf } from './record-words.ts';
 
 const colors = {
   creating: 'cyan.9',
@@ -15,10 +16,11 @@ const colors = {
 export function RecordState({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
   const { progress } = record;
+  const isCorrected = correctionOf(record) !== undefined;
   if (record.status !== 'creating' || progress === null) {
     return (
-      <Badge color={colors[record.status]} data-status={record.status}>
-        {t(`records.status.${record.status}`)}
+      <Badge color={isCorrected ? tones.good : colors[record.status]} data-status={record.status}>
+        {t(isCorrected ? 'records.corrected' : `records.status.${record.status}`)}
       </Badge>
     );
   }

@@ -15,6 +15,11 @@ export function formatOf(record: RecordItem): string {
   return extension.toUpperCase();
 }
 
+/** The id of the sheet with the corrected rows of this one. */
+export function correctionOf({ status, metadata }: RecordItem): string | undefined {
+  return status === 'partial' ? metadata.corrected_by : undefined;
+}
+
 /** The bytes of the file; undefined for other records. */
 export function sizeOf(record: RecordItem): number | undefined {
   return sourceOf(record).file_size;

@@ -9,11 +9,11 @@ import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { VirtualRows } from '../../components/lists/virtual-rows.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { BundleIcon } from '../../components/plugins/bundle-icon.tsx';
 import { effectsColors, tones } from '../../components/tones.ts';
-import { VirtualList } from '../../components/virtual-list.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './catalogue.module.css';
 import { categoryWords } from './category-words.ts';
@@ -73,9 +73,9 @@ export function Catalogue() {
         <Empty icon="catalogue" title={t(text === '' && category === null ? 'catalogue.empty' : 'catalogue.none')} />
       ) : null}
       {rows.length === 0 ? null : (
-        <VirtualList items={rows} idOf={(row) => row.id} label={t('catalogue.list')} rowHeight={64}>
+        <VirtualRows items={rows} idOf={(row) => row.id} label={t('catalogue.list')} rowHeight={64}>
           {(row) => <Row row={row} />}
-        </VirtualList>
+        </VirtualRows>
       )}
     </>
   );

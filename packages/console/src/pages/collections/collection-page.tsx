@@ -22,13 +22,13 @@ import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { ChangeChunking } from './chunk-size.tsx';
 import { EmbeddingState } from './embedding-state.tsx';
-import { Evaluation } from './evaluation.tsx';
 import { RecordList } from './record-list.tsx';
 import { Reembed } from './reembed.tsx';
 import { tableWords } from './table-words.ts';
 
-/** Loads with its tab, because the page opens with the documents. */
+/** These load with their tabs, because the page opens with the documents. */
 const SearchBox = lazy(() => import('./search-box.tsx').then((module) => ({ default: module.SearchBox })));
+const Evaluation = lazy(() => import('./evaluation.tsx').then((module) => ({ default: module.Evaluation })));
 
 const keyOf = (collectionId: string) => ['collection', collectionId];
 
@@ -79,7 +79,9 @@ export function CollectionPage() {
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="evaluate">
-          <Evaluation collection={item} />
+          <Suspense fallback={<Loading />}>
+            <Evaluation collection={item} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
       {isQuiet ? vectors : null}

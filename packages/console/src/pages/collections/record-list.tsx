@@ -1,5 +1,5 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
-import type { Collection, RecordItem } from '@quartermaster/contract';
+import { type Collection, purposeNames, purposes, type RecordItem } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
@@ -25,12 +25,19 @@ import { tableWords } from './table-words.ts';
 
 const statuses = ['', 'creating', 'ready', 'partial', 'error', 'deleting'] as const;
 
+/** What a list of records can be restricted to: extensions of files, texts and web pages. */
+function typesOf({ type }: Collection): readonly ['', ...string[]] {
+  const fitting = purposeNames.filter((name) => purposes[name].collectionType === type);
+  const extensions = new Set(fitting.flatMap((name) => purposes[name].extensions));
+  return ['', ...[...extensions].sort(), ...(type === 'text' ? ['text', 'web'] : [])];
+}
+
 /** The records of a collection, refreshed while some are processed. */
 export function RecordList({ collection }: { collection: Collection }) {
   const { t, code } = useLanguage();
   const words = tableWords[code];
   const [isAdding, setAdding] = useState(false);
-  const records = useRecords(collection.collection_id);
+  const records = useRecords(collection);
   if (!useMay('change')) return <RecordTools records={records} />;
   return (
     <>
@@ -58,13 +65,16 @@ export function RecordList({ collection }: { collection: Collection }) {
   );
 }
 
-function useRecords(collectionId: string) {
+function useRecords(collection: Collection) {
+  const { collection_id: collectionId } = collection;
+  const types = typesOf(collection);
   const [text, setText] = usePageText('name');
   const [status, setStatus] = usePageChoice('status', statuses, 'replace');
+  const [type, setType] = usePageChoice('type', types, 'replace');
   const [sort, setSort] = usePageChoice('sort', sorts, 'replace');
   const name = useDeferredValue(text.trim());
-  const selection = useSelection(`${status} ${name}`);
-  const filter = { name: name || undefined, status: status || undefined };
+  const selection = useSelection(`${status} ${type} ${name}`);
+  const filter = { name: name || undefined, status: status || undefined, type: type || undefined };
   const order = sort === 'added' ? ('asc' as const) : undefined;
   const path = { collection_id: collectionId };
   const list = useInfiniteList({
@@ -78,8 +88,9 @@ function useRecords(collectionId: string) {
     idOf: (record) => record.record_id,
     isMoving: (record) => record.status === 'creating',
   });
-  const isFiltered = name !== '' || status !== '';
-  return { collectionId, list, selection, isFiltered, text, setText, status, setStatus, sort, setSort };
+  const isFiltered = name !== '' || status !== '' || type !== '';
+  const filters = { text, setText, status, setStatus, types, type, setType };
+  return { collectionId, list, selection, isFiltered, ...filters, sort, setSort };
 }
 
 interface RecordToolsProps {
@@ -139,8 +150,19 @@ function RecordFilters({ records }: Pick<RecordToolsProps, 'records'>) {
     value === 'deleting'
       ? tableWords[code].deleted
       : t(value === '' ? 'records.allStatuses' : `records.status.${value}`);
+  const nameOfType = (type: string) => {
+    if (type === '') return tableWords[code].allTypes;
+    return type === 'text' || type === 'web' ? t(`records.type.${type}`) : type.toUpperCase();
+  };
   return (
     <Filters name={records.text} onName={records.setText}>
+      <NativeSelect
+        aria-label={tableWords[code].type}
+        w={112}
+        value={records.type}
+        onChange={(event) => records.setType(event.currentTarget.value)}
+        data={records.types.map((value) => ({ value, label: nameOfType(value) }))}
+      />
       <NativeSelect
         aria-label={t('records.status')}
         value={records.status}

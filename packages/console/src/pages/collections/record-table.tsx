@@ -7,7 +7,7 @@ import { useMay } from '../../app/project.tsx';
 import { formatAge, formatBytes, formatTime } from '../../components/format.ts';
 import { SelectAll, type Selection } from '../../components/lists/selection.tsx';
 import { SortHead } from '../../components/lists/sort-head.tsx';
-import { VirtualTable } from '../../components/lists/virtual-table.tsx';
+import { VirtualRows } from '../../components/lists/virtual-rows.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { formatOf, nameOfRecord, pageCountOf, sizeOf } from '../../components/records/record-words.ts';
 import { Thumbnail } from '../../components/records/thumbnail.tsx';
@@ -51,7 +51,7 @@ export function RecordTable({ list, selection, sort, onSort }: RecordTableProps)
           {words.sortedSome.replace('{count}', String(items.length))}
         </Text>
       ) : null}
-      <VirtualTable
+      <VirtualRows
         items={isByDate ? items : sortRecords(items, sort, code)}
         idOf={list.idOf}
         label={t('records.list')}
@@ -75,7 +75,7 @@ export function RecordTable({ list, selection, sort, onSort }: RecordTableProps)
         }
       >
         {(record) => <RecordRow key={record.record_id} record={record} selection={mayChange ? selection : undefined} />}
-      </VirtualTable>
+      </VirtualRows>
     </>
   );
 }

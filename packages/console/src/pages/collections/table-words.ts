@@ -2,6 +2,7 @@
 const en = {
   name: 'Name',
   type: 'Type',
+  allTypes: 'All types',
   size: 'Size',
   pages: 'Pages',
   added: 'Added',
@@ -20,6 +21,7 @@ const en = {
 const zh: Readonly<Record<keyof typeof en, string>> = {
   name: '名称',
   type: '类型',
+  allTypes: '所有类型',
   size: '大小',
   pages: '页数',
   added: '添加时间',

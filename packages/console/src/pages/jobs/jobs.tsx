@@ -11,7 +11,7 @@ import { formatAge } from '../../components/format.ts';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
-import { nameOfRecord } from '../../components/records/record-words.ts';
+import { correctionOf, nameOfRecord } from '../../components/records/record-words.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { jobWords } from './job-words.ts';
 import classes from './jobs.module.css';
@@ -66,7 +66,9 @@ function JobList({ status }: { status: (typeof statuses)[number] }) {
   if (failure !== null) return <Failure error={failure} onRetry={() => void collections.refetch()} />;
   if (collections.data === undefined || lists.some(({ isPending }) => isPending)) return <Loading />;
   const rows = shown.flatMap((collection, index) =>
-    (lists[index]?.data?.data ?? []).map((record) => ({ collection, record })),
+    (lists[index]?.data?.data ?? [])
+      .filter((record) => correctionOf(record) === undefined)
+      .map((record) => ({ collection, record })),
   );
   const full = shown.filter((_, index) => lists[index]?.data?.has_more === true);
   return (

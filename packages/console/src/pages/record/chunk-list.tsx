@@ -145,7 +145,7 @@ function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCard
   const { t, code } = useLanguage();
   const words = passageWords[code];
   const [isEditing, setEditing] = useState(false);
-  const mayEdit = useMay('change') && chunk.question === undefined;
+  const mayEdit = useMay('change');
   const card = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isScrolledTo) card.current?.scrollIntoView({ block: 'center' });
@@ -167,7 +167,7 @@ function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCard
               <Button
                 size="compact-xs"
                 variant="subtle"
-                aria-label={words.editOf.replace('{start}', () => chunk.content.slice(0, 40))}
+                aria-label={words.editOf.replace('{start}', () => (chunk.question ?? chunk.content).slice(0, 40))}
                 onClick={() => setEditing(true)}
               >
                 {words.edit}

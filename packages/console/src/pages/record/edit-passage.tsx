@@ -7,33 +7,43 @@ import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { passageWords } from './passage-words.ts';
 
-/** Changes the text of a passage where it stands. */
+type Texts = Partial<Record<'content' | 'question' | 'answer', string>>;
+
+/** Changes the text of a passage, or the question and answer of a pair, where it stands. */
 export function EditPassage({ chunk, onClose }: { chunk: Chunk; onClose: () => void }) {
   const { t, code } = useLanguage();
   const words = passageWords[code];
   const queries = useQueryClient();
-  const [content, setContent] = useState(chunk.content);
+  const { content, question, answer } = chunk;
+  const before: Texts = question === undefined ? { content } : { question, answer: answer ?? '' };
+  const [texts, setTexts] = useState(before);
+  const fields = (['content', 'question', 'answer'] as const).filter((field) => before[field] !== undefined);
+  const changed = fields.filter((field) => texts[field] !== before[field]);
   const save = async () => {
     const { collection_id, chunk_id } = chunk;
     const path = { collection_id, chunk_id };
-    await filesApi.data('POST /v1/collections/{collection_id}/chunks/{chunk_id}', { path, body: { content } });
-    for (const name of ['chunks', 'chunk', 'boxes']) await queries.invalidateQueries({ queryKey: [name] });
+    const body = Object.fromEntries(changed.map((field) => [field, texts[field]]));
+    await filesApi.data('POST /v1/collections/{collection_id}/chunks/{chunk_id}', { path, body });
+    for (const name of ['chunks', 'chunk', 'boxes', 'pairs']) await queries.invalidateQueries({ queryKey: [name] });
     onClose();
   };
+  const isReady = changed.length > 0 && fields.every((field) => texts[field]?.trim() !== '');
   return (
-    <SubmitForm action={words.save} onSubmit={save} isReady={content.trim() !== '' && content !== chunk.content}>
+    <SubmitForm action={words.save} onSubmit={save} isReady={isReady}>
       {(failure) => (
         <>
-          <Textarea
-            label={words.text}
-            value={content}
-            onChange={(event) => setContent(event.currentTarget.value)}
-            maxLength={65_535}
-            rows={Math.min(16, Math.max(4, Math.ceil(chunk.content.length / 70)))}
-            data-autofocus
-            autoFocus
-            error={failure}
-          />
+          {fields.map((field, index) => (
+            <Textarea
+              key={field}
+              label={words[field]}
+              value={texts[field]}
+              onChange={({ currentTarget }) => setTexts({ ...texts, [field]: currentTarget.value })}
+              maxLength={65_535}
+              rows={Math.min(16, Math.max(fields.length > 1 ? 2 : 4, Math.ceil((before[field] ?? '').length / 70)))}
+              {...(index === 0 ? { 'data-autofocus': true, autoFocus: true } : {})}
+              error={index === fields.length - 1 ? failure : null}
+            />
+          ))}
           <Group justify="space-between" gap="xs">
             <Text size="xs" c="dimmed">
               {words.about}

@@ -18,6 +18,7 @@ import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { CorrectionLink } from './corrected-rows.tsx';
 import { Passages } from './passages.tsx';
 import classes from './record.module.css';
 import { RecordGone } from './record-gone.tsx';
@@ -55,6 +56,7 @@ export function RecordPage() {
       <Stack gap="xl">
         <div className={classes.state}>
           <RecordState record={record} />
+          <CorrectionLink record={record} />
         </div>
         {record.error === null ? null : (
           <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('records.failed')}>
@@ -71,7 +73,7 @@ export function RecordPage() {
           </Title>
           <Report report={record.report} />
         </section>
-        {record.type === 'qa_sheet' ? <RowReport path={path} version={record.updated_timestamp} /> : null}
+        {record.type === 'qa_sheet' ? <RowReport record={record} /> : null}
         {record.num_chunks === 0 ? null : <Passages key={record.updated_timestamp} record={record} />}
       </Stack>
     </>

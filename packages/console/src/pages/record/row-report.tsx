@@ -1,20 +1,27 @@
 import { Button, Group, Table, Tabs, Text, Title } from '@mantine/core';
-import type { RowStatus } from '@quartermaster/contract';
+import type { RecordItem, RowStatus } from '@quartermaster/contract';
+import type { ReactNode } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useDownload } from '../../api/downloads.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { usePageChoice } from '../../app/page-state.ts';
+import { useMay } from '../../app/project.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { correctionOf } from '../../components/records/record-words.ts';
 import { useLanguage } from '../../language/language.tsx';
 import type { RecordPath } from './chunk-list.tsx';
+import { CorrectedRows } from './corrected-rows.tsx';
 import classes from './record.module.css';
 
 /** The skipped rows of a sheet, with a CSV download. */
-export function RowReport({ path, version }: { path: RecordPath; version: number }) {
+export function RowReport({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
+  const { collection_id, record_id, updated_timestamp: version } = record;
+  const path = { collection_id, record_id };
+  const mayCorrect = useMay('change') && record.status === 'partial' && correctionOf(record) === undefined;
   const [shown, show] = usePageChoice('rows', ['rejected', 'duplicate'], 'replace');
   return (
     <section aria-labelledby="rows">
@@ -31,7 +38,9 @@ export function RowReport({ path, version }: { path: RecordPath; version: number
         </Tabs.List>
         {(['rejected', 'duplicate'] as const).map((status) => (
           <Tabs.Panel key={status} value={status}>
-            <Rows path={path} status={status} version={version} />
+            <Rows path={path} status={status} version={version}>
+              {mayCorrect && status === 'rejected' ? <CorrectedRows record={record} /> : null}
+            </Rows>
           </Tabs.Panel>
         ))}
       </Tabs>
@@ -41,7 +50,15 @@ export function RowReport({ path, version }: { path: RecordPath; version: number
 
 const endpoint = 'GET /v1/collections/{collection_id}/records/{record_id}/rows';
 
-function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; version: number }) {
+interface RowsProps {
+  readonly path: RecordPath;
+  readonly status: RowStatus;
+  readonly version: number;
+  /** A further button. */
+  readonly children: ReactNode;
+}
+
+function Rows({ path, status, version, children }: RowsProps) {
   const { t, explain } = useLanguage();
   const { busy, download } = useDownload();
   const list = useInfiniteList({
@@ -92,6 +109,7 @@ function Rows({ path, status, version }: { path: RecordPath; status: RowStatus; 
         >
           {t('records.rowsCsv')}
         </Button>
+        {children}
       </Group>
     </>
   );

@@ -6,7 +6,7 @@ import { filesApi } from '../../api/addresses.ts';
 import { keepSession, sessionKey } from '../../api/session.ts';
 import { useProjectChoice } from '../../app/project.tsx';
 import { formatTime } from '../../components/format.ts';
-import { PasswordField } from '../../components/forms/password-field.tsx';
+import { PasswordField, useExplainPassword } from '../../components/forms/password-field.tsx';
 import { useSubmit } from '../../components/forms/use-submit.ts';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -35,8 +35,7 @@ function PasswordForm() {
   const queries = useQueryClient();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const explainPassword = (path: unknown) =>
-    path === 'body/new_password' ? t('setUp.passwordRefused', passwordBounds) : null;
+  const explainPassword = useExplainPassword('new_password', next);
   const { failure, busy, submit } = useSubmit(async () => {
     const body = { current_password: current, new_password: next };
     await keepSession(filesApi.data('POST /v1/session/password', { body }));
