@@ -8,6 +8,7 @@ import { readBounded } from '../login/read-secret.ts';
 import { printError, printJson, say, time } from '../output/print.ts';
 import { checkPluginName, readObject } from '../read-arguments.ts';
 import { readCredentials } from '../read-credentials.ts';
+import { cutTexts } from './inline-media.ts';
 import { checkPath, saveOutput } from './save-output.ts';
 
 export interface ExecuteOptions extends ServiceOptions {
@@ -36,11 +37,19 @@ export async function executePlugin(plugin: string, options: ExecuteOptions): Pr
   if (options.out !== undefined) await checkPath(options.out, options.force);
   // The service ends a run at its own time limit.
   const result = await plugins.run(plugin, input, { credentials, timeout: 0 });
-  if (options.json === true) printJson(result);
-  else if (options.out !== '-') printJson(result.data, 2);
-  const { out: path, force } = options;
-  const saved = path === undefined ? undefined : await saveOutput(result, { artifacts, path, force });
-  if (options.json === true) return;
+  const { out: path, force, json } = options;
+  if (json === true) printJson(result);
+  const show = (data: unknown) => (json === true || path === '-' ? undefined : printJson(data, 2));
+  let saved: OutputArtifact | undefined;
+  if (path === undefined) show(result.data);
+  else {
+    saved = await saveOutput(result, { artifacts, path, force }).catch((error: unknown) => {
+      show(result.data);
+      throw error;
+    });
+    show(cutTexts(result.data));
+  }
+  if (json === true) return;
   for (const artifact of result.artifacts ?? []) if (artifact !== saved) describeArtifact(artifact);
 }
 

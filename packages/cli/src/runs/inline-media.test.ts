@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findInlineMedia, isMediaExtension } from './inline-media.ts';
+import { cutTexts, findInlineMedia, isMediaExtension } from './inline-media.ts';
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 0xfb)]);
 const base64 = png.toString('base64');
@@ -46,4 +46,15 @@ test('an extension of another kind names no format', () => {
   for (const extension of ['', '.json', '.txt', '.csv', '.constructor'])
     assert.equal(isMediaExtension(extension), false);
   assert.ok(isMediaExtension('.png'));
+});
+
+test('long texts of a written output are cut where it is printed', () => {
+  const long = 'a'.repeat(501);
+  const cut = `${'a'.repeat(60)}… (501 characters)`;
+  assert.deepEqual(cutTexts({ a: [long, 'a'.repeat(500)], b: 1, c: null }), {
+    a: [cut, 'a'.repeat(500)],
+    b: 1,
+    c: null,
+  });
+  assert.equal(cutTexts(undefined), undefined);
 });

@@ -43,6 +43,19 @@ export function findInlineMedia(output: unknown, extension: string): Buffer<Arra
   return undefined;
 }
 
+/** A longer text of an output that was written to a file is cut where the output is printed. */
+const mostPrinted = 500;
+
+/** Cuts the long texts of an output, which a file has in full. */
+export function cutTexts(output: unknown): unknown {
+  const text = JSON.stringify(output, (_, value) =>
+    typeof value === 'string' && value.length > mostPrinted
+      ? `${value.slice(0, 60)}… (${value.length} characters)`
+      : value,
+  );
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
 /** The texts of a JSON value. A stack instead of recursion: an output may be nested deeply. */
 function* textsOf(output: unknown): Generator<string> {
   const open = [output];

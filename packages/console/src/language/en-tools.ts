@@ -42,7 +42,7 @@ export const tools = {
   'options.needsInputs': 'First enter: {names}',
   'options.search': 'Search the values of {name}',
   'origin.direct': 'API (direct path)',
-  'origin.execute': 'API',
+  'origin.execute': 'API or console',
   'origin.mcp': 'MCP',
   'origin.options': 'Values of an input',
   'origin.verify': 'Credential check',

@@ -40,7 +40,7 @@ export const tools = {
   'options.needsInputs': '请先填写：{names}',
   'options.search': '搜索 {name} 的值',
   'origin.direct': 'API（直接路径）',
-  'origin.execute': 'API',
+  'origin.execute': 'API 或控制台',
   'origin.mcp': 'MCP',
   'origin.options': '输入的可选值',
   'origin.verify': '凭据校验',

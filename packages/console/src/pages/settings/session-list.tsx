@@ -11,6 +11,7 @@ import { ListCount } from '../../components/lists/list-count.tsx';
 import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
+import { nameOfAgent } from './agent-name.ts';
 
 export const sessionsKey = ['sessions'];
 
@@ -67,8 +68,8 @@ function SessionRow({ item, busy, onEnd }: { item: Session; busy: boolean; onEnd
             <Text fw={600}>{item.client_address}</Text>
             {item.current ? <Badge size="sm">{t('settings.thisSession')}</Badge> : null}
           </Group>
-          <Text size="xs" c="dimmed" mt={4} lineClamp={2}>
-            {item.user_agent}
+          <Text size="xs" c="dimmed" mt={4} lineClamp={2} title={item.user_agent}>
+            {nameOfAgent(item.user_agent)}
           </Text>
           <Text size="xs" c="dimmed">
             {t('settings.sessionBegan')} {formatTime(item.created_timestamp, code)} · {t('settings.lastUsed')}:{' '}

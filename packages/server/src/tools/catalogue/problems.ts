@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '@quartermaster/contract';
 import { Problem, problemsOf } from '../../platform/problem.ts';
 import { quoteText } from '../../platform/quote-text.ts';
+import { didYouMean } from '../../platform/validation/field-errors.ts';
 import { fieldInvalid, quote, quoteNames, validationFailed } from '../../platform/validation/validation-error.ts';
 import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired } from './catalogue.ts';
 
@@ -48,18 +49,22 @@ export function pluginMissing(catalogue: Found, bundleId: string, pluginId: stri
   const known = catalogue.findBundle(bundleId);
   if (known === undefined || isRetired(known)) return bundleMissing(catalogue, bundleId);
   const [plugin, bundle] = [quoteText(pluginId), quoteText(bundleId)];
+  const meant = didYouMean(pluginId, [...known.plugins.keys()]);
   return new Problem(
     'OBJECT_NOT_FOUND',
-    `The bundle ${bundle} has no plugin with the id ${plugin}. GET /v1/bundles/{bundle_id} lists its plugins.`,
+    `The bundle ${bundle} has no plugin with the id ${plugin}.${suggest(meant)} GET /v1/bundles/{bundle_id} lists its plugins.`,
   );
+}
+
+function suggest(meant: string | undefined): string {
+  return meant === undefined ? '' : ` Did you mean ${quoteText(meant)}?`;
 }
 
 /** @param meant a similar name, if there is one */
 export function toolNameUnknown(name: string, meant: string | undefined): Problem {
-  const suggestion = meant === undefined ? '' : ` Did you mean ${quoteText(meant)}?`;
   return new Problem(
     'OBJECT_NOT_FOUND',
-    `No plugin has the tool name ${quoteText(name)}.${suggestion} GET /v1/plugins?format=openai lists the names; with q it searches.`,
+    `No plugin has the tool name ${quoteText(name)}.${suggest(meant)} GET /v1/plugins?format=openai lists the names; with q it searches.`,
   );
 }
 

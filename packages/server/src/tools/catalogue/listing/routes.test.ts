@@ -189,6 +189,7 @@ test('an unknown bundle or plugin results in 404 with its id', async (t) => {
     '/v1/plugins?bundle_id=nope': 'No bundle with the id "nope" is installed. GET /v1/bundles lists the bundles.',
     '/v1/plugins?bundle_id=': 'No bundle with the id "" is installed. GET /v1/bundles lists the bundles.',
     '/v1/plugins/weather/nope': `The bundle "weather" has no plugin with the id "nope". ${list}`,
+    '/v1/plugins/weather/get_wether': `The bundle "weather" has no plugin with the id "get_wether". Did you mean "get_weather"? ${list}`,
     '/v1/plugins/__proto__/constructor':
       'No bundle with the id "__proto__" is installed. GET /v1/bundles lists the bundles.',
     '/v1/bundles/sums/icon': 'The bundle "sums" has no icon, or is not installed.',
