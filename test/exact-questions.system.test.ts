@@ -14,8 +14,10 @@ for (const database of ['SQLite', 'PostgreSQL']) {
       t.after(drop);
       settings.DATABASE_URL = url;
     }
-    const scores = await measureExactQuestions(generatedSheets(), settings);
-    assert.equal(scores.length, 5);
+    // Both databases rank with the same code, so one of them shows it for every language.
+    const sheets = database === 'SQLite' ? 5 : 2;
+    const scores = await measureExactQuestions(generatedSheets().slice(-sheets), settings);
+    assert.equal(scores.length, sheets);
     for (const { sheet, pairs, asked, first } of scores) {
       assert.ok(pairs >= 1000 && asked >= 150, `${sheet}: ${asked} of ${pairs} questions`);
       assert.ok(first >= least * asked, `${sheet}: ${first} of ${asked} questions find their pair first`);
