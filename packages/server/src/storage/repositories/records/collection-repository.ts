@@ -133,39 +133,24 @@ function readyCollections(read: Kysely<Tables>, { projectId, ids }: Wanted) {
  * Reads collections with their counts and vectors in one statement, whatever their number. Deleted records are not
  * counted, because their chunks are no longer visible.
  */
-async function readCounted(read: Kysely<Tables>, wanted: Wanted): Promise<CountedCollection[]> {
-  const { ids } = wanted;
+async function readCounted(read: Kysely<Tables>, { projectId, ids }: Wanted): Promise<CountedCollection[]> {
   if (ids.length === 0) return [];
-  const ofRecords = read
-    .selectFrom('record')
-    .innerJoin('collection as its', 'its.id', 'record.collection_id')
-    .select([
-      'record.collection_id',
-      sql<number>`count(*)`.as('records'),
-      sql<number>`sum(num_chunks)`.as('chunks'),
-      sql<number>`sum(case when record.chunking_version < its.chunking_version then 1 else 0 end)`.as('pending'),
-      sql<number>`sum(case when chunking_kept is null then 0 else 1 end)`.as('kept'),
-    ])
-    .where('record.collection_id', 'in', ids)
-    .where('record.status', '<>', 'deleting')
-    .groupBy('record.collection_id')
-    .as('of_records');
-  const rows = await readyCollections(read, wanted)
-    .leftJoin(ofRecords, 'of_records.collection_id', 'collection.id')
-    .leftJoin('collection_vector', 'collection_vector.collection_id', 'collection.id')
-    .selectAll('collection')
-    .select(['of_records.records', 'of_records.chunks', 'of_records.pending', 'of_records.kept'])
-    .select(vectorColumns)
-    .select((collection) =>
-      // One query per collection, because for several SQLite would scan the directly created chunks of all projects.
-      collection
-        .selectFrom('chunk')
-        .select(sql<number>`count(*)`.as('chunks'))
-        .whereRef('chunk.collection_id', '=', 'collection.id')
-        .where('chunk.record_id', 'is', null)
-        .as('direct'),
-    )
-    .execute();
+  // One query per collection counts the direct chunks, because for several SQLite would scan those of all projects.
+  const { rows } = await sql<CountedRow>`
+    select collection.*, of_records.records, of_records.chunks, of_records.pending, of_records.kept, ${vectorColumns},
+      (select count(*) from chunk where chunk.collection_id = collection.id and chunk.record_id is null) as direct
+    from collection
+    left join (
+      select record.collection_id, count(*) as records, sum(num_chunks) as chunks,
+        sum(case when record.chunking_version < its.chunking_version then 1 else 0 end) as pending,
+        sum(case when chunking_kept is null then 0 else 1 end) as kept
+      from record inner join collection as its on its.id = record.collection_id
+      where record.collection_id in (${sql.join(ids)}) and record.status <> 'deleting' group by record.collection_id
+    ) as of_records on of_records.collection_id = collection.id
+    left join collection_vector on collection_vector.collection_id = collection.id
+    where collection.id in (${sql.join(ids)}) and collection.project_id = ${projectId} and collection.status = 'ready'`.execute(
+    read,
+  );
   return [...Map.groupBy(rows, ({ id }) => id).values()].map((sets) => {
     const [row] = sets as [(typeof rows)[number]]; // a group has a row, and one for each set of vectors
     return {
@@ -180,11 +165,19 @@ async function readCounted(read: Kysely<Tables>, wanted: Wanted): Promise<Counte
 }
 
 /** Columns whose names no column of a collection has. */
-const vectorColumns = [
-  ...(['role', 'model', 'dimensions', 'wanted', 'done', 'num_embedded', 'num_refused', 'num_tokens'] as const),
-  ...(['error_reason', 'error_at', 'error_retry_at'] as const),
-] as const;
-type VectorRow = Pick<Selectable<CollectionVectorTable>, (typeof vectorColumns)[number]>;
+const vectorColumns = sql.raw(
+  'role, model, dimensions, wanted, done, num_embedded, num_refused, num_tokens, error_reason, error_at, error_retry_at',
+);
+type VectorRow = Omit<Selectable<CollectionVectorTable>, 'id' | 'collection_id' | 'project_id'>;
+
+interface CountedRow extends Selectable<CollectionTable>, Omit<Partial<VectorRow>, 'role'> {
+  readonly role: VectorRow['role'] | null;
+  readonly records: number | null;
+  readonly chunks: number | null;
+  readonly pending: number | null;
+  readonly kept: number | null;
+  readonly direct: number;
+}
 
 /** Returns the set in use and the other one. The tokens are those of both. */
 function toVectorsOfCollection(rows: readonly VectorRow[]) {
