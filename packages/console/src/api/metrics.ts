@@ -1,25 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { filesApi } from './addresses.ts';
-
-/** One line of the Prometheus text format. */
-export interface Measure {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-export interface Sample {
-  readonly at: number;
-  readonly measures: readonly Measure[];
-}
+import { addSample, type Measure, type Sample } from './metric-history.ts';
 
 const everyMs = 5000;
 /** The first samples come sooner, because a rate needs two. */
 const firstMs = 1000;
 const firstSamples = 4;
-const mostSamples = 60;
+const storageKey = 'quartermaster-samples';
 
-/** Samples of the metrics, taken while the page is open and cached for its next visit. */
+/** Samples of the metrics, taken while the page is open. The tab keeps them, so that a reload goes on with them. */
 export function useSamples(enabled: boolean) {
   const queries = useQueryClient();
   const queryKey = ['metrics'];
@@ -27,8 +16,10 @@ export function useSamples(enabled: boolean) {
     queryKey,
     queryFn: async ({ signal }): Promise<readonly Sample[]> => {
       const text = await (await filesApi.send('GET /metrics', { signal })).text();
-      const before = queries.getQueryData<readonly Sample[]>(queryKey) ?? [];
-      return [...before, { at: Date.now(), measures: readMetrics(text) }].slice(-mostSamples);
+      const before = queries.getQueryData<readonly Sample[]>(queryKey) ?? storedSamples();
+      const samples = addSample(before, { at: Date.now(), measures: readMetrics(text) });
+      sessionStorage.setItem(storageKey, JSON.stringify(samples.slice(0, -1)));
+      return samples;
     },
     refetchInterval: ({ state }) => ((state.data?.length ?? 0) < firstSamples ? firstMs : everyMs),
     enabled,
@@ -36,6 +27,10 @@ export function useSamples(enabled: boolean) {
     structuralSharing: false,
   });
   return { samples: query.data ?? [], error: query.error, refetch: query.refetch };
+}
+
+function storedSamples(): readonly Sample[] {
+  return JSON.parse(sessionStorage.getItem(storageKey) ?? '[]') as Sample[]; // written above
 }
 
 export function readMetrics(text: string): readonly Measure[] {

@@ -5,6 +5,8 @@ const height = 44;
 
 export interface ChartProps {
   readonly values: readonly number[];
+  /** The time of each value in milliseconds. */
+  readonly at: readonly number[];
   readonly format: (value: number) => string;
   /** What the first point of time is called, and the last. */
   readonly times: readonly [first: string, last: string];
@@ -13,12 +15,16 @@ export interface ChartProps {
 }
 
 /** A line chart from zero to the highest value, with the ends of both axes. */
-export function LineChart({ values, format, times, label }: ChartProps) {
+export function LineChart({ values, at, format, times, label }: ChartProps) {
   if (values.length < 2) return <div className={classes.chart} />;
   const most = Math.max(...values);
-  const step = width / (values.length - 1);
+  const [first = 0, last = 0] = [at[0], at.at(-1)];
+  const scale = width / (last - first || 1);
   const points = values
-    .map((value, index) => `${(index * step).toFixed(1)},${(height - (value / (most || 1)) * (height - 2)).toFixed(1)}`)
+    .map(
+      (value, index) =>
+        `${(((at[index] ?? last) - first) * scale).toFixed(1)},${(height - (value / (most || 1)) * (height - 2)).toFixed(1)}`,
+    )
     .join(' ');
   return (
     <div className={classes.chart} role="img" aria-label={label}>

@@ -34,7 +34,7 @@ export const shell = {
   'nav.skip': 'Skip to content',
   'notFound.about': 'The link may be wrong or the item was deleted.',
   'notFound.title': 'Page not found',
-  'overview.about': 'Current activity of this service. Rates cover the last few minutes.',
+  'overview.about': 'Current activity of this service. The charts show what this tab has seen, at most three hours.',
   'overview.collecting': 'Collecting…',
   'overview.damaged':
     'Missing or damaged file contents: {count}. Upload these files again or restore a backup. Run “quartermaster fsck” to list them.',

@@ -34,7 +34,7 @@ export const shell = {
   'nav.skip': '跳到正文',
   'notFound.about': '链接可能有误，或者对象已被删除。',
   'notFound.title': '页面不存在',
-  'overview.about': '服务的当前活动。速率取自最近几分钟。',
+  'overview.about': '服务的当前活动。图表显示此标签页记录的数据，最长三小时。',
   'overview.collecting': '正在收集…',
   'overview.damaged':
     '缺失或损坏的文件内容：{count}。请重新上传这些文件或恢复备份。运行 “quartermaster fsck” 可列出它们。',

@@ -2,7 +2,8 @@ import { SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { filesApi, pluginsApi } from '../../api/addresses.ts';
-import { rates, type Sample, total, useSamples } from '../../api/metrics.ts';
+import type { Sample } from '../../api/metric-history.ts';
+import { rates, total, useSamples } from '../../api/metrics.ts';
 import { runsKey } from '../../api/runs.ts';
 import { type Action, may } from '../../app/may.ts';
 import { useMay, useProjectChoice } from '../../app/project.tsx';
@@ -84,6 +85,7 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
   const since = (name: string, passes?: typeof isFailure) =>
     last === undefined ? '…' : t('overview.since', { count: formatNumber(total(last, name, passes), code) });
   const count = (value: number) => formatNumber(value, code);
+  const times = samples.map(({ at }) => at);
   const seconds = last === undefined ? 0 : Math.round((last.at - (samples[0]?.at ?? last.at)) / 1000);
   const plots = [
     [t('overview.requests'), perSecond, count, since(requests)],
@@ -96,7 +98,15 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing={{ base: 'xs', xs: 'md' }}>
       {plots.map(([name, values, format, about]) => (
-        <Chart key={name} name={name} values={values} format={format} seconds={seconds} about={about} />
+        <Chart
+          key={name}
+          name={name}
+          values={values}
+          at={times.slice(-values.length)}
+          format={format}
+          seconds={seconds}
+          about={about}
+        />
       ))}
       <div className={classes.chart}>
         <Text size="sm" c="dimmed">
@@ -113,6 +123,7 @@ function Charts({ samples }: { samples: readonly Sample[] }) {
 interface ChartProps {
   readonly name: string;
   readonly values: readonly number[];
+  readonly at: readonly number[];
   readonly format: (value: number) => string;
   /** The time that the chart covers. */
   readonly seconds: number;
@@ -120,7 +131,7 @@ interface ChartProps {
 }
 
 /** The last value of a series, and its chart. */
-function Chart({ name, values, format, seconds, about }: ChartProps) {
+function Chart({ name, values, at, format, seconds, about }: ChartProps) {
   const { t, code } = useLanguage();
   const words = overviewWords[code];
   const last = values.at(-1);
@@ -136,6 +147,7 @@ function Chart({ name, values, format, seconds, about }: ChartProps) {
       </Text>
       <LineChart
         values={values}
+        at={at}
         format={format}
         times={[
           fill(words.start, { time: length.format(seconds < 120 ? seconds : Math.round(seconds / 60)) }),
