@@ -9,7 +9,7 @@ import { startHeartbeat } from '../jobs/heartbeat.ts';
 import { retryUntilStored } from '../jobs/retry-until-stored.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import type { Logger } from '../log/logger.ts';
-import { leaseMs } from '../nodes/node-repository.ts';
+import { silentMs } from '../nodes/node-repository.ts';
 import type {
   ClaimOutcome,
   CompletedClaim,
@@ -159,8 +159,8 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   };
 }
 
-/** Milliseconds that a request waits for one of another node: until the end of the lease of a node that was killed. */
-const waitMs = leaseMs + 1_000;
+/** Milliseconds that a request waits for one of another node, which is silent for long enough by then if it was killed. */
+const waitMs = silentMs + 1_000;
 const lookEveryMs = 1_000;
 
 /** Retries of a release, while the database cannot be reached or a commit holds the row. */

@@ -40,6 +40,11 @@ export interface StoredNode extends NewNode, NodeFacts {
 
 /** Milliseconds without a heartbeat after which a node counts as ended. */
 export const leaseMs = 15_000;
+/**
+ * Milliseconds without a heartbeat after which others repeat a request of the node. If it still runs, nothing is lost, because only one
+ * of them can store its answer.
+ */
+export const silentMs = 8_000;
 
 /** Whether a node with heartbeats runs. */
 export function isRunning({ stoppedAt, silentFor }: Pick<StoredNode, 'stoppedAt' | 'silentFor'>): boolean {

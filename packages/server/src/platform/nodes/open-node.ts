@@ -13,7 +13,7 @@ export interface ChangeFence {
 }
 
 /** Milliseconds between two heartbeats. */
-const heartbeatMs = 5_000;
+const heartbeatMs = 2_000;
 /**
  * Milliseconds after its last heartbeat in which a process may send changes. The rest of the lease covers their way to
  * the database.

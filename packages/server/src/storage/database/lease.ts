@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Claim, Lease } from '../../platform/jobs/job.ts';
-import { leaseMs } from '../../platform/nodes/node-repository.ts';
+import { silentMs } from '../../platform/nodes/node-repository.ts';
 import type { Database } from './database.ts';
 import { databaseNow } from './like-pattern.ts';
 
@@ -72,11 +72,11 @@ export function isOver(column: string, { now, leaseUntil }: LeaseTimes): RawBuil
 }
 
 /**
- * True when the process with this id has a row, has not stopped, and has written a heartbeat within a lease. With SQLite there are no
+ * True when the process with this id has a row, has not stopped, and has written a heartbeat in the last 8 s. With SQLite there are no
  * heartbeats: the next process that serves files replaces the row.
  */
 export function isNodeRunning(dialect: Database['dialect'], nodeId: RawBuilder<unknown>): RawBuilder<boolean> {
-  const isHeard = dialect === 'sqlite' ? sql`` : sql`and node.heartbeat_at > ${databaseNow(dialect)} - ${leaseMs}`;
+  const isHeard = dialect === 'sqlite' ? sql`` : sql`and node.heartbeat_at > ${databaseNow(dialect)} - ${silentMs}`;
   return sql<boolean>`exists (select 1 from node where node.id = ${nodeId} and node.stopped_at is null ${isHeard})`;
 }
 

@@ -62,7 +62,14 @@ for (const [name, open] of Object.entries(temporaryDatabases)) {
       folder_instance: '',
       settings: '{}',
     } as const;
-    const row = { ...node, address: '', capabilities: '{}', started_at: now, heartbeat_at: now, stopped_at: null };
+    const row = {
+      ...node,
+      address: '',
+      capabilities: '{}',
+      started_at: now,
+      heartbeat_at: now + 600_000,
+      stopped_at: null,
+    };
     await database.write.insertInto('node').values(row).execute();
     return { repository: createIdempotencyRepository(database, { maxBytes: 30 }), release };
   });

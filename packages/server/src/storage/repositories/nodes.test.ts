@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentMs } from '../../platform/nodes/node-repository.ts';
 import { temporaryDatabases } from '../database/testing/temporary-databases.ts';
+import { createIdempotencyRepository } from './idempotency-repository.ts';
 import { createNodeRepository } from './node-repository.ts';
 import { createStoreRepository } from './store-repository.ts';
 
@@ -110,3 +112,29 @@ for (const [name, open] of Object.entries(temporaryDatabases))
     const outcomes = await Promise.all(['c', 'd'].map((id) => nodes.register(shared(id), (other) => other.id === 'b')));
     assert.equal(outcomes.filter((other) => other === undefined).length, 1);
   });
+
+test('a request is repeated as soon as its node is silent for 8 s, also before the node counts as ended', async (t) => {
+  const { database, close } = await temporaryDatabases.PostgreSQL();
+  t.after(close);
+  await createNodeRepository(database).register({ ...nodeOf('silent'), folderInstance: '' }, () => true);
+  const keys = createIdempotencyRepository(database);
+  const claim = {
+    projectId: 'p',
+    operation: 'upload' as const,
+    key: 'k',
+    callerId: 'c',
+    heldUntil: 1000,
+    isRepeatable: true,
+  };
+  const silentFor = async (ms: number) => {
+    await database.write
+      .updateTable('node')
+      .set({ heartbeat_at: database.clock.now() - ms })
+      .execute();
+    return (await keys.claim({ ...claim, nodeId: 'other' }, 1)).kind;
+  };
+  assert.equal((await keys.claim({ ...claim, nodeId: 'silent' }, 1)).kind, 'claimed');
+  // In the future, because a busy machine may need seconds for the claim.
+  assert.equal(await silentFor(-600_000), 'running');
+  assert.equal(await silentFor(silentMs + 1_000), 'claimed');
+});
