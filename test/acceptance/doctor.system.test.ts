@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { Quartermaster } from '@quartermaster/client';
 import { runCli } from '../../packages/cli/src/testing/run-cli.ts';
 import { certificate, key } from '../../packages/server/src/tools/egress/testing/certificate.suite.ts';
+import { databaseFor } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
 
 type States = Readonly<Record<string, readonly [state: string, message: string]>>;
@@ -88,6 +89,19 @@ test('[commands] doctor --local checks the settings and the data folder of this 
   });
   assert.deepEqual(full.failed, ['disk space']);
   assert.deepEqual(await readdir(data), []);
+  const databaseOf = async (url: string) => {
+    const { failed, states } = await examine(t, ['--local'], {
+      QUARTERMASTER_DATA: data,
+      QUARTERMASTER_DATABASE_URL: url,
+    });
+    return [failed, states.database?.[1] ?? ''] as const;
+  };
+  const [none, empty] = await databaseOf(await databaseFor(t));
+  assert.deepEqual([none, empty], [[], 'PostgreSQL answers, and it holds no store yet; the first start creates one']);
+  const [failed, unreachable] = await databaseOf('postgres://someone:secret@127.0.0.1:9/store');
+  assert.deepEqual(failed, ['database']);
+  assert.match(unreachable, /^PostgreSQL \(QUARTERMASTER_DATABASE_URL\): .*ECONNREFUSED/);
+  assert.ok(!unreachable.includes('secret'));
   const invalid = await examine(t, ['--local'], { QUARTERMASTER_FILES_PORT: 'x', QUARTERMASTER_NOTHING: '1' });
   assert.match(
     invalid.states.settings?.[1] ?? '',

@@ -12,7 +12,7 @@ export function doctorCommand(): Command {
   )
     .option(
       '--local',
-      'check this machine instead: Node.js, settings, data folder, disk space, object storage and sandbox',
+      'check this machine instead: Node.js, settings, data folder, disk space, PostgreSQL, object storage and sandbox',
     )
     .action(async (options: DoctorOptions) => (await import('./run-doctor.ts')).runDoctor(options));
 }
