@@ -65,6 +65,9 @@ test('"embedding check" ends with 1 and one sentence for a wrong address, key, m
 
 test('"embedding check" says that no model is configured', async (t) => {
   const { code, errors } = await check(t, {});
-  assert.match(errors, /No embedding model is configured\. Set QUARTERMASTER_EMBEDDING_PROVIDER\./);
+  assert.match(
+    errors,
+    /No embedding model is configured\. Run ".* embedding use multilingual-e5-small", or set QUARTERMASTER_EMBEDDING_PROVIDER\./,
+  );
   assert.equal(code, 78);
 });

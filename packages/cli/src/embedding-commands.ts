@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { commandName } from '@quartermaster/contract/command-name';
 import { processEnvironment } from '@quartermaster/server/environment';
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError, exitCodes } from './exit-codes.ts';
@@ -121,7 +122,7 @@ async function checkModels(options: JsonOption): Promise<void> {
     if (checked.length === 0) {
       throw new CommandError(
         exitCodes.notConfigured,
-        'No embedding model is configured. Set QUARTERMASTER_EMBEDDING_PROVIDER.',
+        `No embedding model is configured. Run "${commandName} embedding use multilingual-e5-small", or set QUARTERMASTER_EMBEDDING_PROVIDER.`,
       );
     }
     printResult(options, { models: checked }, () => {
