@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type LoadConnection, measureLoad } from '../load.ts';
@@ -32,6 +33,8 @@ export interface Figures {
   /** MiB after the work that the processes share with no other; undefined for programs that end. */
   readonly memoryMb?: number | undefined;
   readonly checked: string;
+  /** How long it was measured, and the load of the machine. */
+  readonly effort: string;
 }
 
 export interface Work {
@@ -75,8 +78,9 @@ async function holdOne(
       if (round > 0) loads.push(load);
     }
   }
+  const effort = `${rounds} rounds of ${seconds} s, load ${loadavg()[0]?.toFixed(0)}`;
   return measured.map(({ contestant: { name, version, pid, checked }, loads }) => ({
-    ...{ ...of, system: name, version, checked },
+    ...{ ...of, system: name, version, checked, effort },
     perSecond: median(loads.map((load) => load.perSecond)),
     p50: median(loads.map((load) => load.p50)),
     p99: loads.reduce((sum, load) => sum + load.responses, 0) < 100 ? undefined : median(loads.map((load) => load.p99)),
@@ -91,8 +95,9 @@ async function measure(
   { name, pid, open }: Contestant,
   load: { connections: number; seconds: number },
 ): Promise<Measurement> {
+  const opened = await Promise.all(Array.from({ length: load.connections }, open));
   const before = usedTime(pid);
-  const figures = await measureLoad(load, open);
+  const figures = await measureLoad(load, () => opened.pop() as LoadConnection); // as many as it opens
   if (figures.failures > 0) throw new Error(`${name}: ${figures.failures} of ${figures.responses} failed`);
   return { ...figures, processorMs: ((usedTime(pid) - before) * 1000) / figures.responses };
 }

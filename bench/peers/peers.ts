@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg, totalmem } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installPeerPackages } from '../../scripts/set-up/install-packages.mjs';
 import { type Figures, packageFile } from './contest.ts';
@@ -12,6 +11,7 @@ import { contestTools } from './tool-contest.ts';
 import { contestUploads } from './upload-contest.ts';
 
 const page = 'docs/performance.md';
+const results = 'bench/results/peers.json';
 
 /** Measures this tree and what people would use instead, side by side, and writes a table and a plot. */
 export async function measurePeers(args: readonly string[]): Promise<void> {
@@ -32,48 +32,42 @@ export async function measurePeers(args: readonly string[]): Promise<void> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
   const sizesOf = (list: string) => list.split(',').map(Number);
-  const contests: Readonly<Record<string, (data: string) => Promise<Figures[]>>> = {
-    uploads: (data) => contestUploads(data, version, effort),
-    questions: (data) =>
-      each(sizesOf(values.sizes), (size) => contestQuestions(join(data, `${size}`), { version, size, ...effort })),
-    vectors: (data) =>
-      each(sizesOf(values.vectors), (size) => contestVectors(join(data, `${size}`), { version, size, ...effort })),
-    tools: (data) => contestTools(data, version, effort),
-    extraction: (data) => contestExtraction(data, version, effort),
-  };
-  const rows: Figures[] = [];
-  // A folder in the checkout, because the temporary folder of the system may be in memory.
-  const folder = mkdtempSync(resolve('bench-data-'));
-  try {
-    for (const group of values.only.split(',')) {
-      const data = join(folder, group);
-      mkdirSync(data);
-      const found = (await contests[group]?.(data)) ?? [];
-      console.log(describe(found));
-      rows.push(...found);
-      rmSync(data, { recursive: true });
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-  const machine = `${availableParallelism()} virtual cores, ${Math.round(totalmem() / 1024 ** 3)} GiB, load ${loadavg()[0]?.toFixed(1)} at the end`;
+  const contests: ReadonlyArray<readonly [group: string, measure: (data: string) => Promise<Figures[]>]> = [
+    ['uploads', (data) => contestUploads(data, version, effort)],
+    ...sizesOf(values.sizes).map(
+      (size) => ['questions', (data: string) => contestQuestions(data, { version, size, ...effort })] as const,
+    ),
+    ...sizesOf(values.vectors).map(
+      (size) => ['vectors', (data: string) => contestVectors(data, { version, size, ...effort })] as const,
+    ),
+    ['tools', (data) => contestTools(data, version, effort)],
+    ['extraction', (data) => contestExtraction(data, version, effort)],
+  ];
+  // A group that is not measured keeps the figures of its last run.
+  const groups = values.only.split(',');
+  const rows = readFigures().filter(({ group }) => !groups.includes(group));
   mkdirSync('bench/results', { recursive: true });
-  const table = `${effort.rounds} rounds of ${effort.seconds} seconds; ${machine}.\n\n${describe(rows)}`;
-  const files = {
-    json: JSON.stringify({ at: new Date(), machine, ...effort, rows }, null, 2),
-    md: table,
-    svg: draw(rows),
-  };
-  for (const [kind, content] of Object.entries(files)) writeFileSync(`bench/results/peers.${kind}`, `${content}\n`);
+  for (const [, measure] of contests.filter(([name]) => groups.includes(name))) {
+    // A folder in the checkout, because the temporary folder of the system may be in memory.
+    const data = mkdtempSync(resolve('bench-data-'));
+    const found = await measure(data).finally(() => rmSync(data, { recursive: true, force: true }));
+    console.log(describe(found));
+    rows.push(...found);
+    writeFileSync(results, JSON.stringify({ rows }, null, 2));
+  }
+  const order = contests.map(([group]) => group);
+  rows.sort((one, other) => order.indexOf(one.group) - order.indexOf(other.group));
+  const table = describe(rows);
+  writeFileSync('bench/results/peers.md', table);
+  writeFileSync('bench/results/peers.svg', draw(rows));
   if (!values.docs) return;
   const text = readFileSync(page, 'utf8');
   const [begin, end] = ['<!-- peers -->', '<!-- /peers -->'].map((mark) => text.indexOf(mark));
   writeFileSync(page, `${text.slice(0, begin)}<!-- peers -->\n${table}\n${text.slice(end)}`);
-  writeFileSync(page.replace('.md', '.svg'), files.svg);
+  writeFileSync(page.replace('.md', '.svg'), draw(rows));
 }
 
-async function each(sizes: readonly number[], measure: (size: number) => Promise<Figures[]>): Promise<Figures[]> {
-  const rows: Figures[] = [];
-  for (const size of sizes) rows.push(...(await measure(size)));
-  return rows;
+function readFigures(): Figures[] {
+  if (!existsSync(results)) return [];
+  return (JSON.parse(readFileSync(results, 'utf8')) as { rows: Figures[] }).rows;
 }

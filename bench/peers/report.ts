@@ -9,7 +9,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 const isOurs = ({ system }: Figures) => system.startsWith('Quartermaster');
 const number = (value: number | undefined) =>
-  value === undefined ? '–' : value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(2);
+  value === undefined ? '–' : value >= 99.5 ? Math.round(value).toLocaleString('en') : value.toPrecision(2);
 
 /** Returns a table in Markdown for each group. */
 export function describe(rows: readonly Figures[]): string {
@@ -36,45 +36,51 @@ function describeGroup(group: string, rows: readonly Figures[]): string {
   return [
     `### ${titles[group]}`,
     lines.map((line) => `| ${line.join(' | ')} |`).join('\n'),
-    `Versions: ${versions.join('; ')}.`,
+    `${[...new Set(rows.map(({ effort }) => effort))].join('; ')}. Versions: ${versions.join('; ')}.`,
   ].join('\n\n');
 }
 
-const style = `text{font:13px system-ui,sans-serif;fill:#24292f}.h{font-weight:600;font-size:15px}.w{fill:#57606a}.v{font-size:12px}
+const style = `text{font:13px system-ui,sans-serif;fill:#24292f}.h{font-weight:600;font-size:15px}.w{fill:#57606a}.v{font-size:12px}.b{font-weight:600}
 .o{fill:#0969da}.p{fill:#8c959f}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.w{fill:#9198a1}.o{fill:#4493f8}.p{fill:#6e7681}}`;
-const [width, labels, line] = [880, 330, 20];
+const width = 880;
+const line = 20;
+/** What is drawn beside each name: a value, where its bars begin, and how long the longest is. */
+const columns = [
+  { title: 'median time, ms', value: (row: Figures) => row.p50, x: 280, longest: 240 },
+  { title: 'processor time, ms', value: (row: Figures) => row.processorMs, x: 590, longest: 220 },
+];
 
-/** Draws the median time of each operation as a bar, as an SVG that is readable in light and dark. */
+/** Draws the times of one operation as bars, as an SVG that is readable in light and dark. More connections are in the table only. */
 export function draw(rows: readonly Figures[]): string {
   const parts: string[] = [];
-  let [y, group, work] = [28, '', ''];
+  let [y, last] = [20, { group: '', work: '' }];
   const write = (x: number, text: string, kind: string) =>
-    parts.push(`<text x="${x}" y="${y}" class="${kind}">${escapeXml(text)}</text>`);
-  write(10, 'Median time of one operation in milliseconds; shorter is better. Each block has its own scale.', 'w');
-  for (const row of rows) {
-    if (row.group !== group) {
-      y += 34;
+    parts.push(
+      `<text x="${x.toFixed(0)}" y="${y}" class="${kind}">${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`,
+    );
+  for (const row of rows.filter(({ group, work }) => group === 'uploads' || !work.endsWith(' 8 connections'))) {
+    if (row.group !== last.group) {
+      y += 32;
       write(10, titles[row.group] ?? '', 'h');
+      if (last.group === '') for (const { title, x } of columns) write(x, `${title} (shorter is better)`, 'w');
     }
-    if (row.group !== group || row.work !== work) {
+    if (row.work !== last.work) {
       y += 24;
       write(10, row.work, 'w');
     }
-    [group, work] = [row.group, row.work];
-    const longest = Math.max(...rows.filter((one) => one.group === group && one.work === work).map((one) => one.p50));
-    const length = Math.max(2, (row.p50 / longest) * (width - labels - 90));
+    last = row;
     y += line;
-    write(24, row.system, isOurs(row) ? 'h v' : 'v');
-    parts.push(
-      `<rect x="${labels}" y="${y - 11}" width="${length.toFixed(1)}" height="13" rx="2" class="${isOurs(row) ? 'o' : 'p'}"/>`,
-    );
-    write(labels + length + 6, number(row.p50), 'v');
+    write(24, row.system, isOurs(row) ? 'v b' : 'v');
+    for (const { value, x, longest } of columns) {
+      const most = Math.max(...rows.filter(({ work }) => work === row.work).map((one) => value(one) ?? 0));
+      const length = Math.max(2, ((value(row) ?? 0) / most) * longest);
+      const bar = `x="${x}" y="${y - 11}" width="${length.toFixed(1)}" height="13" rx="2"`;
+      if (value(row) !== undefined) parts.push(`<rect ${bar} class="${isOurs(row) ? 'o' : 'p'}"/>`);
+      write(x + (value(row) === undefined ? 0 : length + 6), number(value(row)), 'v');
+    }
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y + 16}" role="img" aria-label="Median times beside peers"><style>${style}</style>
+  const about = 'Median and processor times of one operation beside peers';
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y + 16}" role="img" aria-label="${about}"><style>${style}</style>
 ${parts.join('\n')}
 </svg>`;
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -36,6 +36,8 @@ interface Size extends Effort {
   readonly size: number;
 }
 
+/** Rows of a sheet, so that a busy machine reads each within the time limit. */
+const rows = 10_000;
 /** The passages that are asked for by the number and seven of their words. */
 const knownItems = 100;
 
@@ -43,7 +45,7 @@ const knownItems = 100;
 export async function contestQuestions(folder: string, given: Size): Promise<Figures[]> {
   const sphinx = spawnSync('searchd', ['--help'], { encoding: 'utf8' }).stdout?.match(/^Sphinx ([\d.]+)/)?.[1];
   if (sphinx === undefined) console.error('Sphinx is not measured: install the Debian package sphinxsearch');
-  const searched = await openSearchedService({ name: 'ours', data: join(folder, 'ours'), size: given.size });
+  const searched = await openSearchedService({ name: 'ours', data: join(folder, 'ours'), size: given.size, rows });
   await untilMerged(searched.data);
   const { service, collection, imported } = searched;
   const systems = [

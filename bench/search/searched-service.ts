@@ -27,6 +27,8 @@ export interface SearchedOptions {
   /** The checkout of another commit. */
   readonly root?: string;
   readonly settings?: Readonly<Record<string, string>>;
+  /** The largest number of rows of a sheet. */
+  readonly rows?: number;
 }
 
 /** Starts a service and imports the pairs, one sheet after another. */
@@ -38,7 +40,7 @@ export async function openSearchedService(options: SearchedOptions): Promise<Sea
     const { collection_id: collection } = await client.collections.create({ name: 'pairs', type: 'qa' });
     const processorBefore = processorTime(service.pid);
     let seconds = 0;
-    for (const { csv, rows } of searchSheets(size)) {
+    for (const { csv, rows } of searchSheets(size, options.rows)) {
       // The service has closed idle connections while the sheet was built. The client learns of it here.
       await setImmediate();
       const began = performance.now();
