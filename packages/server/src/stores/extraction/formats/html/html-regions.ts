@@ -1,4 +1,6 @@
 import type { Block } from '../../document.ts';
+import { type Emitted, withoutRemarks } from './main-region.ts';
+import { isOverlay, isSuspicious, kindOf, namesFurniture, type Region, startRegion } from './region.ts';
 
 /** Detects parts of a page that are not content: menus, footers, banners, lists of links to other pages. */
 export interface Regions {
@@ -17,7 +19,7 @@ const containers = new Set(
 );
 
 export function createRegions(): Regions {
-  const emitted: Array<{ readonly block: Block; readonly region: Region }> = [];
+  const emitted: Emitted[] = [];
   const page = startRegion();
   /** An entry for each open element. */
   const open: Array<{ readonly name: string; readonly region: Region; readonly isLink: boolean }> = [];
@@ -44,6 +46,7 @@ export function createRegions(): Regions {
     parent.sentences += region.sentences;
     parent.hasTitle ||= region.hasTitle;
     parent.hasMain ||= region.hasMain || region.isMain;
+    parent.hasMenu ||= region.hasMenu || (region.kind !== undefined && region.kind !== 'consent');
   }
 
   return {
@@ -73,9 +76,10 @@ export function createRegions(): Regions {
       else unlinked += length;
     },
     emit: (block) => {
-      if (unlinked >= sentenceCharacters && block.kind !== 'heading') current().sentences += 1;
+      const isSentence = unlinked >= sentenceCharacters && block.kind !== 'heading';
+      if (isSentence) current().sentences += 1;
+      emitted.push({ block, region: current(), weight: isSentence ? unlinked : 0 });
       unlinked = 0;
-      emitted.push({ block, region: current() });
     },
     content: () => {
       while (open.length > 0) leave();
@@ -88,21 +92,19 @@ const sentenceCharacters = 40;
 const fewestCharacters = 250;
 const smallestShare = 0.1;
 
-function selectContent(
-  emitted: ReadonlyArray<{ readonly block: Block; readonly region: Region }>,
-  page: Region,
-): { blocks: Block[]; dropped: number } {
+function selectContent(emitted: readonly Emitted[], page: Region): { blocks: Block[]; dropped: number } {
   const all = emitted.map(({ block }) => block);
   const before = charactersOf(all);
   const without = (isLeftOut: (region: Region) => boolean) => {
     const verdicts = new Map<Region, boolean>();
-    return emitted.filter(({ region }) => !isWithin(region, { isLeftOut, verdicts })).map(({ block }) => block);
+    return emitted.filter(({ region }) => !isWithin(region, { isLeftOut, verdicts }));
   };
-  const strict = without((region) => isBoilerplate(region, page));
+  const content = without((region) => isBoilerplate(region, page));
+  const strict = (page.hasMenu ? withoutRemarks(content) : content).map(({ block }) => block);
   const after = charactersOf(strict);
   if (after >= fewestCharacters && after >= before * smallestShare) return { blocks: strict, dropped: before - after };
   // On a short page only the menus are removed, if any content remains.
-  const lenient = without(({ kind }) => kind === 'navigation');
+  const lenient = without(({ kind }) => kind === 'navigation').map(({ block }) => block);
   return lenient.length === 0
     ? { blocks: all, dropped: 0 }
     : { blocks: lenient, dropped: before - charactersOf(lenient) };
@@ -139,11 +141,14 @@ function isBoilerplate(region: Region, page: Region): boolean {
   return isLinkList(region, page) || isFurniture(region, page);
 }
 
-/** Whether the region has no sentence and stands before the title, or its names say that it is not content. */
+/** Whether the region is small and its names say that it is not content, or it has no sentence and stands before the title. */
 function isFurniture(region: Region, page: Region): boolean {
   const { characters, sentences, hasTitle, isBeforeTitle, inArticle, anchors } = region;
-  if (sentences > 0 || hasTitle || inArticle || anchors >= fewestAnchors) return false;
-  if (characters > page.characters * mostOfFurniture) return false;
+  if (hasTitle || characters > page.characters * mostOfFurniture) return false;
+  if (isOverlay(region)) return true;
+  if (anchors >= fewestAnchors) return false;
+  if (namesFurniture(region)) return true;
+  if (sentences > 0 || inArticle) return false;
   return (isBeforeTitle && page.hasTitle) || isSuspicious(region);
 }
 /** The number of links within the page from which on a region counts as its table of contents. */
@@ -168,110 +173,4 @@ function isLinkList(region: Region, page: Region): boolean {
 
 function charactersOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, block) => sum + block.text.length, 0);
-}
-
-type Kind = 'navigation' | 'footer' | 'header' | 'aside' | 'consent';
-
-type Attributes = Readonly<Record<string, string>>;
-
-/** A part of a page, with the sums of everything in it once it has ended. */
-interface Region {
-  readonly parent: Region | undefined;
-  /** The purpose that its element names. */
-  readonly kind: Kind | undefined;
-  /** Whether it, or a region around it, has a kind. */
-  readonly isTyped: boolean;
-  readonly isMain: boolean;
-  readonly isList: boolean;
-  readonly inArticle: boolean;
-  readonly names: string;
-  characters: number;
-  /** Characters in links to other pages. */
-  linked: number;
-  links: number;
-  /** Links to parts of the page. */
-  anchors: number;
-  /** Blocks with a sentence outside of links. */
-  sentences: number;
-  hasTitle: boolean;
-  hasMain: boolean;
-  /** Whether it ended before the first heading of the first level. */
-  isBeforeTitle: boolean;
-}
-
-interface RegionStart {
-  readonly name: string;
-  readonly attributes: Attributes;
-  readonly kind: Kind | undefined;
-  readonly parent: Region;
-}
-
-/** Without an argument, the region is the page. */
-function startRegion(start?: RegionStart): Region {
-  const { name = '', attributes = {}, kind, parent } = start ?? {};
-  const isMain = name === 'main' || attributes.role === 'main';
-  return {
-    parent,
-    kind,
-    isTyped: kind !== undefined || parent?.isTyped === true,
-    isMain,
-    isList: name === 'ul' || name === 'ol' || name === 'dl',
-    inArticle: isMain || name === 'article' || parent?.inArticle === true,
-    names: `${attributes.id ?? ''} ${attributes.class ?? ''}`,
-    characters: 0,
-    linked: 0,
-    links: 0,
-    anchors: 0,
-    sentences: 0,
-    hasTitle: false,
-    hasMain: false,
-    isBeforeTitle: false,
-  };
-}
-
-const byName: Readonly<Record<string, Kind>> = {
-  nav: 'navigation',
-  footer: 'footer',
-  header: 'header',
-  aside: 'aside',
-};
-const byRole: Readonly<Record<string, Kind>> = {
-  navigation: 'navigation',
-  menu: 'navigation',
-  menubar: 'navigation',
-  search: 'navigation',
-  banner: 'header',
-  contentinfo: 'footer',
-  complementary: 'aside',
-};
-
-/** The header or footer of an article belongs to the article. */
-function kindOf(name: string, attributes: Attributes, inArticle: boolean): Kind | undefined {
-  if (asksForConsent(`${attributes.id ?? ''} ${attributes.class ?? ''}`)) return 'consent';
-  const kind = byRole[attributes.role ?? ''] ?? byName[name];
-  return inArticle && kind !== 'navigation' ? undefined : kind;
-}
-
-const consentSubjects = new Set(['cookie', 'cookies', 'consent', 'gdpr', 'onetrust']);
-const consentBox = /^(?:banner|bar|notice|popup|modal|overlay|dialog|consent|law)/;
-
-/** Whether two words of a name occur in sequence, such as in `cookie-banner` or `gdpr_notice-2`. */
-function asksForConsent(names: string): boolean {
-  const words = wordsOf(names);
-  return words.some((word, at) => consentSubjects.has(word) && consentBox.test(words[at + 1] ?? ''));
-}
-
-const suspiciousWords = new Set(
-  `ad ads advertisement breadcrumb breadcrumbs comment comments footer links menu menus more nav navbar navigation
-  newsletter promo recommended related share sharing sidebar social sponsored subscribe tags teaser teasers toolbar
-  widget widgets`.split(/\s+/),
-);
-
-/** Whether the class or the id names a purpose other than content. Names alone decide nothing. */
-function isSuspicious({ names }: Region): boolean {
-  return wordsOf(names).some((word) => suspiciousWords.has(word));
-}
-
-function wordsOf(names: string): string[] {
-  return names.toLowerCase().split(/[\s_-]+/);
 }

@@ -64,6 +64,23 @@ test('words that name a purpose remove a box only if it holds no sentence', () =
   assert.match(box('<p>The sidebar has a remark that readers of this page should know.</p>'), /should know/);
 });
 
+test('boxes above the page, and boxes named after offers to readers, are no content even with sentences', () => {
+  const sentence = 'A sentence that is longer than a label, and that asks for something.';
+  for (const box of ['role="dialog"', 'class="cookieBanner"', 'class="post-newsletter"', 'id="related-posts"']) {
+    assert.equal(textOf(`${article}<div ${box}><p>${sentence}</p></div>`), textOf(article));
+    assert.match(textOf(`<div ${box}>${article}</div>`), /The subject/);
+  }
+});
+
+test('beside the main part of a page of a site, an introduction stays and a teaser does not', () => {
+  const teaser = '<div><h3>Another page</h3><p>What it says about something else, in a few words.</p></div>';
+  const page = `<div><p>An introduction to the page, of one short sentence.</p></div><div>${article}${article}</div>
+    <div><p>${'A part of its own, with several sentences. '.repeat(4)}</p></div>${teaser}`;
+  assert.match(textOf(page), /An introduction.*A part of its own.*Another page/s);
+  assert.match(textOf(`<nav>${menu}</nav>${page}`), /An introduction.*A part of its own/s);
+  assert.doesNotMatch(textOf(`<nav>${menu}</nav>${page}`), /Another page|something else/);
+});
+
 test('what stands before the title is not part of the text if it has no sentence', () => {
   assert.equal(textOf(`<div><p>Sign in</p><p>Search:</p></div>${article}`), textOf(article));
 });

@@ -18,7 +18,7 @@ const fewestCharacters = 250;
 function readPage(html: string): HtmlContent {
   const page = readOnce(html, false);
   const { hidden, embedded } = page.dropped;
-  const isFilled = hidden + embedded >= fewestCharacters && /<script[\s>]/i.test(html);
+  const isFilled = hidden + embedded >= (/<script[\s>]/i.test(html) ? fewestCharacters : 4 * fewestCharacters);
   if (!isFilled || charactersOf(page) >= fewestCharacters) return page;
   const whole = readOnce(html, true);
   return charactersOf(whole) > charactersOf(page) ? whole : page;
