@@ -35,9 +35,9 @@ export function shapeOf(rows: readonly SheetRow[], index: number): ColumnShape {
   };
 }
 
-/** Numbers, dates and addresses are no text. */
+/** Numbers, dates, addresses and codes such as `0x3f` are no text. */
 function isText(value: string): boolean {
-  return /\p{L}/u.test(value) && !/^https?:\/\/\S+$/.test(value);
+  return /\p{L}/u.test(value) && !/^https?:\/\/\S+$/.test(value) && !/^(?=\D*\d)[\x21-\x7e]+$/.test(value);
 }
 
 /** Chinese and Japanese questions often end in a word instead of a mark. */
@@ -50,14 +50,18 @@ function widthOf(value: string): number {
   return value.length + wide;
 }
 
+/** Questions and answers repeat less than categories do. */
+const fewestDistinct = 0.3;
+
 /** Fewer rows say nothing about a column. */
 const fewestRows = 3;
 
-/** Whether the values contradict names that say little: the answers are no text, or all rows have the same question. */
+/** Whether the values contradict names that say little: the answers are no text, or the questions are few or letters. */
 export function contradicts(rows: readonly SheetRow[], { question, answer }: Columns): boolean {
   if (rows.length < fewestRows) return false;
   const [asked, answered] = [shapeOf(rows, question), shapeOf(rows, answer)];
-  return (asked.count > 1 && asked.distinct * asked.count === 1) || (answered.count > 0 && !answered.isText);
+  const isNoQuestion = asked.count > 1 && (asked.distinct < fewestDistinct || asked.length < 2);
+  return isNoQuestion || (answered.count > 0 && !answered.isText);
 }
 
 interface Columns {
@@ -85,7 +89,8 @@ export function columnsByShape(rows: readonly SheetRow[], named: Named): Columns
   if (question === undefined || second !== undefined) return null;
   const others = texts.filter(({ index }) => index !== question.index).toSorted((a, b) => b.length - a.length);
   const answer = named.answer === undefined ? others[0] : others.find(({ index }) => index === named.answer);
-  if (answer === undefined || answer.questions > 0.3 || answer.length < fewestLetters) return null;
+  if (answer === undefined || answer.questions > 0.3 || answer.distinct < 0.5 || answer.length < fewestLetters)
+    return null;
   const rival = others.find(({ index }) => index !== answer.index);
   if (named.answer === undefined && rival !== undefined && rival.length * 1.5 > answer.length) return null;
   return { question: question.index, answer: answer.index };

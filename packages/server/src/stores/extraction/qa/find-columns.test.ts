@@ -97,6 +97,9 @@ for (const text of [
   // Numbers and one repeated value are no answers and questions, whatever the names say.
   `text,replies,user\n${'It rains,107,Ada\n'.repeat(4)}`,
   'question_text,rank_of_answer\nIs it?,1\nWhere?,2\nWhen?,3\n',
+  'input,output\n0x3f,0x4a\n0x40,0x4b\n0x41,0x4c\n',
+  `a,q\n${'M,E\n'.repeat(4)}`,
+  `pregunta,grupo\n${[1, 2, 3, 4, 5].map((at) => `¿Es ${at}?,Conexión del dispositivo\n`).join('')}`,
   // Several columns may be the answer.
   quiz('Where is the stamp?;On the back of it;On the inside of it;In the drawer below'),
   // The answers are names.
