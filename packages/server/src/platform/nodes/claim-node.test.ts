@@ -76,3 +76,21 @@ test('a node that no other process can replace writes no heartbeats, and stores 
   await node.close();
   assert.deepEqual(calls, { renewed: 0, stopped: 1 });
 });
+
+test('a late change of a process with a data folder waits until a heartbeat allows changes again', async () => {
+  const { repository, calls } = openStore(null);
+  let allowed = 0;
+  let refused: () => Promise<void> | void = () => {};
+  const fence = {
+    allowUntil: () => void allowed++,
+    onRefused: (callback: typeof refused) => {
+      refused = callback;
+    },
+  };
+  const node = await openNode({ nodeId: 'new', repository, kind: 'folder', fence, logger, metrics: createMetrics() });
+  await refused();
+  assert.deepEqual([calls.renewed, allowed], [1, 2]);
+  await refused();
+  assert.ok(calls.renewed >= 2 && allowed === calls.renewed + 1);
+  await node.close();
+});

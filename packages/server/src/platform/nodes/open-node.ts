@@ -8,8 +8,8 @@ import type { NodeFacts, NodeRepository } from './node-repository.ts';
 export interface ChangeFence {
   /** Allows changes until this time of `performance.now()`. */
   allowUntil(time: number): void;
-  /** @param refused is called when a change was refused */
-  onRefused(refused: () => void): void;
+  /** @param refused is called when a change is late. Its promise ends with the heartbeat that this triggers */
+  onRefused(refused: () => Promise<void> | void): void;
 }
 
 /** Milliseconds between two heartbeats. */
@@ -57,6 +57,7 @@ export async function openNode(options: NodeOptions): Promise<OpenedNode> {
   let isOverdue = false;
   let facts: NodeFacts | undefined;
   let isPublished = false;
+  let renewal = Promise.withResolvers<void>();
   /** The tasks that this node leads, as the database confirmed since the last heartbeat. */
   const led = new Set<string>();
 
@@ -92,12 +93,23 @@ export async function openNode(options: NodeOptions): Promise<OpenedNode> {
 
   fence?.allowUntil(renewedAt + changesMs);
   const startHeartbeats = () =>
-    startPeriodicTask({ name: 'node heartbeat', pause: heartbeatMs, run: renew }, (error) => {
+    startPeriodicTask({ name: 'node heartbeat', pause: heartbeatMs, run: renewOnce }, (error) => {
       if (!isOverdue) logger.warn({ err: error, node: nodeId }, 'node heartbeat not written');
       isOverdue = true;
     });
+  const renewOnce = async (signal: AbortSignal) => {
+    try {
+      await renew(signal);
+    } finally {
+      renewal.resolve();
+      renewal = Promise.withResolvers();
+    }
+  };
   const heartbeats = kind === 'alone' ? undefined : startHeartbeats();
-  if (heartbeats !== undefined) fence?.onRefused(heartbeats.trigger);
+  fence?.onRefused(() => {
+    heartbeats?.trigger();
+    return renewal.promise;
+  });
   openNodeMetrics(metrics, () => ({ running, ageMs: heartbeats === undefined ? 0 : performance.now() - renewedAt }));
   return {
     id: nodeId,

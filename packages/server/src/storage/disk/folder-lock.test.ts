@@ -16,6 +16,9 @@ test('one process at a time locks a data folder, and the lock ends when that pro
   t.after(() => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   assert.throws(() => lockFolder(folder), /in use by another process/);
+  // A process that stands still, as one that is slow to start, keeps it.
+  child.kill('SIGSTOP');
+  assert.throws(() => lockFolder(folder), /in use by another process/);
   child.kill('SIGKILL');
   await once(child, 'exit');
   lockFolder(folder).release();

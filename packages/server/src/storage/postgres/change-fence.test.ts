@@ -10,7 +10,7 @@ test('after the time of the fence no change reaches PostgreSQL, not even a commi
   const { fence, write, read } = database;
   assert.ok(fence);
   let refusals = 0;
-  fence.onRefused(() => refusals++);
+  fence.onRefused(() => void refusals++);
   const projects = async () => (await read.selectFrom('project').select('name').execute()).map(({ name }) => name);
   const add = (name: string) => write.insertInto('project').values({ id: name, name, created_at: 1 });
 
@@ -34,4 +34,24 @@ test('after the time of the fence no change reaches PostgreSQL, not even a commi
   fence.allowUntil(performance.now() + 60_000);
   await add('again').execute();
   assert.deepEqual((await projects()).sort(), ['again', 'before']);
+});
+
+test('a late change waits for the heartbeat that it triggers, and is sent when it succeeds', async (t) => {
+  const { database, close } = await temporaryDatabases.PostgreSQL();
+  t.after(close);
+  const { fence, write, read } = database;
+  assert.ok(fence);
+  let heartbeats = 0;
+  fence.onRefused(async () => {
+    heartbeats += 1;
+    await new Promise(setImmediate);
+    fence.allowUntil(performance.now() + 60_000);
+  });
+  fence.allowUntil(performance.now() - 1);
+  await write.insertInto('project').values({ id: 'busy', name: 'busy', created_at: 1 }).execute();
+  assert.deepEqual(
+    (await read.selectFrom('project').select('name').execute()).map(({ name }) => name),
+    ['busy'],
+  );
+  assert.equal(heartbeats, 1);
 });

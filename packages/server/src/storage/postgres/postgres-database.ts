@@ -59,11 +59,11 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   const availability = createAvailability({ probe: server.probe, logger });
   const fence = createChangeFence();
   let refused = 0;
-  const openPool = (limits: Pick<PoolOptions, 'connections' | 'timeouts' | 'assertChangeable'>) => {
+  const openPool = (limits: Pick<PoolOptions, 'connections' | 'timeouts' | 'confirmChange'>) => {
     const pool = openPostgresPool({ server, availability, logger, onRefused: () => refused++, ...limits });
     return { pool, db: new RetryingKysely<Tables>({ dialect: new Dialect({ pool }) }) };
   };
-  const main = openPool({ connections: connections - 1, timeouts, assertChangeable: fence.assert });
+  const main = openPool({ connections: connections - 1, timeouts, confirmChange: fence.confirm });
   const reserved = openPool({ connections: 1, timeouts });
   let clock: PostgresClock | undefined;
   let index: ReturnType<typeof openSearchIndex> | undefined;

@@ -31,8 +31,8 @@ export interface PoolOptions {
   readonly logger: Logger;
   /** Called when the server refuses a further connection. */
   readonly onRefused: () => void;
-  /** Called before each statement that may change something. Throws when it must not be sent. */
-  readonly assertChangeable?: (() => void) | undefined;
+  /** Called before each statement that may change something. Rejects when it must not be sent. */
+  readonly confirmChange?: (() => Promise<void> | undefined) | undefined;
 }
 
 export interface CountedPool extends PostgresPool {
@@ -115,7 +115,7 @@ export function openPostgresPool(options: PoolOptions): CountedPool {
         .finally(() => ended(false));
       const client = await availability.whileAvailable(connecting, (late) => late.release());
       const prefix = server.sendsOptions() ? null : localSettings(timeouts);
-      return lend(client, { availability, prefix, names, assertChangeable: options.assertChangeable });
+      return lend(client, { availability, prefix, names, confirmChange: options.confirmChange });
     },
   };
 }
@@ -125,11 +125,11 @@ interface Loan {
   /** A statement that is sent together with the start of a transaction. */
   readonly prefix: string | null;
   readonly names: StatementNames;
-  readonly assertChangeable: PoolOptions['assertChangeable'];
+  readonly confirmChange: PoolOptions['confirmChange'];
 }
 
 /** A connection between acquire and release. */
-function lend(client: pg.PoolClient, { availability, prefix, names, assertChangeable }: Loan) {
+function lend(client: pg.PoolClient, { availability, prefix, names, confirmChange }: Loan) {
   let failure: PostgresFailure = {};
   let inTransaction = false;
 
@@ -162,7 +162,8 @@ function lend(client: pg.PoolClient, { availability, prefix, names, assertChange
   async function query(text: string, values: unknown[]) {
     // A rollback would wait for a silent server.
     if (failure.connection === 'broken') throw failure.problem;
-    if (isChange(text)) assertChangeable?.();
+    const confirmed = isChange(text) ? confirmChange?.() : undefined;
+    if (confirmed !== undefined) await confirmed;
     for (let retriesLeft = retriesOfStatement; ; retriesLeft -= 1) {
       try {
         if (/^(begin|start transaction)\b/.test(text)) return await begin(text);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { systemClock } from '../../platform/clock.ts';
 import type { ChangeFence } from '../../platform/nodes/open-node.ts';
@@ -104,7 +105,15 @@ function splitOptions(url: string): { connectionString: string; options: string 
 interface PostgresFence extends ChangeFence {
   /** @throws SERVICE_UNAVAILABLE while changes are not allowed */
   assert(): void;
+  /**
+   * Lets a late change wait for the heartbeat that it triggers. A process that was only busy, for example during its start, then
+   * continues. @throws SERVICE_UNAVAILABLE when the heartbeat does not succeed
+   */
+  confirm(): Promise<void> | undefined;
 }
+
+/** Milliseconds that a late change waits for the heartbeat. */
+const longestConfirmation = 2_000;
 
 /**
  * Allows changes until a time that each heartbeat of the node extends. Both clocks are compared, because the monotonic
@@ -113,7 +122,13 @@ interface PostgresFence extends ChangeFence {
 export function createChangeFence(): PostgresFence {
   let monotonicEnd = Number.POSITIVE_INFINITY;
   let wallEnd = Number.POSITIVE_INFINITY;
-  let refused = () => {};
+  let refused: () => Promise<void> | void = () => {};
+  const isAllowed = () => performance.now() <= monotonicEnd && systemClock.now() <= wallEnd;
+  function assert(): void {
+    if (isAllowed()) return;
+    void refused();
+    throw changesFenced();
+  }
   return {
     allowUntil(time) {
       monotonicEnd = time;
@@ -122,11 +137,11 @@ export function createChangeFence(): PostgresFence {
     onRefused(callback) {
       refused = callback;
     },
-    assert() {
-      if (performance.now() <= monotonicEnd && systemClock.now() <= wallEnd) return;
-      refused();
-      throw changesFenced();
-    },
+    assert,
+    confirm: () =>
+      isAllowed()
+        ? undefined
+        : Promise.race([refused(), pause(longestConfirmation, undefined, { ref: false })]).then(assert),
   };
 }
 
