@@ -118,6 +118,7 @@ export const rows: readonly Row[] = [
   { page: 'docs/guides/{search,tutorials}.md', by: guides },
   { page: 'docs/guides/sign-in.md', by: data },
   { page: 'docs/guides/typescript-client.md', by: typescript },
+  { page: 'docs/performance.md', by: 'no: installs the packages of other projects, and runs for an hour' },
   { page: 'docs/reference/secrets.md', has: ['curl'], by: api },
   { page: 'docs/reference/secrets.md', by: guides },
   { page: 'docs/reference/*', by: data },
