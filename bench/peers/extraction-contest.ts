@@ -11,15 +11,15 @@ const documents = ['docs/examples/library-handbook.pdf', join(corpusFolder, 'pdf
 
 /** Reads documents, one after another. The service also confines the reader, splits the text and makes it searchable. */
 export async function contestExtraction(folder: string, version: string, effort: Effort): Promise<Figures[]> {
-  const made = ['operating.docx', 'operating.html'].map((name) => join(folder, name));
-  for (const path of made) {
+  const converted = ['operating.docx', 'operating.html'].map((name) => join(folder, name));
+  for (const path of converted) {
     await runProgram('pandoc', ['docs/guides/operating.md', '-s', '--metadata=title:Operating', '-o', path]);
   }
   const service = await startService(join(folder, 'ours'), { QUARTERMASTER_LOG_LEVEL: 'warn' });
   const client = connectClient(service, service.key);
   const { collection_id: collection } = await client.collections.create({ name: 'documents' });
   const rows: Figures[] = [];
-  for (const path of [...documents.filter((each) => existsSync(each)), ...made]) {
+  for (const path of [...documents.filter((each) => existsSync(each)), ...converted]) {
     const [name, args] = path.endsWith('.pdf') ? ['pdftotext', [path, '-']] : ['pandoc', ['-t', 'plain', path]];
     const [about = ''] = (await runProgram(name, [name === 'pandoc' ? '--version' : '-v'])).split('\n');
     const words = wordsOf(await runProgram(name, args));

@@ -26,7 +26,7 @@ function uploadTo(put: (part: number, signal: AbortSignal) => Promise<void>, own
   return { upload: createPartsUpload({ objects, key: 'key', bodyOf, intend, renew, ...own }), arrived, joined, calls };
 }
 
-const turns = async (count: number) => {
+const passTicks = async (count: number) => {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 };
 
@@ -34,11 +34,11 @@ test('two parts are on their way at the same time, and they are joined in their 
   let [inFlight, most] = [0, 0];
   const { upload, arrived, joined, calls } = uploadTo(async (part) => {
     most = Math.max(most, ++inFlight);
-    await turns(part === 1 ? 50 : 1);
+    await passTicks(part === 1 ? 50 : 1);
     inFlight -= 1;
   });
   upload.grown(megabytes(24.5));
-  await turns(20);
+  await passTicks(20);
   assert.deepEqual([arrived, joined], [[2, 3], []]);
   await upload.finish(megabytes(33));
   assert.deepEqual([most, arrived.at(-1)], [2, 1]);
@@ -53,7 +53,7 @@ test('a part that fails is sent again when more bytes have arrived, and at the e
   });
   for (const size of [16, 17, 24]) {
     upload.grown(megabytes(size));
-    await turns(10);
+    await passTicks(10);
   }
   assert.deepEqual([failures, arrived], [2, [2, 3]]);
   await upload.finish(megabytes(24));
@@ -73,10 +73,10 @@ test('an abort ends the requests before it resolves, and sends no part afterward
     (_part, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   );
   upload.grown(megabytes(40));
-  await turns(5);
+  await passTicks(5);
   await upload.abort();
   upload.grown(megabytes(48));
-  await turns(5);
+  await passTicks(5);
   assert.deepEqual([arrived, calls], [[], ['intend', 'abort']]);
 });
 
@@ -85,7 +85,7 @@ test('the intent of an upload that takes long is renewed while bytes arrive slow
   slow.upload.grown(megabytes(7));
   assert.deepEqual(slow.calls, []);
   slow.upload.grown(megabytes(16));
-  await turns(5);
+  await passTicks(5);
   const sent = slow.calls.length;
   slow.upload.grown(megabytes(17));
   assert.ok(sent >= 3 && slow.calls.length === sent + 1, slow.calls.join());
