@@ -125,7 +125,7 @@ function chooseFault(kind: Disturbance, random: Random): S3Server['choose'] {
 const startsWithin = 60_000;
 
 /** Starts a node again after it ended, as a supervisor does. Its database or storage may be down meanwhile. */
-async function ensureRuns(node: RigNode, findings: Findings): Promise<void> {
+export async function ensureRuns(node: RigNode, findings: Findings): Promise<void> {
   const { process: ended, log } = node.service();
   if (ended.exitCode === null && ended.signalCode === null) return;
   // 75: another process replaced it while it was paused or cut off.

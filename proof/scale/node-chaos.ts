@@ -16,7 +16,7 @@ import { createEndings, type Endings } from '../support/endings.ts';
 import type { Random } from '../support/random.ts';
 import { openUpstream } from '../support/upstream.ts';
 import { startBalancer } from './balancer.ts';
-import { disturb } from './disturbances.ts';
+import { disturb, ensureRuns } from './disturbances.ts';
 import { openRig, type Rig, type RigNode, type Serves } from './rig.ts';
 import { startStorage } from './storage.ts';
 
@@ -87,7 +87,7 @@ async function run(options: PartOptions, endings: Endings): Promise<PartReport> 
   await Promise.all(use);
   // A node finishes the deletes that were interrupted when it starts.
   await Promise.all(filesNodes(rig).map((node) => node.service().kill()));
-  await Promise.all(filesNodes(rig).map((node) => node.start()));
+  await Promise.all(filesNodes(rig).map((node) => ensureRuns(node, findings)));
   await Promise.all(rig.nodes.map((node) => untilReady(node, options)));
   log('nodes: check');
   for (const [index, { key, history }] of projects.entries()) {
