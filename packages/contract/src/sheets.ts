@@ -25,6 +25,9 @@ export const SheetColumns = Type.Object(
           'Row that names the columns; 0 if no row does. Default: the first row that has the names, or none if `question` and `answer` are numbers.',
       }),
     ),
+    include_hidden: Type.Optional(
+      Type.Boolean({ description: 'Also read hidden sheets, and hidden rows of all sheets. Default: false.' }),
+    ),
   },
   {
     additionalProperties: false,

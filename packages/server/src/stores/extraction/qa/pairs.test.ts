@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SheetColumns } from '@quartermaster/contract';
 import fc from 'fast-check';
 import { workbook } from '../../../../../../test/support/sample-office.ts';
 import { csvOf, pairsIn, quotedLine } from '../../../../../../test/support/sample-texts.ts';
@@ -11,10 +12,15 @@ import { createWarn, type Workbook } from './sheet.ts';
 
 const silent = () => {};
 
-function pairsOf(workbook: Workbook, onDuplicate: OnDuplicate = 'keep') {
+function pairsOf(workbook: Workbook, onDuplicate: OnDuplicate = 'keep', columns: SheetColumns | null = null) {
   const warnings: string[] = [];
   const sheets: SheetReport[] = [];
-  const options = { onDuplicate, warn: createWarn(warnings), onSheet: (sheet: SheetReport) => void sheets.push(sheet) };
+  const options = {
+    onDuplicate,
+    columns,
+    warn: createWarn(warnings),
+    onSheet: (sheet: SheetReport) => void sheets.push(sheet),
+  };
   const read = [...readPairs(workbook, options)];
   return {
     pairs: read.flatMap((item) => ('pair' in item ? [item.pair] : [])),
@@ -212,7 +218,8 @@ test('the sheets of a workbook with a header are read, and the others are report
   ]);
 });
 
-test('hidden sheets and hidden rows are left out with a warning, for each policy of duplicates', () => {
+test('hidden sheets and rows are left out with a warning, for each policy of duplicates, or read on request', () => {
+  const remedy = 'Send "include_hidden": true in `columns` to read them.';
   const rows = (name: string) => [
     { row: 1, cells: ['question', 'answer'] },
     { row: 2, cells: [`${name} 1`, 'a'] },
@@ -231,10 +238,16 @@ test('hidden sheets and hidden rows are left out with a warning, for each policy
       { name: 'Shown', header: 'found', header_row: 1, columns: ['question', 'answer'], rows: 1, hidden_rows: 2 },
     ]);
     assert.deepEqual(read.warnings, [
-      'hidden_sheets: These sheets are hidden and were not read: "Secret".',
-      'hidden_rows: 2 rows of the sheet "Shown" are hidden and were not read.',
+      `hidden_sheets: These sheets are hidden and were not read: "Secret". ${remedy}`,
+      `hidden_rows: 2 rows of the sheet "Shown" are hidden and were not read. ${remedy}`,
     ]);
   }
+  const all = pairsOf({ sheets, facts: {} }, 'keep', { include_hidden: true });
+  assert.deepEqual(
+    all.pairs.map(({ question }) => question),
+    ['Shown 1', 'Shown 1', 'Secret 1', 'Secret 1'],
+  );
+  assert.deepEqual(all.warnings, []);
 });
 
 test('a formula error is neither a question nor an answer; elsewhere it is a value', () => {

@@ -6,13 +6,13 @@ import { type FoundHeader, findHeader, type PairColumns, reportPrefix, withoutGu
 import { columnsNotFound } from './propose-columns.ts';
 import {
   columnName,
-  describeHiddenRows,
-  describeHiddenSheets,
   isBlank,
   type Sheet,
   type SheetRow,
+  visibleSheets,
   type Warn,
   type Workbook,
+  warnOfHiddenRows,
 } from './sheet.ts';
 
 export interface Pair {
@@ -42,14 +42,15 @@ const limits = { pair: 65_535, value: 512, excerpt: 200, columns: 40, columnName
 
 /**
  * Reads the question–answer pairs of all visible sheets whose columns are found, in order. Every visible row with a value
- * below the header is either a pair or reported. Warnings name what is hidden.
+ * below the header is either a pair or reported. Warnings name what is hidden; `include_hidden` reads it, too.
  * @throws ExtractionError `columns_not_found` when there are rows, but the columns are found in no sheet.
  */
 export function* readPairs(workbook: Workbook, options: PairOptions): Generator<PairOrReport> {
-  const wanted = options.columns ?? {};
-  for (const warning of describeHiddenSheets(workbook.sheets)) options.warn(warning);
-  const visible = workbook.sheets.filter(({ hidden }) => !hidden);
-  const found = visible.map((sheet) => ({ sheet, header: findHeader(sheet, wanted) }));
+  const { include_hidden: includeHidden = false, ...wanted } = options.columns ?? {};
+  const found = visibleSheets(workbook.sheets, includeHidden, options.warn).map((sheet) => ({
+    sheet,
+    header: findHeader(sheet, wanted),
+  }));
   const readable = found.filter(({ header }) => 'columns' in header);
   const keys = createKeys(options.onDuplicate, readable);
   for (const { sheet, header } of found) {
@@ -89,7 +90,7 @@ function* readSheet(sheet: Sheet, header: ReadableHeader, { keys, warn }: Readin
       warn(`Values of other columns are cut at ${limits.value} characters.`);
     }
   }
-  if (count.hidden > 0) warn(describeHiddenRows(sheet.name, count.hidden));
+  warnOfHiddenRows(sheet, count.hidden, warn);
   return count;
 }
 
@@ -159,7 +160,6 @@ function readRow(sheet: Sheet, row: SheetRow, columns: PairColumns): PairOrRepor
   const limited: Record<string, string> = Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [name, cut(value, limits.value)]),
   );
-
   const id = columns.id === null ? '' : clean(row.cells[columns.id]);
   const cells = [columnName(columns.question) + row.row, columnName(columns.answer) + row.row] as const;
   const place = { sheet: sheet.name, row: row.row, cells };

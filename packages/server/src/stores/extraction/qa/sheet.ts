@@ -84,3 +84,25 @@ export function columnName(index: number): string {
   const first = Math.floor(index / 26);
   return (first === 0 ? '' : columnName(first - 1)) + String.fromCharCode(65 + (index % 26));
 }
+
+const hiddenRemedy = 'Send "include_hidden": true in `columns` to read them.';
+
+/** Returns the sheets whose pairs are read, on request with everything that is hidden, and warns of those that are not. */
+export function visibleSheets(sheets: readonly Sheet[], includeHidden: boolean, warn: Warn): readonly Sheet[] {
+  if (includeHidden)
+    return sheets.map((sheet) => ({
+      ...sheet,
+      hidden: false,
+      rows: {
+        *[Symbol.iterator]() {
+          for (const row of sheet.rows) yield row.hidden === true ? { ...row, hidden: false } : row;
+        },
+      },
+    }));
+  for (const warning of describeHiddenSheets(sheets)) warn(`${warning} ${hiddenRemedy}`);
+  return sheets.filter(({ hidden }) => !hidden);
+}
+
+export function warnOfHiddenRows({ name }: Sheet, count: number, warn: Warn): void {
+  if (count > 0) warn(`${describeHiddenRows(name, count)} ${hiddenRemedy}`);
+}
