@@ -36,3 +36,15 @@ export function struckText(text: string): string {
   const struck = text.trim();
   return struck === '' ? text : text.replace(struck, () => `~~${struck}~~`);
 }
+
+/** How a run of text looks. */
+export interface RunLook {
+  readonly raised: boolean;
+  readonly struck: boolean;
+}
+
+/** Writes a run of text as it looks. @param before the text before it, or its last characters */
+export function markText(before: string, text: string, look: RunLook): string {
+  const raised = look.raised ? raisedText(before, text) : text;
+  return look.struck ? struckText(raised) : raised;
+}

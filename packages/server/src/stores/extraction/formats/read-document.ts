@@ -72,9 +72,9 @@ const readers: Readonly<Record<Extension, Reader>> = {
   xlsx: {
     version: 2,
     becomes:
-      'the visible sheets as tables, their names as headings, cells as their number formats display them (also texts), dates and times as ISO 8601',
+      'the visible sheets as tables, their names as headings, cells as their number formats display them (also texts), dates and times as ISO 8601; text boxes and titles of charts behind them',
     omits:
-      'hidden sheets and rows (a warning names them), values that a format such as `;;;` hides, formulas; without OCR, pictures (a warning counts them)',
+      'hidden sheets and rows (a warning names them), values that a format such as `;;;` hides, formulas, comments (counted); without OCR, pictures (a warning counts them)',
     read: async ({ bytes, ocr }) =>
       withPictures(await (await import('./read-sheets.ts')).readSheets('xlsx', bytes), bytes, ocr),
   },

@@ -14,14 +14,21 @@ import type { TextSource } from './read-document.ts';
 
 /**
  * Reads every visible sheet as a table: a line for each visible row that is not blank, ` | ` between cells. The name of a
- * sheet is a heading. Warnings name what is hidden and was not read.
+ * sheet is a heading. Text boxes and titles of charts follow the sheets; comments are counted. Warnings name what is hidden and was not read.
  * @throws ExtractionError when the file cannot be read
  */
 export async function readSheets(format: 'csv' | 'xlsx', bytes: Uint8Array): Promise<Document> {
   const warnings: string[] = [];
-  const { sheets, facts } = await readWorkbook({ format, bytes }, createWarn(warnings));
+  const { sheets, facts, drawings } = await readWorkbook({ format, bytes }, createWarn(warnings));
   const { dialect: _, ...encoding } = facts;
-  return { ...readWorkbookSheets(sheets, warnings), facts: encoding };
+  const read = readWorkbookSheets(sheets, warnings);
+  const boxes = (drawings?.texts ?? []).map((text) => ({ kind: 'paragraph', text }) as const);
+  const comments = drawings?.commentCharacters ?? 0;
+  return {
+    ...read,
+    blocks: [...read.blocks, ...boxes],
+    facts: { ...encoding, ...(comments === 0 ? {} : { dropped: { comments } }) },
+  };
 }
 
 /** Reads the sheets of a workbook of any format. @param warnings those of its reader */

@@ -23,6 +23,8 @@ export async function createPairs({ job, read, sink, report }: PairTask): Promis
   const warn = createWarn(report.warnings);
   const workbook = await read(warn);
   Object.assign(report, workbook.facts);
+  const boxes = workbook.drawings?.texts.length ?? 0;
+  if (boxes > 0) warn(`boxes_not_read: ${boxes} text boxes or charts of the workbook were not read.`);
   const named = { ...workbook, sheets: cutSheetNames(workbook.sheets, warn) };
   sink.stage('chunking', 0);
   const sheets: SheetReport[] = [];

@@ -4,7 +4,16 @@ import type { ExtractionReport } from '../extraction.ts';
 /** The result of every reader of a sheet format. */
 export interface Workbook {
   readonly sheets: readonly Sheet[];
+  readonly drawings?: Drawings;
   readonly facts: Pick<ExtractionReport, 'encoding' | 'encoding_confidence' | 'replaced' | 'dialect'>;
+}
+
+/** What stands over and beside the cells of the visible sheets. */
+export interface Drawings {
+  /** The text of each box and the title of each chart. The data of charts are in cells. */
+  readonly texts: readonly string[];
+  /** Characters of comments, which are not read. */
+  readonly commentCharacters: number;
 }
 
 export interface Sheet {

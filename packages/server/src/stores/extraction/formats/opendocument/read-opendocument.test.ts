@@ -53,6 +53,23 @@ test('text that a style hides is counted, and marks come from the style that a s
   assert.equal(facts.dropped?.hidden, 11);
 });
 
+test('conditions hide a paragraph, a section or a text as the document shows them, and readings follow their word', async () => {
+  const hidden = (name: string, isHidden: boolean, content = '') =>
+    `<text:${name} text:condition="ooow:x" text:is-hidden="${isHidden}">${content}</text:${name}>`;
+  const section = (display: string, content: string) =>
+    `<text:section text:display="condition" text:is-hidden="${display}"><text:p>${content}</text:p></text:section>`;
+  const body =
+    `<text:p>Gone${hidden('hidden-paragraph', true)}</text:p><text:p>Kept${hidden('hidden-paragraph', false)}${hidden('hidden-text', false, ' seen')}${hidden('hidden-text', true, ' unseen')}</text:p>` +
+    `${section('true', 'closed')}${section('false', 'open')}` +
+    '<text:p><text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby></text:p>';
+  const { blocks, facts } = await read('odt', body);
+  assert.deepEqual(
+    blocks.map((block) => block.text),
+    ['Kept seen', 'open', '漢字(かんじ)'],
+  );
+  assert.equal(facts.dropped?.hidden, 'Gone'.length + 'unseen'.length + 'closed'.length);
+});
+
 test('lists have the labels that the document shows', async () => {
   const automatic =
     '<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>' +

@@ -3,9 +3,10 @@ import { deepestStory, tableBlock } from '../docx/reader.ts';
 import { childOf, childrenOf, findAll, textOf, type XmlElement } from '../docx/xml-tree.ts';
 import { mathText } from '../html/math-text.ts';
 import { pictureText } from '../picture-text.ts';
+import { markText } from '../raised-text.ts';
 import { createListLabels, type ListLabels, type OpenList, wholeNumber } from './list-labels.ts';
 import type { OpenDocument } from './package-text.ts';
-import { findLooks, markText, type TextLook } from './text-look.ts';
+import { findLooks, type TextLook } from './text-look.ts';
 
 /** What all readers of one document share. */
 export interface Reading {
@@ -69,10 +70,15 @@ function readElement(reading: Reading, element: XmlElement): readonly Block[] {
   if (name === 'text:list') return readList(reading, element, { level: 1, open: openList(reading, element) });
   if (name === 'table:table') return readTable(reading, element);
   if (name === 'text:tracked-changes') reading.dropped.deleted += textOf(element).trim().length;
-  else if (name === 'text:section' && attributes['text:display'] === 'none') countHidden(reading, element);
+  else if (name === 'text:section' && isHiddenSection(attributes)) countHidden(reading, element);
   else if (groups.has(name)) return readBlocks(reading, childrenOf(element));
   else if (name.startsWith('draw:')) return readFrame(reading, element);
   return [];
+}
+
+/** A condition stands beside its last result. */
+function isHiddenSection({ 'text:display': display, 'text:is-hidden': isHidden }: XmlElement['attributes']): boolean {
+  return display === 'none' || (display === 'condition' && isHidden === 'true');
 }
 
 function countHidden(reading: Reading, element: XmlElement): void {
@@ -80,6 +86,10 @@ function countHidden(reading: Reading, element: XmlElement): void {
 }
 
 function readParagraph(reading: Reading, element: XmlElement, label = ''): Block[] {
+  if (findAll(element, 'text:hidden-paragraph').some(isHidden)) {
+    countHidden(reading, element);
+    return [];
+  }
   const line: Line = { text: '', after: [] };
   readSpan(reading, line, element);
   const text = tidy(line.text);
@@ -110,6 +120,9 @@ interface Line {
   readonly after: Block[];
 }
 
+/** Whether the condition of a field hides it. */
+const isHidden = ({ attributes }: XmlElement) => attributes['text:is-hidden'] !== 'false';
+
 /** Fields that change with the page. */
 const pageFields = new Set(['text:page-number', 'text:page-count', 'text:page-continuation']);
 
@@ -124,9 +137,10 @@ function readInline(reading: Reading, line: Line, element: XmlElement): void {
     else if (name === 'text:line-break') line.text += '\n';
     else if (name === 'text:note') readNote(reading, line, child);
     else if (name === 'office:annotation') reading.dropped.comments += textOf(child).trim().length;
-    else if (name === 'text:hidden-text' || name === 'text:hidden-paragraph') countHidden(reading, child);
+    else if (name === 'text:hidden-text' && isHidden(child)) countHidden(reading, child);
+    else if (name === 'text:ruby-text') line.text += `(${textOf(child)})`;
     else if (name.startsWith('draw:')) readInlineFrame(reading, line, child);
-    else if (name !== 'text:ruby-text' && !pageFields.has(name)) readSpan(reading, line, child);
+    else if (!pageFields.has(name)) readSpan(reading, line, child);
   }
 }
 

@@ -1,10 +1,8 @@
 import { childOf, findAll, type XmlElement } from '../docx/xml-tree.ts';
-import { raisedText, struckText } from '../raised-text.ts';
+import type { RunLook } from '../raised-text.ts';
 
 /** How a style of text shows it. */
-export interface TextLook {
-  readonly raised: boolean;
-  readonly struck: boolean;
+export interface TextLook extends RunLook {
   readonly hidden: boolean;
 }
 
@@ -45,10 +43,4 @@ function lookOf(name: string, all: ReadonlyMap<string, XmlElement>): TextLook {
     style = all.get(style.attributes['style:parent-style-name'] ?? '');
   }
   return { ...plain, ...own };
-}
-
-/** Writes the text of a span as its style shows it. @param before the text before it */
-export function markText(before: string, text: string, look: TextLook): string {
-  const raised = look.raised ? raisedText(before, text) : text;
-  return look.struck ? struckText(raised) : raised;
 }

@@ -82,6 +82,16 @@ test('notes and boxes follow their paragraph, and what is not shown is counted',
   assert.match(warnings.join(), /^pictures_not_read: 2 pictures of the document were not read\. Pictures in RTF/);
 });
 
+test('check boxes and choices show their state; a text field shows its result', () => {
+  const field = (words: string, result = '') =>
+    `{\\field{\\*\\fldinst FORM {\\*\\formfield ${words}{\\*\\ffname Name}}}{\\fldrslt ${result}}}`;
+  const options = ['Red', 'Green'].map((each) => `{\\*\\ffl ${each}}`).join('');
+  const text =
+    `${field('{\\fftype1\\ffres1\\ffdefres0}')} yes ${field('{\\fftype1\\ffres25\\ffdefres0}')} no ${field(`{\\fftype2\\ffres1${options}}`)} ` +
+    `${field(`{\\fftype2\\ffres25\\ffdefres0${options}}`)} ${field('{\\fftype0{\\*\\ffdeftext x}}', 'typed')}{\\v ${field('{\\fftype1\\ffres1}')}}`;
+  assert.deepEqual(linesOf(text), ['[x] yes [ ] no Green Red typed']);
+});
+
 test('hostile files end soon, with what can be read or by name', () => {
   assert.equal(codeOf(Buffer.from(`{\\rtf1 ${'{'.repeat(1_000_000)}`)), 'file_damaged');
   assert.equal(codeOf(Buffer.from('')), 'file_empty');

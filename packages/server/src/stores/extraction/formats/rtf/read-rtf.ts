@@ -3,30 +3,11 @@ import type { Block, Document } from '../../document.ts';
 import { fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { tableBlock } from '../docx/reader.ts';
 import { picturesNotRead } from '../embedded-pictures.ts';
+import { type FormField, newFormField, startOption, takeFormWord, takeOption, textOfField } from './rtf-form.ts';
+import { firstState, type State, unmarked } from './rtf-state.ts';
 import { appendText, newStory, type Story, takeText } from './rtf-story.ts';
-import { characters, codePageOf, type Destination, decode, destinations, transparent } from './rtf-tables.ts';
+import { characters, codePageOf, decode, destinations, transparent } from './rtf-tables.ts';
 import { type RtfToken, readTokens } from './rtf-tokens.ts';
-
-/** What a group inherits from the group around it. */
-interface State {
-  destination: Destination;
-  /** Whether the next control word may name the destination of the group, and whether `\*` has come before. */
-  opening: boolean;
-  starred: boolean;
-  /** Whether the group is a note or a box. */
-  hasStory: boolean;
-  font: number | undefined;
-  /** Characters after `\u` that stand for it in old programs. */
-  fallback: number;
-  hidden: boolean;
-  deleted: boolean;
-  raised: boolean;
-  struck: boolean;
-  inTable: boolean;
-  /** The level of a heading, from 0. */
-  outline: number | undefined;
-  style: number | undefined;
-}
 
 interface Style {
   readonly level: number | undefined;
@@ -45,9 +26,6 @@ export function readRtf(bytes: Uint8Array): Document {
   return reader.end();
 }
 
-/** What `\plain` resets. */
-const unmarked = { hidden: false, deleted: false, raised: false, struck: false };
-
 class RtfReader {
   #codePage = 1252;
   #defaultFont = 0;
@@ -55,20 +33,10 @@ class RtfReader {
   readonly #styles = new Map<number, Style>();
   readonly #dropped = { deleted: 0, hidden: 0, comments: 0, headers_and_footers: 0 };
   #pictures = 0;
+  #form: FormField = newFormField();
   readonly #states: State[] = [];
   readonly #stories: Story[] = [newStory()];
-  #state: State = {
-    destination: 'text',
-    opening: false,
-    starred: false,
-    hasStory: false,
-    font: undefined,
-    fallback: 1,
-    ...unmarked,
-    inTable: false,
-    outline: undefined,
-    style: undefined,
-  };
+  #state = firstState();
   /** Bytes of a code page whose character may not be complete. */
   #pending: number[] = [];
   #skipped = 0;
@@ -140,6 +108,7 @@ class RtfReader {
     else if (destination === 'comment') this.#dropped.comments += text.trim().length;
     else if (destination === 'around') this.#dropped.headers_and_footers += text.trim().length;
     else if (destination === 'title') this.#title += text;
+    else if (destination === 'option') takeOption(this.#form, text);
     else if (destination === 'styles' && this.#name.length < 100) this.#name += text;
   }
 
@@ -161,6 +130,7 @@ class RtfReader {
     else if (word === 'pc') this.#codePage = 437;
     else if (word === 'pca') this.#codePage = 850;
     else if (word === 'fcharset' && state.destination === 'fonts') this.#fonts.set(state.font ?? 0, codePageOf(value));
+    else if (state.destination === 'form' && takeFormWord(this.#form, word, value)) return;
     else if (word === 'uc') state.fallback = Math.max(0, Math.min(value ?? 1, 10));
     else if (word === 'f') state.font = value;
     else if (word === 'v') state.hidden = value !== 0;
@@ -181,7 +151,7 @@ class RtfReader {
     const state = this.#state;
     state.opening = false;
     const named = Object.hasOwn(destinations, word) ? destinations[word] : undefined;
-    if (state.destination === 'skip' && word !== 'title') return false;
+    if (state.destination === 'skip' && word !== 'title' && word !== 'formfield') return false;
     if (named === undefined) {
       // Its picture is in a group within it, and once more in `nonshppict` for older programs.
       if (word === 'shppict') this.#pictures += 1;
@@ -193,6 +163,8 @@ class RtfReader {
     if (word === 'pict' && !isOutside) this.#pictures += 1;
     if (isOutside && named !== 'skip') return true;
     if (named === 'label') this.#story.label = '';
+    if (named === 'form') this.#form = newFormField();
+    if (named === 'option') startOption(this.#form);
     if (named === 'note' || named === 'box') {
       this.#stories.push(newStory());
       Object.assign(state, { hasStory: true, inTable: false, outline: undefined, style: undefined });
@@ -260,6 +232,7 @@ class RtfReader {
     this.#state = this.#states.pop() ?? closed;
     const { destination } = closed;
     if (destination === 'styles' && this.#name !== '') this.#endStyle(closed);
+    if (destination === 'form' && this.#state.destination !== 'form') this.#endForm();
     if (!closed.hasStory) return;
     const story = this.#stories.pop() as Story; // opened with the group
     this.#endParagraph(story);
@@ -273,6 +246,13 @@ class RtfReader {
     appendText(around, `[${this.#notes}]`);
     for (const [at, block] of story.blocks.entries())
       around.after.push(at === 0 ? { ...block, text: `[${this.#notes}] ${block.text}` } : block);
+  }
+
+  /** The instructions of a field are skipped, so the group around them decides whether it is shown. */
+  #endForm(): void {
+    const around = this.#states.findLast(({ destination }) => destination !== 'skip');
+    if (around?.destination !== 'text' && around?.destination !== 'note' && around?.destination !== 'box') return;
+    if (!around.hidden && !around.deleted) appendText(this.#story, textOfField(this.#form), around);
   }
 
   #endStyle({ style, outline }: State): void {

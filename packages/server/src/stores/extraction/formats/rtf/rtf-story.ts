@@ -1,5 +1,5 @@
 import type { Block } from '../../document.ts';
-import { raisedText, struckText } from '../raised-text.ts';
+import { markText, type RunLook } from '../raised-text.ts';
 
 /** The text of the body, a note or a box. */
 export interface Story {
@@ -8,7 +8,7 @@ export interface Story {
   text: string;
   /** The text since the look of the text has changed. */
   run: string;
-  look: Look;
+  look: RunLook;
   label: string;
   cells: string[];
   rows: string[][];
@@ -16,12 +16,7 @@ export interface Story {
   after: Block[];
 }
 
-interface Look {
-  readonly raised: boolean;
-  readonly struck: boolean;
-}
-
-const plain: Look = { raised: false, struck: false };
+const plain: RunLook = { raised: false, struck: false };
 
 export const newStory = (): Story => ({
   blocks: [],
@@ -35,7 +30,7 @@ export const newStory = (): Story => ({
 });
 
 /** Adds text to the paragraph. A raised or struck run gets its marks when it is complete. */
-export function appendText(story: Story, text: string, { raised, struck }: Look = plain): void {
+export function appendText(story: Story, text: string, { raised, struck }: RunLook = plain): void {
   if (story.look.raised !== raised || story.look.struck !== struck) {
     endRun(story);
     story.look = { raised, struck };
@@ -55,8 +50,6 @@ export function takeText(story: Story): string {
 const charactersBefore = 20;
 
 function endRun(story: Story): void {
-  const { text, run, look } = story;
-  const raised = look.raised ? raisedText(text.slice(-charactersBefore), run) : run;
-  story.text += look.struck ? struckText(raised) : raised;
+  story.text += markText(story.text.slice(-charactersBefore), story.run, story.look);
   story.run = '';
 }

@@ -61,6 +61,8 @@ export type Destination =
   | 'styles'
   | 'title'
   | 'label'
+  | 'form'
+  | 'option'
   | 'note'
   | 'box'
   | 'comment'
@@ -75,6 +77,8 @@ export const destinations: Readonly<Record<string, Destination>> = {
   shptxt: 'box',
   dptxbxtext: 'box',
   annotation: 'comment',
+  formfield: 'form',
+  ffl: 'option',
   listtext: 'label',
   pntext: 'label',
   ...Object.fromEntries(
@@ -84,7 +88,7 @@ export const destinations: Readonly<Record<string, Destination>> = {
   ),
   ...Object.fromEntries(
     (
-      'colortbl filetbl info pict nonshppict objdata objclass objname fldinst datafield formfield sp shprslt xe tc rxe txe ' +
+      'colortbl filetbl info pict nonshppict objdata objclass objname fldinst datafield sp shprslt xe tc rxe txe ' +
       'listtable listoverridetable revtbl rsidtbl generator themedata colorschememapping latentstyles datastore bkmkstart bkmkend ' +
       'atnid atnauthor atndate atnref atnicn ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn template pgdsctbl private pntxta pntxtb'
     )

@@ -1,17 +1,23 @@
 import { fileDamaged } from '../../extraction-error.ts';
+import type { Drawings } from '../../qa/sheet.ts';
 import { findMain } from '../docx/package-parts.ts';
 import type { OfficePackage } from '../open-package.ts';
+import { readDrawings } from './drawings.ts';
 import { builtInFormat, createFormat, type DateSystem, type Format, general } from './number-format.ts';
+import { createRichText } from './rich-text.ts';
 import { type Attributes, readWhole } from './xml-events.ts';
 
 export interface SheetPart {
   readonly name: string;
   readonly hidden: boolean;
+  /** The name of the part. */
+  readonly target: string;
   readonly part: Uint8Array;
 }
 
 export interface WorkbookParts {
   readonly sheets: readonly SheetPart[];
+  readonly drawings: Drawings;
   readonly sharedStrings: readonly string[];
   /** The formats, by the index that the `s` attribute of a cell gives. */
   readonly formats: readonly Format[];
@@ -26,9 +32,11 @@ export function readWorkbookParts(file: OfficePackage): WorkbookParts {
   if (workbook === undefined) throw fileDamaged('Excel', 'it has no workbook');
   const { entries, system } = readWorkbook(workbook);
   const sheets = entries.flatMap(({ name, hidden, relation }, index) => {
-    const { kind = 'worksheet', target } = relationships.get(relation) ?? {};
-    const part = get(target ?? '') ?? get(`xl/worksheets/sheet${index + 1}.xml`);
-    return part === undefined || kind !== 'worksheet' ? [] : [{ name, hidden, part }];
+    const { kind = 'worksheet', target: named } = relationships.get(relation) ?? {};
+    const target =
+      typeof named === 'string' && get(named) !== undefined ? named : `xl/worksheets/sheet${index + 1}.xml`;
+    const part = get(target);
+    return part === undefined || kind !== 'worksheet' ? [] : [{ name, hidden, target, part }];
   });
   if (sheets.length === 0) throw fileDamaged('Excel', 'it has no sheets');
   const related = (wanted: string) =>
@@ -36,6 +44,10 @@ export function readWorkbookParts(file: OfficePackage): WorkbookParts {
   const [strings, styles] = [related('sharedStrings'), related('styles')];
   return {
     sheets,
+    drawings: readDrawings(
+      get,
+      sheets.filter(({ hidden }) => !hidden).map(({ target }) => target),
+    ),
     sharedStrings: strings === undefined ? [] : readSharedStrings(strings),
     formats: styles === undefined ? [] : readFormats(styles, system),
   };
@@ -70,25 +82,15 @@ export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true' || value === 'on';
 }
 
-/** Returns the text of each string with its runs joined. Pronunciation hints are omitted. */
 function readSharedStrings(part: Uint8Array): string[] {
   const strings: string[] = [];
-  let text = '';
-  let inText = false;
-  let inPhonetic = false;
+  const { open, text, close, take } = createRichText();
   readWhole(part, {
-    open: (name) => {
-      if (name === 'si') text = '';
-      else if (name === 'rPh') inPhonetic = true;
-      else if (name === 't') inText = !inPhonetic;
-    },
-    text: (piece) => {
-      if (inText) text += piece;
-    },
+    open,
+    text,
     close: (name) => {
-      if (name === 't') inText = false;
-      else if (name === 'rPh') inPhonetic = false;
-      else if (name === 'si') strings.push(unescapeText(text));
+      close(name);
+      if (name === 'si') strings.push(unescapeText(take()));
     },
   });
   return strings;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { strToU8, zipSync } from 'fflate';
+import { strToU8, unzipSync, zipSync } from 'fflate';
 import { workbook } from '../../../../../../../test/support/sample-office.ts';
 import { readPairs } from '../../qa/pairs.ts';
 import { readSheets } from '../read-sheets.ts';
@@ -43,10 +43,62 @@ const cellsOf = async (bytes: Uint8Array) => (await read(bytes)).map(({ cells })
 
 test('shared strings are read with all their runs and blanks, without phonetic guides', async () => {
   const strings =
-    '<si><r><t>rich </t></r><r><rPr/><t xml:space="preserve"> text &amp; more</t></r><rPh><t>kana</t></rPh></si><si><t>line_x000A_end</t></si>';
+    '<si><r><t>rich </t></r><r><rPr><vertAlign val="baseline"/><strike val="0"/></rPr><t xml:space="preserve"> text &amp; more</t></r><rPh><t>kana</t></rPh></si><si><t>line_x000A_end</t></si>';
   const sheet =
     '<sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>9</v></c></row></sheetData>';
   assert.deepEqual(await cellsOf(workbookOf(sheet, { strings })), [['rich  text & more', 'line\nend']]);
+});
+
+test('text boxes and titles of charts of visible sheets are read behind the cells, and comments are counted', async () => {
+  const type = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const relationsTo = (targets: Readonly<Record<string, string>>) =>
+    `<Relationships>${Object.entries(targets).map(([kind, target]) => `<Relationship Id="${kind}" Type="${type}/${kind}" Target="${target}"/>`)}</Relationships>`;
+  const names =
+    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"';
+  const paragraph = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`;
+  const box = (text: string) =>
+    `<xdr:wsDr ${names}><xdr:sp><xdr:txBody>${paragraph(text)}${paragraph('twice')}</xdr:txBody></xdr:sp></xdr:wsDr>`;
+  const parts = {
+    ...unzipSync(
+      workbook([
+        {
+          name: 'Seen',
+          rows: [
+            ['question', 'answer'],
+            ['q', 'a'],
+          ],
+        },
+        { name: 'Unseen', isHidden: true, rows: [['secret']] },
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries({
+        'xl/_rels/sheet0.xml.rels': relationsTo({ drawing: 'drawings/one.xml', comments: 'comments1.xml' }),
+        'xl/_rels/sheet1.xml.rels': relationsTo({ drawing: 'drawings/two.xml' }),
+        'xl/drawings/one.xml': box('Look'),
+        'xl/drawings/two.xml': box('Never'),
+        'xl/drawings/_rels/one.xml.rels': relationsTo({ chart: '../charts/chart1.xml' }),
+        'xl/charts/chart1.xml': `<c:chartSpace ${names}><c:chart><c:title>${paragraph('Sales')}</c:title></c:chart></c:chartSpace>`,
+        'xl/comments1.xml': '<comments><comment><text><t>why</t></text></comment></comments>',
+      }).map(([name, text]) => [name, strToU8(text)]),
+    ),
+  };
+  const bytes = zipSync(parts);
+  const document = await readSheets('xlsx', bytes);
+  assert.deepEqual(
+    document.blocks.map(({ text }) => text),
+    ['Seen', 'question | answer\nq | a', 'Look\ntwice', 'Sales'],
+  );
+  assert.deepEqual(document.facts.dropped, { comments: 3 });
+});
+
+test('raised and struck runs of a string have their marks', async () => {
+  const run = (text: string, properties = '') => `<r><rPr>${properties}</rPr><t xml:space="preserve">${text}</t></r>`;
+  const raised = '<vertAlign val="superscript"/>';
+  const rich = `${run('10')}${run('6', raised)}${run(' m')}${run('2', raised)}${run(' of ')}${run('100', '<strike/>')}${run(' 90')}`;
+  const sheet = `<sheetData><row><c t="s"><v>0</v></c><c t="inlineStr"><is>${rich}</is></c><c t="inlineStr"><is><t>6</t></is></c></row></sheetData>`;
+  const shown = '10^6 m² of ~~100~~ 90';
+  assert.deepEqual(await cellsOf(workbookOf(sheet, { strings: `<si>${rich}</si>` })), [[shown, shown, '6']]);
 });
 
 test('inline strings, booleans, formulas, errors and ISO dates are read; a formula gives its value', async () => {

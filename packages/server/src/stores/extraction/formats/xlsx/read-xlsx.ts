@@ -2,6 +2,7 @@ import { isBlank, mostColumns, rowsOf, type SheetRow, type Workbook } from '../.
 import { openPackage } from '../open-package.ts';
 import { general } from './number-format.ts';
 import { isTrue, readWorkbookParts, unescapeText, type WorkbookParts } from './package-parts.ts';
+import { createRichText } from './rich-text.ts';
 import { type Attributes, encodingOf, readXml } from './xml-events.ts';
 
 /**
@@ -10,8 +11,9 @@ import { type Attributes, encodingOf, readXml } from './xml-events.ts';
  * @throws ExtractionError when it is not a workbook.
  */
 export async function readXlsx(bytes: Uint8Array): Promise<Workbook> {
-  const { sheets, ...values } = readWorkbookParts(await openPackage(bytes, 'xlsx'));
+  const { sheets, drawings, ...values } = readWorkbookParts(await openPackage(bytes, 'xlsx'));
   return {
+    drawings,
     sheets: sheets.map(({ name, hidden, part }) => ({ name, hidden, rows: rowsOf(() => readSheetRows(part, values)) })),
     facts: {},
   };
@@ -45,7 +47,7 @@ function createRowEvents(values: Values, onRow: (row: SheetRow) => void) {
   let nextColumn = 0;
   let cell: Cell | undefined;
   let inValue = false;
-  let inPhonetic = false;
+  const inline = createRichText();
 
   function openRow({ r, hidden }: Attributes): void {
     lastRow = r === undefined ? lastRow + 1 : Number(r) || lastRow + 1;
@@ -61,6 +63,7 @@ function createRowEvents(values: Values, onRow: (row: SheetRow) => void) {
 
   function closeCell(): void {
     if (row === undefined || cell === undefined) return;
+    if (cell.type === 'inlineStr') cell.text = inline.take();
     const text = show(cell, values);
     if (cell.column >= mostColumns) row.isCut ||= text !== '';
     else if (text !== '') put(row, cell.column, text);
@@ -76,18 +79,19 @@ function createRowEvents(values: Values, onRow: (row: SheetRow) => void) {
   return {
     open: (name: string, attributes: Attributes) => {
       if (name === 'c') openCell(attributes);
-      else if (name === 'v' || (name === 't' && !inPhonetic)) inValue = cell !== undefined;
+      else if (name === 'v') inValue = cell !== undefined;
       else if (name === 'row') openRow(attributes);
-      else if (name === 'rPh') inPhonetic = true;
+      else if (cell !== undefined) inline.open(name, attributes);
     },
     text: (text: string) => {
       if (inValue && cell !== undefined) cell.text += text;
+      else if (cell !== undefined) inline.text(text);
     },
     close: (name: string) => {
-      if (name === 'v' || name === 't') inValue = false;
+      if (name === 'v') inValue = false;
       else if (name === 'c') closeCell();
       else if (name === 'row') closeRow();
-      else if (name === 'rPh') inPhonetic = false;
+      else if (cell !== undefined) inline.close(name);
     },
   };
 }
