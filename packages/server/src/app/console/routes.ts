@@ -12,6 +12,7 @@ const consolePaths = [
   '/files',
   '/collections',
   '/collections/*',
+  '/jobs',
   '/catalogue',
   '/catalogue/*',
   '/runs',
@@ -19,6 +20,7 @@ const consolePaths = [
   '/credentials',
   '/settings',
   '/applications',
+  '/people',
   '/audit',
   '/oauth/requests/:request_id',
 ];
