@@ -9,6 +9,7 @@ import { createInlineMarks, type InlineMarks } from './inline-marks.ts';
 import { countItems, createListNumbers, type ListNumbers } from './list-numbers.ts';
 import { type MathElement, mathText } from './math-text.ts';
 import { createOmittedElements, type OmittedElements } from './omitted-elements.ts';
+import { createOpenedParts } from './opened-parts.ts';
 
 const breaking = new Set(
   `html body main article section header footer aside address blockquote center details dialog dd div dl dt fieldset
@@ -58,12 +59,21 @@ interface Reading {
 
 export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
   const displays = createDisplays();
+  const opened = createOpenedParts();
+  /** Whether a button has just ended. It opens what follows. */
+  let isAfterButton = false;
   const reading: Reading = {
     regions: createRegions(),
     table: createTableRows(),
     text: [],
     open: paragraph,
-    omitted: createOmittedElements({ onStyle: displays.learn, showsHidden }),
+    omitted: createOmittedElements({
+      onStyle: displays.learn,
+      isControlled: opened.isControlled,
+      hides: (name, attributes) =>
+        !isAfterButton && displays.hides(name, attributes) && !opened.isMentioned(attributes),
+      showsHidden,
+    }),
     preformatted: 0,
     lists: createListNumbers(),
     marks: createInlineMarks(),
@@ -89,9 +99,11 @@ export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
         openTag(reading, name, attributes);
         reading.regions.enter(name, attributes);
       }
+      isAfterButton = false;
     },
     onclosetag: (name) => {
       depth -= 1;
+      if (name === 'button' || name === 'label') isAfterButton = true;
       if (reading.math.length > 0) closeMath(reading);
       else if (reading.omitted.isOpen()) takeValue(reading, reading.omitted.close());
       else {
@@ -101,6 +113,7 @@ export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
       }
     },
     ontext: (text) => {
+      if (text.trim() !== '') isAfterButton = false;
       if (reading.math.length > 0) reading.math.at(-1)?.children.push(text);
       else if (reading.omitted.isOpen()) reading.omitted.take(text);
       else takeShown(reading, text);
@@ -110,6 +123,7 @@ export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
     write: (html) => {
       read += piece.length;
       piece = html;
+      opened.learn(html);
       parser.write(html);
     },
     end: () => {

@@ -26,25 +26,39 @@ export interface OmittedElements {
 export interface OmittedOptions {
   /** Receives the text of style sheets. */
   readonly onStyle: (css: string) => void;
+  /** Whether a control of the page names the element as the part that it opens. */
+  readonly isControlled: (attributes: Attributes) => boolean;
+  /** Whether a style sheet of the page hides the element. */
+  readonly hides: (name: string, attributes: Attributes) => boolean;
   /** Whether hidden text, and text for browsers without scripts, is part of the text. */
   readonly showsHidden: boolean;
 }
 
-export function createOmittedElements({ onStyle, showsHidden }: OmittedOptions): OmittedElements {
+export function createOmittedElements(options: OmittedOptions): OmittedElements {
+  const { onStyle, isControlled, hides, showsHidden } = options;
   let depth = 0;
   let reason: 'none' | 'hidden' | 'embedded' | 'title' | 'style' | 'other' = 'none';
   let title = '';
   const characters = { hidden: 0, embedded: 0 };
   let chosen: string[] = [];
   let isChosen = false;
+
+  function isOmitted(name: string, attributes: Attributes): boolean {
+    // KaTeX shows a formula in pieces, beside the MathML that is read.
+    if (attributes.class === 'katex-html' || isClosedDialog(name, attributes)) return true;
+    if (isShownLater(attributes) || isControlled(attributes)) return false;
+    return isHidden(attributes) || hides(name, attributes);
+  }
+
   return {
     begin: (name, attributes) => {
       if (showsHidden && name === 'noscript') return false;
       if (dropped.has(name)) reason = embedded.has(name) ? 'embedded' : 'other';
-      else if (isHidden(attributes) && !showsHidden) reason = 'hidden';
+      else if (!showsHidden && isOmitted(name, attributes)) reason = 'hidden';
       else return false;
       depth = 1;
-      if (name === 'style' || (name === 'title' && title === '')) reason = name;
+      if (name === 'style' && /^(?:all|screen)?$/i.test(attributes.media ?? '')) reason = name;
+      if (name === 'title' && title === '') reason = name;
       return true;
     },
     isOpen: () => depth > 0,
@@ -78,11 +92,14 @@ export function createOmittedElements({ onStyle, showsHidden }: OmittedOptions):
 }
 
 function isHidden(attributes: Attributes): boolean {
-  // KaTeX shows a formula in pieces, beside the MathML that is read.
-  if (attributes.class === 'katex-html') return true;
-  if (isShownLater(attributes)) return false;
   if (attributes.hidden !== undefined) return true;
   return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
+}
+
+/** A box that covers the page, if at all, until a reader closes it. */
+function isClosedDialog(name: string, attributes: Attributes): boolean {
+  if (name === 'dialog') return attributes.open === undefined;
+  return /^(?:alert)?dialog$/.test(attributes.role ?? '') && attributes['aria-modal'] === 'true';
 }
 
 /** Panels that open by a click or by a search, and the pieces of a page that React sends late and moves to their places. */

@@ -78,6 +78,33 @@ test('boxes that styles make are separate words or paragraphs', () => {
   });
 });
 
+test('parts that a control of the page opens are read', () => {
+  const button = '<button aria-expanded=false aria-controls=a1>Q?</button>';
+  shows({
+    [`${button}<div id=a1 hidden>Answer</div>`]: 'Q?\n\nAnswer',
+    '<div id=a1 style="display:none">Answer</div><p role=button aria-controls="a0 a1">Q?': 'Answer\n\nQ?',
+    [`<dl><dt>${button}</dt><dd id=a1 hidden>Answer</dd></dl>`]: 'Q?\n\nAnswer',
+    [`<style>.x{display:none}</style><p>${button}</p><p>Text</p><div id=a1 class=x>Answer</div>`]:
+      'Q?\n\nText\n\nAnswer',
+    '<style>.x{display:none}</style><h3><button>Q?</button></h3><div class=x>Answer</div>': 'Q?\n\nAnswer',
+    '<style>.x{display:none}</style><p>Q?<div class=x>Answer</div><script>all(".x")</script>': 'Q?\n\nAnswer',
+    '<style>.x{display:none}.on .x{display:block}</style><p>Q?<div class=x>Answer</div>': 'Q?\n\nAnswer',
+    '<p>Text</p><button aria-haspopup=menu aria-controls=a1>More</button><div id=a1 hidden>Menu</div>': 'Text\n\nMore',
+  });
+});
+
+test('text that a style sheet hides, and boxes above the page, are not read', () => {
+  shows({
+    '<style>/* { */ .x, p.y { display: none }</style><p>A<p class="b x">B<p class=y>C<i class=y>D</i>': 'A',
+    '<style>.x{display:none}</style><p>A<p class=x style="display:block">B': 'A\n\nB',
+    '<style>@media print{.y{color:red}.x{display:none}}</style><p>A<p class=x>B': 'A\n\nB',
+    '<style media=print>.x{display:none}</style><p>A<p class=x>B': 'A\n\nB',
+    '<style>.x{display:none}@media (width>9px){.md\\:block{display:block}}</style><p>A<p class="x md:block">B':
+      'A\n\nB',
+    '<p>A</p><dialog>B</dialog><dialog open>C</dialog><div role=dialog aria-modal=true>D</div>': 'A\n\nC',
+  });
+});
+
 test('footnotes of Markdown keep an address and a single word', () => {
   const notes = '[^1]: https://example.org/study.pdf\n[^2]: Smith-2020\nand others\n[^n]: <https://example.org/b>';
   assert.equal(
