@@ -88,7 +88,7 @@ export const RankingAnswer = {
 /** Whether an answer is worth showing. */
 export const GoodMatchAnswer = {
   good_match: Type.Boolean({
-    description: `Whether the collection probably has an answer: with \`score_threshold\`, whether the best score reaches it; otherwise whether the best score and ${goodLead} of its lead over the second reach ${goodScore}. A number or name of the question that no returned chunk contains lowers this sum by 30 %.`,
+    description: `Whether the collection probably has an answer: with \`score_threshold\`, whether the best score reaches it; otherwise whether the best score and ${goodLead} of its lead over the second reach ${goodScore}. A number or name of the question that no returned chunk contains lowers this sum by 55 %.`,
   }),
 };
 

@@ -37,6 +37,9 @@ test('a number or name that no result contains makes a match worse, and an infle
   assert.equal(isGood('What was the revenue of Acme in 2019?', report), false);
   assert.equal(isGood('What was the revenue of Globex in 2024?', report), false);
   assert.equal(isGood('Что известно об Обломове?', 'Обломова не было дома.'), true);
+  const manual = 'Error E42: the lid is open. The machine costs 120 euros.';
+  assert.equal(isGood('What does error E44 mean?', manual, 0.6), false);
+  assert.equal(isGood('What does error E42 mean?', manual, 0.6), true);
   assert.equal(isGood('What was the revenue of Acme in 2019?', report, 0.9), true, 'the rest matches almost entirely');
   assert.equal(isGood('What was the revenue of Acme in 2024?', report, goodScore - 0.01), false);
 });

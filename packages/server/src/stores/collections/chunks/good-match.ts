@@ -4,7 +4,7 @@ import { detectLanguage } from '../../search/analysis/languages.ts';
 /** Only these numbers and names of a question are looked for, in the texts of these results. */
 const most = { marks: 20, texts: 10 } as const;
 /** A question with a number or name that no result contains has this share of its score. Measured: docs/reference/questions.md. */
-const missingShare = 0.7;
+const missingShare = 0.45;
 /** Names of this length and longer may have another ending. */
 const inflected = 6;
 const longestEnding = 2;
