@@ -18,6 +18,7 @@ import { nameOf } from '../../storage/s3/claim-place.ts';
 import { sqliteFile } from '../../storage/sqlite/sqlite-database.ts';
 import { type BackupFault, checkApart, copyBundles } from '../backup/backup.ts';
 import {
+  assertNotMoved,
   markMoved,
   moveEnded,
   moveFolderUsed,
@@ -63,6 +64,8 @@ export async function moveStore(environment: Environment, options: MoveOptions):
     throw samePlace(nameOf(to.blobs));
   }
   await checkApart(to.dataFolder, { what: 'data folder', folder: from.dataFolder });
+  // Two stores of one id could share a place. A move that was interrupted behind the mark continues.
+  if (!(await exists(join(to.dataFolder, moveListFile)))) await assertNotMoved(from.dataFolder);
   await using resources = new AsyncDisposableStack();
   const source = await openSource(from, resources);
   const target = await openTarget(to, source.storeId, resources);
