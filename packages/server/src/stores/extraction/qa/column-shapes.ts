@@ -56,13 +56,38 @@ const fewestDistinct = 0.3;
 /** Fewer rows say nothing about a column. */
 const fewestRows = 3;
 
-/** Whether the values contradict names that say little: the answers are no text, or the questions are few or letters. */
+/** Answers with fewer letters are states, such as OK. */
+const shortest = 4;
+
+/** Whether the values contradict names that say little: one of the columns is no text, or repeats or hardly has letters. */
 export function contradicts(rows: readonly SheetRow[], { question, answer }: Columns): boolean {
   if (rows.length < fewestRows) return false;
   const [asked, answered] = [shapeOf(rows, question), shapeOf(rows, answer)];
-  const isNoQuestion = asked.count > 1 && (asked.distinct < fewestDistinct || asked.length < 2);
-  return isNoQuestion || (answered.count > 0 && !answered.isText);
+  const isNoQuestion = asked.count > 1 && (!asked.isText || asked.distinct < fewestDistinct || asked.length < 2);
+  const isState = answered.length < shortest && !asks(asked);
+  return isNoQuestion || (answered.count > 0 && (!answered.isText || isState));
 }
+
+/** Whether the values are questions by their marks. */
+export function asksBelow(rows: readonly SheetRow[], index: number): boolean {
+  return asks(shapeOf(rows, index));
+}
+
+function asks({ questions }: ColumnShape): boolean {
+  return questions >= 0.6;
+}
+
+/** Whether the sheet is a quiz, whose answer is one of several columns, or the letter of one. */
+export function isQuiz(names: readonly string[], rows: readonly SheetRow[], { answer }: Columns): boolean {
+  const isNamed = (letter: string) => names.some((name) => name.trim().toLowerCase() === letter);
+  if (names[answer]?.trim().toLowerCase() === 'a' && isNamed('b')) return true;
+  const answered = rows.filter(({ cells }) => cells[answer]?.trim());
+  const isLetter = ({ cells }: SheetRow) =>
+    /^[a-h]$/i.test(cells[answer]?.trim() ?? '') && cells.filter((cell) => cell.trim()).length >= fewestOfQuiz;
+  return answered.length > 1 && answered.every(isLetter);
+}
+/** A question, two choices and the letter of the right one. */
+const fewestOfQuiz = 4;
 
 interface Columns {
   readonly question: number;
@@ -83,7 +108,7 @@ export function columnsByShape(rows: readonly SheetRow[], named: Named): Columns
   if (rows.length < fewestRows) return null;
   const shapes = shapesOf(rows, mostColumns);
   const texts = shapes.filter(({ isText: holdsText, count }) => holdsText && count >= rows.length * 0.8);
-  const asking = texts.filter(({ questions, distinct }) => questions >= 0.6 && distinct >= 0.8);
+  const asking = texts.filter((shape) => asks(shape) && shape.distinct >= 0.8);
   const [question, second] =
     named.question === undefined ? asking : asking.filter((one) => one.index === named.question);
   if (question === undefined || second !== undefined) return null;

@@ -81,6 +81,18 @@ for (const [header, question, answer] of [
   });
 }
 
+test('names that say little count above values that are questions, terms or problems', () => {
+  const shown = [
+    'user,assistant\nhi,hello\nbye,see you\nthanks,welcome\n',
+    'user,description\nIs it open?,Yes\nWho is in?,Ada\nWhere?,There\n',
+    'Query,Response\nIs it open?,yes\nIs it big?,no\nIs it in?,no\n',
+    'Term,Meaning\nAPI,Application interface\nSLA,Service level\n5G,A network\n',
+    'q,a\nIs it open?,Yes\nWho is in?,Ada\nWhere?,There\n',
+    'Question,Answer,Grade,By\nWhich vitamin?,C,b,Ada\nWhich letter?,The first,c,Ada\n',
+  ];
+  for (const text of shown) assert.ok(csv(text).texts.length > 1, text);
+});
+
 for (const text of [
   'foo,bar\nx,y\n',
   'Name,Address\nAda,London\nAlan,Manchester\n',
@@ -100,6 +112,15 @@ for (const text of [
   'input,output\n0x3f,0x4a\n0x40,0x4b\n0x41,0x4c\n',
   `a,q\n${'M,E\n'.repeat(4)}`,
   `pregunta,grupo\n${[1, 2, 3, 4, 5].map((at) => `¿Es ${at}?,Conexión del dispositivo\n`).join('')}`,
+  // Names of people, parts by their sizes, and states.
+  'user,description,email\nann,Head of sales,a@x\nbob,Intern,b@x\ncy,Head of IT,c@x\n',
+  'human,description\nann,Head of sales\n',
+  'Term,Definition,Qty\n12mm,steel,4\n14mm,brass,8\n16mm,steel,4\n18mm,steel,4\n',
+  'Issue,Description\nAB-1,The lamp of the pump is off\nAB-2,It is loud\nAB-3,Water drips\n',
+  'Time,Query,Status,Response\n10:00,SELECT 1,200,OK\n10:01,SELECT 2,500,ERR\n10:02,SELECT 3,200,OK\n',
+  // The answer is one of several columns.
+  'Question,A,B,C,Correct\nCapital of France?,Paris,Rome,Bonn,A\n2+2?,3,4,5,B\n',
+  'Question,Option 1,Option 2,Answer\nCapital of France?,Paris,Rome,A\n2+2?,3,4,B\n',
   // Several columns may be the answer.
   quiz('Where is the stamp?;On the back of it;On the inside of it;In the drawer below'),
   // The answers are names.

@@ -42,6 +42,12 @@ export function isPlainName(cell: string, role: PairRole): boolean {
   return wordRanks[role].has(normaliseName(cell));
 }
 
+/** Whether names of people, if any, are those of a conversation: a user says something to an assistant, or gets an answer. */
+export function isSpeakers(question: string, answer: string): boolean {
+  if (!/^(?:user|human)$/.test(normaliseName(question))) return true;
+  return /^(?:assistant|completion|output)$/.test(normaliseName(answer)) || rankOfPhrase(answer, 'answer') !== null;
+}
+
 function rankOfPhrase(cell: string, role: PairRole): number | null {
   const text = cell.normalize('NFKC').trim();
   if (text === '' || text.length > longest.characters || /[?？؟!！。]/.test(text)) return null;

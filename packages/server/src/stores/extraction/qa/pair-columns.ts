@@ -1,7 +1,7 @@
 import type { SheetColumn, SheetColumns } from '@quartermaster/contract';
 import { cut } from '../cut-text.ts';
-import { columnsByShape, contradicts, isHeaderLike } from './column-shapes.ts';
-import { exactRank, isPlainName, normaliseName, type PairRole, rankOfName } from './match-name.ts';
+import { asksBelow, columnsByShape, contradicts, isHeaderLike, isQuiz } from './column-shapes.ts';
+import { exactRank, isPlainName, isSpeakers, normaliseName, type PairRole, rankOfName } from './match-name.ts';
 import { isBlank, type Sheet, type SheetRow } from './sheet.ts';
 
 /**
@@ -184,8 +184,8 @@ export function findHeader(sheet: Sheet, wanted: SheetColumns): FoundHeader {
   for (const [index, row] of tried.entries()) {
     const columns = columnsIn(row, { wanted, above: rows.slice(0, index) });
     if (columns === null) continue;
-    const isConfirmed = isNamed || hasPlainNames(row, columns) || !contradicts(rows.slice(index + 1), columns);
-    if (isConfirmed) return { kind: 'found', columns, headerRow: row.row, names: row.cells };
+    if (isNamed || isConfirmed(row, columns, rows.slice(index + 1)))
+      return { kind: 'found', columns, headerRow: row.row, names: row.cells };
   }
   return findByShape(rows, wanted) ?? missing(rows.slice(0, lookedAt));
 }
@@ -197,6 +197,14 @@ function firstRows(sheet: Sheet): readonly SheetRow[] {
     if (rows.length === lookedAt) break;
   }
   return rows;
+}
+
+function isConfirmed(row: SheetRow, columns: PairColumns, below: readonly SheetRow[]): boolean {
+  if (isQuiz(row.cells, below, columns)) return false;
+  if (hasPlainNames(row, columns)) return true;
+  const { question, answer } = columns;
+  const names = [row.cells[question] ?? '', row.cells[answer] ?? ''] as const;
+  return (isSpeakers(...names) || asksBelow(below, question)) && !contradicts(below, columns);
 }
 
 /** Whether the names are words for questions and answers, which the values need not confirm. */
