@@ -368,6 +368,8 @@ test('[commands] a collection is created, filled, searched and deleted', async (
     first.errors,
   );
   assert.match((await evaluate()).output, /within ten {4}1 of 2, before 1 of 2\n$/);
+  await writeFile(join(home, 'questions.csv'), `${sheet}Who pays?,\n`);
+  assert.match((await evaluate()).output, /^row 4 {2}skipped {2}The answer is empty\.\n(?:.*\n)+skipped {7}1\n$/);
   assert.equal((await run(['files', 'list', '--json'])).output, before, 'the sheets are deleted');
 
   const ids = (await run(['records', 'list', id, '--json'])).output

@@ -135,6 +135,15 @@ async function evaluateSheet({ opened, collection }: Subject): Promise<void> {
   }
   const row = page.getByRole('row', { name: /Is there parking\?/ });
   assert.match((await row.textContent()) ?? '', /not found/);
+  const blank = {
+    ...sheet,
+    buffer: Buffer.from('question,expected\nHow many books may otters borrow?,rules.pdf\nWhy?,\n'),
+  };
+  await page.locator('input[accept=".csv,.xlsx"]').setInputFiles(blank);
+  await page.getByRole('button', { name: 'Evaluate' }).click();
+  await page.getByText('1 row was not asked').waitFor();
+  await page.getByText(/^Row 3: /).waitFor();
+  assert.equal(await page.getByText('Every expected answer was found first').count(), 0);
   for (const size of sizes.slice(1)) {
     await page.setViewportSize(size);
     assert.deepEqual(await findingsInBoth(page), nothing, `${size.width} px`);

@@ -129,6 +129,13 @@ export const EvaluatedQuestion = Type.Object({
 });
 export type EvaluatedQuestion = Static<typeof EvaluatedQuestion>;
 
+const SkippedRow = Type.Object({
+  row: Type.Integer({ description: 'Row of the sheet, from 1.' }),
+  code: Type.String({ description: 'Code such as `empty_question` or `empty_answer`, as of the rows of records.' }),
+  message: Type.String(),
+});
+export type SkippedRow = Static<typeof SkippedRow>;
+
 const EvaluationCounts = Type.Object(counts);
 export type EvaluationCounts = Static<typeof EvaluationCounts>;
 
@@ -141,5 +148,7 @@ export const Evaluation = Type.Object({
     description: 'The last evaluation of the collection before this one; null for the first.',
   }),
   questions: Type.Array(EvaluatedQuestion, { description: 'In the order of the sheet.' }),
+  num_skipped: Type.Integer({ description: 'Rows that were not asked, such as rows without an expected answer.' }),
+  skipped: Type.Array(SkippedRow, { description: `The first ${mostEvaluated} of them.` }),
 });
 export type Evaluation = Static<typeof Evaluation>;

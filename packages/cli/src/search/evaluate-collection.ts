@@ -29,7 +29,8 @@ export async function evaluateCollection(collection: string, sheet: string, opti
   }
 }
 
-function printEvaluation({ questions, previous, ...now }: Evaluation): void {
+function printEvaluation({ questions, previous, skipped, num_skipped: numSkipped, ...now }: Evaluation): void {
+  for (const { row, message } of skipped) say(`row ${row}  skipped  ${message}`);
   for (const { row, question, rank, previous_rank: was, best } of questions) {
     if (rank === 1) continue;
     const change = was === undefined || was === rank ? '' : `, before ${was ?? 'not found'}`;
@@ -42,4 +43,5 @@ function printEvaluation({ questions, previous, ...now }: Evaluation): void {
   line('first         ', (each) => each.num_first);
   line('within three  ', (each) => each.num_within_three);
   line('within ten    ', (each) => each.num_within_ten);
+  if (numSkipped > 0) say(`skipped       ${numSkipped}`);
 }

@@ -91,6 +91,7 @@ export const documents = {
   'evaluation.sheet': 'Sheet of questions',
   'evaluation.sheetAbout':
     'CSV file or workbook with the columns “question” and “expected”: the name of a document or a text of the passage. At most 300 rows.',
+  'evaluation.skipped': '{count} {count|row was|rows were} not asked',
   'evaluation.start': 'Measure with your own questions',
   'evaluation.startAbout':
     'Upload questions whose answers you know. The result shows how often this collection finds them, and what has changed since the last time.',

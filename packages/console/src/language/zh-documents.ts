@@ -88,6 +88,7 @@ export const documents = {
   'evaluation.share': '{count} / {all}',
   'evaluation.sheet': '问题表格',
   'evaluation.sheetAbout': 'CSV 文件或工作簿，包含“question”和“expected”两列：文档名称或段落中的文字。最多 300 行。',
+  'evaluation.skipped': '{count} 行未提问',
   'evaluation.start': '用您自己的问题评测',
   'evaluation.startAbout': '上传您知道答案的问题。结果显示此集合找到答案的比例，以及与上次相比的变化。',
 } as const;

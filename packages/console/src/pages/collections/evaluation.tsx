@@ -1,4 +1,4 @@
-import { Button, FileInput, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, FileInput, Stack, Table, Text } from '@mantine/core';
 import type { Collection, EvaluationCounts, Evaluation as EvaluationItem } from '@quartermaster/contract';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -89,8 +89,9 @@ function Result({ result }: { result: EvaluationItem }) {
           ? t('evaluation.noPrevious')
           : t('evaluation.previous', { time: formatTime(previous.created_timestamp, code) })}
       </Text>
+      <Skipped result={result} />
       {failed.length === 0 ? (
-        <Text>{t('evaluation.allFirst')}</Text>
+        result.num_skipped === 0 && <Text>{t('evaluation.allFirst')}</Text>
       ) : (
         <Table.ScrollContainer minWidth={480} type="native" tabIndex={0}>
           <Table>
@@ -119,5 +120,19 @@ function Result({ result }: { result: EvaluationItem }) {
         </Table.ScrollContainer>
       )}
     </div>
+  );
+}
+
+/** The rows of the sheet that were not asked. */
+function Skipped({ result: { num_skipped: count, skipped } }: { result: EvaluationItem }) {
+  const { t, explain } = useLanguage();
+  if (count === 0) return null;
+  const lines = skipped.map((row) => `${t('records.row', { row: row.row })}: ${explain(row)}`);
+  return (
+    <Alert color="orange" variant="light" mb="sm" title={t('evaluation.skipped', { count })}>
+      <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
+        {lines.join('\n')}
+      </Text>
+    </Alert>
   );
 }

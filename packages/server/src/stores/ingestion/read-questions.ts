@@ -1,7 +1,8 @@
-import { longestEvaluated, mostEvaluated, purposes } from '@quartermaster/contract';
+import { longestEvaluated, mostEvaluated, purposes, type SkippedRow } from '@quartermaster/contract';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { ExpectedAnswer, ReadQuestions } from '../collections/evaluations/evaluations.ts';
 import { readSource } from '../collections/records/record-source.ts';
+import { type ReportedRow, rowCodes } from '../extraction/extraction.ts';
 import type { DryRunDeps } from './dry-run.ts';
 import { taskOf } from './extract-record.ts';
 import { openSource } from './process-record.ts';
@@ -16,6 +17,8 @@ export function createReadQuestions(deps: Pick<DryRunDeps, 'files' | 'pages' | '
     const fields = { type: sheet.recordType, file_id, ...(columns === undefined ? {} : { columns }) };
     const source = await readSource(fields, { ...deps, projectId, reach, collectionType: sheet.collectionType });
     const questions: ExpectedAnswer[] = [];
+    const skipped: SkippedRow[] = [];
+    let numSkipped = 0;
     const outcome = await deps.queue.run(
       place,
       async () => {
@@ -26,7 +29,12 @@ export function createReadQuestions(deps: Pick<DryRunDeps, 'files' | 'pages' | '
           for (const { question, answer, locator } of batch)
             questions.push({ row: locator?.row ?? null, question: question ?? '', expected: answer ?? '' });
         };
-        return deps.extractor.extract({ ...task, onBatch, onStage: () => {} }, signal);
+        const onReportedRows = async (rows: readonly ReportedRow[]) => {
+          numSkipped += rows.length;
+          for (const { row, code } of rows.slice(0, mostEvaluated - skipped.length))
+            skipped.push({ row, code, message: rowCodes[code].message });
+        };
+        return deps.extractor.extract({ ...task, onBatch, onReportedRows, onStage: () => {} }, signal);
       },
       { signal },
     );
@@ -34,7 +42,9 @@ export function createReadQuestions(deps: Pick<DryRunDeps, 'files' | 'pages' | '
     if (outcome.kind === 'failed')
       throw fieldInvalid(
         'body/file_id',
-        outcome.code === 'capacity_exceeded' ? 'more rows' : `a file that cannot be read: ${outcome.message}`,
+        outcome.code === 'capacity_exceeded'
+          ? 'more rows'
+          : `a file that cannot be read: ${outcome.message.replace(/\.$/, '')}`,
         wanted,
       );
     const long = questions.find(({ question }) => question.length > longestEvaluated);
@@ -44,6 +54,6 @@ export function createReadQuestions(deps: Pick<DryRunDeps, 'files' | 'pages' | '
         `a question of ${long.question.length} characters in row ${long.row}`,
         `a sheet with questions of at most ${longestEvaluated} characters`,
       );
-    return questions;
+    return { questions, numSkipped, skipped };
   };
 }

@@ -56,6 +56,16 @@ for (const [name, openDatabase] of Object.entries(databases)) {
     assert.equal(Object.hasOwn(added ?? {}, 'previous_rank'), false);
     const named = await evaluate('Frage;Treffer\nDogs?;Dogs\n', { columns: { question: 'Frage', answer: 'Treffer' } });
     assert.equal(named.body.data.num_first, 1);
+    assert.deepEqual([named.body.data.num_skipped, named.body.data.skipped], [0, []]);
+    const blank = (await evaluate('question,expected\nDogs?,Dogs\n,Dogs\nDogs?,\n')).body.data as Evaluation;
+    assert.deepEqual([blank.num_questions, blank.num_skipped], [1, 2]);
+    assert.deepEqual(
+      blank.skipped.map(({ row, code }) => [row, code]),
+      [
+        [3, 'empty_question'],
+        [4, 'empty_answer'],
+      ],
+    );
   });
 }
 
@@ -79,6 +89,7 @@ test('an evaluation refuses sheets with too many rows or too long questions, and
     const { status, body } = await evaluate(sheet);
     assert.deepEqual([status, body.error.code], [422, 'REQUEST_VALIDATION_ERROR']);
     assert.match(body.error.message, new RegExp(message));
+    assert.doesNotMatch(body.error.message, /\.\.$|\.;/);
   }
   assert.equal((await evaluate(sheetOf(1), `${collectionId.slice(0, -1)}0`)).status, 404);
   const missing = await call('POST', `/v1/collections/${collectionId}/evaluations`, { file_id: collectionId });

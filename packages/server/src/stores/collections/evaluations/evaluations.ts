@@ -5,6 +5,7 @@ import type {
   EvaluationCounts,
   EvaluationCreate,
   ScoredChunk,
+  SkippedRow,
 } from '@quartermaster/contract';
 import type { CommonDeps } from '../../../platform/common-deps.ts';
 import type { AnswerQuestion } from '../chunks/answer-question.ts';
@@ -18,6 +19,13 @@ export interface ExpectedAnswer {
   readonly expected: string;
 }
 
+export interface QuestionSheet {
+  readonly questions: readonly ExpectedAnswer[];
+  /** The number of rows without a question or an expected answer, and the first of them. */
+  readonly numSkipped: number;
+  readonly skipped: readonly SkippedRow[];
+}
+
 /**
  * Reads the questions of a sheet.
  * @throws REQUEST_VALIDATION_ERROR when it cannot be read or has too many, OBJECT_NOT_FOUND when the file does not exist
@@ -26,7 +34,7 @@ export type ReadQuestions = (
   place: DryRunPlace,
   sheet: EvaluationCreate,
   signal: AbortSignal,
-) => Promise<readonly ExpectedAnswer[]>;
+) => Promise<QuestionSheet>;
 
 /** The last evaluation of a collection. */
 export interface StoredEvaluation {
@@ -73,7 +81,7 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
       const questions: EvaluatedQuestion[] = [];
       const ranks: Array<readonly [string, number | null]> = [];
       // One question at a time, so that an evaluation waits for its turns like any caller.
-      for (const { row, question, expected } of asked) {
+      for (const { row, question, expected } of asked.questions) {
         const of = { projectId, keyId, collectionIds: [collectionId] };
         const { items } = await deps.answerQuestion(of, { query_text: question, top_k: depth }, signal);
         const rank = rankOf(items, expected);
@@ -99,6 +107,8 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
         previous:
           previous === undefined ? null : { created_timestamp: previous.createdAt, ...countRanks(previous.ranks) },
         questions,
+        num_skipped: asked.numSkipped,
+        skipped: [...asked.skipped],
       };
     },
   };
