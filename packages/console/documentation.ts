@@ -53,8 +53,13 @@ export function documentation(): Plugin {
 
 function readDocumentation() {
   const pages = files.map(readPage);
-  const paths = (html: string) => [...html.matchAll(/href="\/docs\/([\w/-]+)/g)].map(([, path = '']) => path);
   const sections = (pages[0]?.html ?? '').split(/<h2 [^>]*>/).slice(1);
+  // A link to a whole page decides its group, before links to one of its headings.
+  const whole = new Set([...sections.join('').matchAll(/href="\/docs\/([\w/-]+)"/g)].map(([, path]) => path));
+  const paths = (section: string) =>
+    [...section.matchAll(/href="\/docs\/([\w/-]+)(#?)/g)]
+      .filter(([, path, fragment]) => fragment === '' || !whole.has(path))
+      .map(([, path = '']) => path);
   const listed = new Set(['api']);
   const groups: Group[] = sections.map((section) => {
     const found = [...new Set(paths(section))].filter((path) => !listed.has(path));

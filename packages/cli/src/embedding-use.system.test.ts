@@ -167,8 +167,14 @@ test('"embedding use" changes nothing and names the reason when a model cannot b
   const refusals: ReadonlyArray<readonly [options: Parameters<typeof open>[1], message: RegExp]> = [
     [{ dimensions: 3 }, /returned a vector of 3 dimensions instead of 384/],
     [{ answer: (_, response) => response.end('{}') }, /The model in .* cannot be used/],
-    [{ answer: (_, response) => response.writeHead(404).end() }, /status 404 for model\.onnx/],
-    [{ answer: (request) => request.socket.destroy() }, /model\.onnx cannot be downloaded/],
+    [
+      { answer: (_, response) => response.writeHead(404).end() },
+      /status 404 for model\.onnx at http:\S+\/resolve\/\S+\/model\.onnx\. .*--mirror\.$/m,
+    ],
+    [
+      { answer: (request) => request.socket.destroy() },
+      /model\.onnx cannot be downloaded from http:\S+model\.onnx: .* --mirror\.$/m,
+    ],
     [
       { answer: (_, response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end() },
       /the host "elsewhere\.example" .* allow it with --allow-host/,

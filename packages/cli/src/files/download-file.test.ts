@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { checked, safeName } from './download-file.ts';
+import { temporaryFolder } from '../../../../test/support/service.ts';
+import { checked, openTarget, safeName } from './download-file.ts';
 
 test('a name of the service that leads elsewhere is not used for a file', () => {
   for (const name of [
@@ -20,6 +23,20 @@ test('a name of the service that leads elsewhere is not used for a file', () => 
   ])
     assert.throws(() => safeName(name), { exitCode: 73, message: /Name the file with --out\.$/ }, name);
   for (const name of ['a.txt', 'opening hours.pdf', '\u4e2d\u6587.md']) assert.equal(safeName(name), name);
+});
+
+test('a file that cannot be created is refused with the reason and what to do', async (t) => {
+  const folder = await temporaryFolder(t);
+  const taken = join(folder, 'taken.svg');
+  await writeFile(taken, '');
+  const missing = join(folder, 'missing');
+  const isFolder = { exitCode: 73, message: `${folder} is a folder. Name a file.` };
+  await assert.rejects(openTarget(join(missing, 'a.svg'), 'wx'), {
+    exitCode: 66,
+    message: `The folder ${missing} does not exist. Create it.`,
+  });
+  for (const flags of ['w', 'wx', 'r+'] as const) await assert.rejects(openTarget(folder, flags), isFolder, flags);
+  await assert.rejects(openTarget(taken, 'wx'), { exitCode: 73, message: /exists already\. Replace it with --force/ });
 });
 
 test('content that differs from its size or hash fails, and content without end is cut', async () => {

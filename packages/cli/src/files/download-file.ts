@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { type FileHandle, open, rm, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { connect } from '../connection/connection.ts';
 import type { ServiceOptions } from '../connection/service-command.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
@@ -57,7 +57,7 @@ export async function writeContent(
     for await (const part of checked(content, file)) await write(part);
     return;
   }
-  const handle = await open(path, force === true ? 'w' : 'wx');
+  const handle = await openTarget(path, force === true ? 'w' : 'wx');
   try {
     for await (const part of checked(content, file)) await handle.write(part);
   } catch (error) {
@@ -65,6 +65,30 @@ export async function writeContent(
     throw error;
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * Opens the file of `--out`.
+ * @throws CommandError when its folder is missing, when it is a folder, or when it exists and is not replaced
+ */
+export async function openTarget(path: string, flags: 'r+' | 'w' | 'wx'): Promise<FileHandle> {
+  try {
+    return await open(path, flags);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException; // what open throws has a code
+    if (code === 'ENOENT') {
+      throw new CommandError(exitCodes.notFound, `The folder ${dirname(path)} does not exist. Create it.`);
+    }
+    if (code !== 'EEXIST' && code !== 'EISDIR') throw error;
+    const isFolder = await stat(path).then(
+      (found) => found.isDirectory(),
+      () => false, // a link to nothing
+    );
+    const reason = isFolder
+      ? 'is a folder. Name a file'
+      : 'exists already. Replace it with --force, or name another path';
+    throw new CommandError(exitCodes.cannotCreate, `${path} ${reason}.`);
   }
 }
 

@@ -1,9 +1,9 @@
-import { open, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Quartermaster } from '@quartermaster/client';
 import type { ExecuteResult, OutputArtifact } from '@quartermaster/contract';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { writeContent } from '../files/download-file.ts';
+import { openTarget, writeContent } from '../files/download-file.ts';
 import { printError } from '../output/print.ts';
 import { findInlineMedia, isMediaExtension } from './inline-media.ts';
 
@@ -14,7 +14,7 @@ export async function checkPath(path: string, force: true | undefined): Promise<
     () => true,
     () => false,
   );
-  const handle = await open(path, exists && force === true ? 'r+' : 'wx');
+  const handle = await openTarget(path, exists && force === true ? 'r+' : 'wx');
   await handle.close();
   if (!exists) await rm(path);
 }

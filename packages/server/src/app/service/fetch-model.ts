@@ -40,10 +40,12 @@ export { type FetchedModel, hubUrl, type ModelRequest, type RecommendedModel };
  */
 export function fetchModelFiles(
   environment: Environment,
-  request: ModelRequest,
+  request: Omit<ModelRequest, 'advice'>,
   signal: AbortSignal,
 ): Promise<FetchedModel> {
-  return download(parseConfig(environment), { ...request, isNamed: true }, signal);
+  const missing = 'Check the address.';
+  const advice = { missing, large: 'Check the address, or raise the limit with --max-mb.' };
+  return download(parseConfig(environment), { ...request, advice, isNamed: true }, signal);
 }
 
 /** @param request `isNamed` says that the operator has named the address, so that it may be private */
@@ -127,6 +129,10 @@ export async function useModel(environment: Environment, request: UseRequest, si
     {
       url: `${withoutTrailingSlashes(request.mirror ?? hubUrl)}/${model.path}`,
       isNamed: request.mirror !== undefined,
+      advice: {
+        missing: 'Check the connection, or name another address with --mirror.',
+        large: 'The model has a smaller file. Name another address with --mirror.',
+      },
       checksums: { files },
       allowedHosts: [...hubDownloadHosts, ...request.allowedHosts],
       folder,

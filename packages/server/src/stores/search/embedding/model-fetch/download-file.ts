@@ -5,12 +5,18 @@ import { isDiskFull } from '../../../../platform/disk/disk-space.ts';
 import type { EgressResult, Outbound, OutboundPolicy } from '../../../../platform/outbound.ts';
 import { OperatorError } from '../../../../platform/server-process/operator-error.ts';
 
-export interface Download {
-  readonly broker: Outbound;
+/** A file, as messages name it. */
+export interface Source {
   readonly url: string;
-  readonly policy: OutboundPolicy;
-  /** The path below the address, for messages. */
+  /** The path below the address. */
   readonly name: string;
+  /** What the operator can do about an address that does not have the file, or has a larger one. */
+  readonly advice: { readonly missing: string; readonly large: string };
+}
+
+export interface Download extends Source {
+  readonly broker: Outbound;
+  readonly policy: OutboundPolicy;
   readonly file: string;
   /** Null when it is not known yet. */
   readonly checksum: string | null;
@@ -50,7 +56,7 @@ export async function downloadFile(
   download: Download,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: number; readonly checksum: string }> {
-  const { broker, url, policy, name, file, maxBytes } = download;
+  const { broker, url, policy, file } = download;
   await mkdir(dirname(file), { recursive: true });
   const handle = await open(file, 'wx', 0o644);
   const writer = createWriter(handle, download);
@@ -72,13 +78,13 @@ export async function downloadFile(
     const request = { method: 'GET', url, headers: { accept: '*/*' } };
     const result = await broker.send(request, { ...policy, receiveLarge }, idle.signal);
     if (failure !== undefined) throw failure;
-    if (!isReceived) await writer.write(bodyOf(result, name));
+    if (!isReceived) await writer.write(bodyOf(result, download));
     const received = writer.verify();
     await handle.sync();
     return received;
   } catch (error) {
     signal.throwIfAborted();
-    throw describe(error, { name, maxBytes, isIdle: idle.signal.aborted });
+    throw describe(error, download, idle.signal.aborted);
   } finally {
     idle.stop();
     await handle.close();
@@ -122,30 +128,31 @@ function createIdleTimer(signal: AbortSignal) {
 }
 
 /** The body of a small answer. @throws OperatorError for any other result */
-export function bodyOf(result: EgressResult, name: string): Buffer {
+export function bodyOf(result: EgressResult, { name, url, advice }: Source): Buffer {
   switch (result.kind) {
     case 'response':
       if (result.status === 200) return result.body;
-      throw new OperatorError(`The server answered with status ${result.status} for ${name}. Check the address.`);
+      throw new OperatorError(
+        `The server answered with status ${result.status} for ${name} at ${url}. ${advice.missing}`,
+      );
     case 'too_large':
       throw new OperatorError(`The answer for ${name} is too large.`);
     case 'timed_out':
       throw new OperatorError(`The download of ${name} took more than ${result.limitMs} ms.`);
     case 'refused':
-    case 'unreachable':
       throw new OperatorError(`${name} cannot be downloaded: ${result.message}.`);
+    case 'unreachable':
+      throw new OperatorError(`${name} cannot be downloaded from ${url}: ${result.message}. ${advice.missing}`);
     case 'credentials_rejected':
       throw new OperatorError(`The server answered with status ${result.status} for ${name}.`);
   }
 }
 
-function describe(error: unknown, { name, maxBytes, isIdle }: { name: string; maxBytes: number; isIdle: boolean }) {
+function describe(error: unknown, { name, maxBytes, advice }: Download, isIdle: boolean) {
   if (error instanceof OperatorError) return error;
   if (error instanceof TooLarge) {
     const mebibytes = Math.floor(maxBytes / 1024 / 1024);
-    return new OperatorError(
-      `${name} exceeds the ${mebibytes} MiB that are left for it. Check the address, or raise the limit with --max-mb.`,
-    );
+    return new OperatorError(`${name} exceeds the ${mebibytes} MiB that are left for it. ${advice.large}`);
   }
   if (isDiskFull(error)) return error;
   if (isIdle) {

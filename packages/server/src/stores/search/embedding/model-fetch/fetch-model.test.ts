@@ -58,6 +58,7 @@ async function open(t: TestContext, answer?: RequestListener) {
         folder,
         maxBytes: 64 * mebibyte,
         onProgress: () => undefined,
+        advice: { missing: 'Check the address.', large: 'Use --max-mb.' },
         ...changes,
       },
       signal,
@@ -70,7 +71,10 @@ async function open(t: TestContext, answer?: RequestListener) {
 test('a model is downloaded, verified and installed, and a second call changes nothing', async (t) => {
   const { files, server, folder, models, fetch } = await open(t);
   const bytes = Object.values(files).reduce((sum, content) => sum + content.length, 0);
-  assert.deepEqual(await fetch(), { folder, files: 3, bytes, isUnchanged: false });
+  const progress = new Map<string, number>();
+  const onProgress: ModelRequest['onProgress'] = (name, received) => progress.set(name, received);
+  assert.deepEqual(await fetch({ onProgress }), { folder, files: 3, bytes, isUnchanged: false });
+  for (const [name, content] of Object.entries(files)) assert.equal(progress.get(name), content.length);
   for (const [name, content] of Object.entries(files)) assert.ok((await readFile(join(folder, name))).equals(content));
   assert.equal((await readModelFolder(folder)).model.modelFile, join(folder, 'onnx', 'model.onnx'));
   assert.deepEqual(await readdir(models), ['tiny']);
@@ -115,7 +119,11 @@ const failures: ReadonlyArray<[what: string, answer: RequestListener, message: R
     },
     /The download of onnx\/model.onnx broke off: .*Run the command again/,
   ],
-  ['a missing file', (_, response) => response.writeHead(404).end('not here'), /status 404 for onnx\/model.onnx/],
+  [
+    'a missing file',
+    (_, response) => response.writeHead(404).end('not here'),
+    /status 404 for onnx\/model.onnx at http:\S+\/onnx\/model\.onnx\. Check the address\.$/,
+  ],
 ];
 for (const [what, answer, message] of failures) {
   test(`${what} installs nothing`, async (t) => {

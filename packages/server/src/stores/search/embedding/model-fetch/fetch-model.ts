@@ -9,11 +9,12 @@ import { syncToDisk, syncTreeToDisk } from '../../../../platform/disk/sync-to-di
 import type { Outbound, OutboundPolicy } from '../../../../platform/outbound.ts';
 import { OperatorError } from '../../../../platform/server-process/operator-error.ts';
 import { readModelFolder } from '../onnx/model-folder.ts';
-import { bodyOf, downloadFile, downloadPolicy } from './download-file.ts';
+import { bodyOf, downloadFile, downloadPolicy, type Source } from './download-file.ts';
 
 export interface ModelRequest {
   /** The address of the folder that holds the files. */
   readonly url: string;
+  readonly advice: Source['advice'];
   /**
    * The SHA-256 of the file SHA256SUMS at this address, the text of such a list, or the checksums by path. Null is the checksum
    * of a file that is downloaded for the first time.
@@ -25,7 +26,7 @@ export interface ModelRequest {
   readonly folder: string;
   /** The maximum size of all files together. */
   readonly maxBytes: number;
-  /** Called with the name of a file and the bytes that have arrived of all files. */
+  /** Called with the name of a file and the bytes that have arrived of it. */
   readonly onProgress: (name: string, bytes: number) => void;
   /** Called with the complete temporary folder and the checksums of its files. When it throws, nothing is installed. */
   readonly beforeInstall?: (folder: string, checksums: Checksums) => Promise<void>;
@@ -48,7 +49,7 @@ export async function fetchModel(broker: Outbound, request: ModelRequest, signal
   const base = withoutTrailingSlashes(request.url);
   const folder = resolve(request.folder);
   const policy = downloadPolicy(base, request.allowedHosts);
-  const checksums = await readChecksums({ broker, base, policy }, request.checksums);
+  const checksums = await readChecksums({ broker, base, policy, advice: request.advice }, request.checksums);
   signal.throwIfAborted();
   if (await exists(folder)) return findInstalled(folder, checksums);
   await removeLeftovers(folder);
@@ -57,17 +58,17 @@ export async function fetchModel(broker: Outbound, request: ModelRequest, signal
     let bytes = 0;
     const received = new Map<string, string>();
     for (const [name, checksum] of checksums) {
-      const before = bytes;
       const file = await downloadFile(
         {
           broker,
           policy,
           name,
           checksum,
+          advice: request.advice,
           url: `${base}/${name}`,
           file: join(temporary, name),
-          maxBytes: request.maxBytes - before,
-          onBytes: createProgress((count) => request.onProgress(name, before + count)),
+          maxBytes: request.maxBytes - bytes,
+          onBytes: createProgress((count) => request.onProgress(name, count)),
         },
         signal,
       );
@@ -99,7 +100,12 @@ function createProgress(report: (received: number) => void): (bytes: number) => 
 const listTimeoutMs = 60_000;
 
 async function readChecksums(
-  { broker, base, policy }: { readonly broker: Outbound; readonly base: string; readonly policy: OutboundPolicy },
+  {
+    broker,
+    base,
+    policy,
+    advice,
+  }: Pick<ModelRequest, 'advice'> & { broker: Outbound; base: string; policy: OutboundPolicy },
   from: ModelRequest['checksums'],
 ): Promise<KnownChecksums> {
   if ('files' in from) return from.files;
@@ -107,7 +113,7 @@ async function readChecksums(
   const url = `${base}/${checksumListName}`;
   const limited = { ...policy, maxResponseBytes: maxListBytes, timeoutMs: listTimeoutMs };
   const result = await broker.send({ method: 'GET', url }, limited, AbortSignal.timeout(2 * listTimeoutMs));
-  const body = bodyOf(result, checksumListName);
+  const body = bodyOf(result, { name: checksumListName, url, advice });
   const found = createHash('sha256').update(body).digest('hex');
   if (found !== from.ofList.toLowerCase()) {
     throw new OperatorError(
