@@ -126,6 +126,6 @@ async function openMissing({ opened, library }: Subject): Promise<void> {
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
   await page.goto(`${service.filesUrl}/collections?project=projnothing`);
   await page.getByRole('heading', { level: 1, name: 'Project not found' }).waitFor();
-  await page.getByLabel('Project').selectOption(library);
+  await page.getByRole('combobox', { name: 'Project' }).selectOption(library);
   await page.getByText('Rules').waitFor();
 }
