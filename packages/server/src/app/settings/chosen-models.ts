@@ -29,7 +29,8 @@ export function readModelList(folder: string): ModelList {
   try {
     text = readFileSync(join(folder, modelListName), 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { in_use: [], sha256: {} }; // readFile throws it
+    // The opening of the data folder names one that is a file.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return { in_use: [], sha256: {} };
     throw new OperatorError(`The file ${join(folder, modelListName)} cannot be read. Correct its permissions.`);
   }
   const list = tryParse(text);
