@@ -65,6 +65,8 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /settings
       GET /applications
       GET /audit
+      GET /jobs
+      GET /people
       GET /oauth/requests/:request_id
       GET /docs
       GET /docs/*
