@@ -55,12 +55,16 @@ async function bundle(root: string, module: string): Promise<void> {
 
 /** Removes the comments of modules, which would be a tenth of the archive. */
 function removeComments(folder: string): void {
-  const options = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
   for (const file of filesBelow(folder).filter((path) => path.endsWith('.js'))) {
-    const { code, errors } = minifySync(file, readFileSync(file, 'utf8'), options);
-    if (errors.length > 0) throw new Error(`${file}: ${errors.map(({ message }) => message).join(', ')}`);
-    writeFileSync(file, code);
+    writeFileSync(file, withoutComments(file, readFileSync(file, 'utf8')));
   }
+}
+
+function withoutComments(file: string, source: string): string {
+  const options = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
+  const { code, errors } = minifySync(file, source, options);
+  if (errors.length > 0) throw new Error(`${file}: ${errors.map(({ message }) => message).join(', ')}`);
+  return code;
 }
 
 /** Files that are not compiled: the launcher, the thread of the watchdog, the font, the built console and the list of the ONNX runtime. */
@@ -68,7 +72,8 @@ function copyProgramFiles(root: string, folder: string): void {
   const paths = ['packages/console/dist', 'packages/server/onnx-runtime/package.json', font, 'LICENSE'];
   for (const path of paths) cpSync(join(root, path), join(folder, path), { recursive: true });
   for (const file of filesBelow(join(root, 'packages/server/src')).filter((path) => path.endsWith('.mjs'))) {
-    cpSync(file, join(folder, file.slice(root.length + 1)));
+    const path = join(folder, file.slice(root.length + 1));
+    writeFileSync(path, withoutComments(path, readFileSync(file, 'utf8')));
   }
   mkdirSync(join(folder, 'bin'));
   cpSync(join(root, 'scripts/packages/launcher.cjs'), join(folder, 'bin/quartermaster.cjs'));
@@ -89,8 +94,10 @@ function copyBundles(from: string, to: string): void {
     if (file.endsWith('.test.ts') || basename(file).startsWith('.')) continue;
     mkdirSync(join(path, '..'), { recursive: true });
     const content = readFileSync(file);
-    if (file.endsWith('.ts')) writeFileSync(path.replace(/\.ts$/, '.mjs'), stripTypes(content.toString('utf8')));
-    else if (file.endsWith('.yaml'))
+    if (file.endsWith('.ts')) {
+      const handler = path.replace(/\.ts$/, '.mjs');
+      writeFileSync(handler, withoutComments(handler, stripTypes(content.toString('utf8'))));
+    } else if (file.endsWith('.yaml'))
       writeFileSync(path, content.toString('utf8').replace(/^(handler: .+)\.ts$/m, '$1.mjs'));
     else writeFileSync(path, content);
   }
@@ -109,7 +116,7 @@ function writeComponents(root: string, folder: string): void {
   const ofConsole = listComponents(root, 'packages/console').filter(({ name }) => packages.includes(name));
   const components = [...ofServer, ...ofConsole];
   const { version } = readManifest(root, '.');
-  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(describeComponents(version, components), null, 2)}\n`);
+  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(describeComponents(version, components))}\n`);
   const fontNotice = readFileSync(join(root, font, 'NOTICE'), 'utf8');
   writeFileSync(
     join(folder, 'THIRD_PARTY_LICENSES'),

@@ -88,7 +88,7 @@ export function writeShrinkwrap(
   }
   const { name, version } = manifest;
   const { lockfileVersion } = lockfile;
-  return `${JSON.stringify({ name, version, lockfileVersion, requires: true, packages }, null, 1)}\n`;
+  return `${JSON.stringify({ name, version, lockfileVersion, requires: true, packages })}\n`;
 }
 
 /** Excludes the Node.js of a checkout. */
