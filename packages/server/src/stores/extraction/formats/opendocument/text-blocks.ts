@@ -76,7 +76,7 @@ function readElement(reading: Reading, element: XmlElement): readonly Block[] {
   return [];
 }
 
-/** A condition stands beside its last result. */
+/** Whether a section is hidden. The file stores the last result of a condition beside it. */
 function isHiddenSection({ 'text:display': display, 'text:is-hidden': isHidden }: XmlElement['attributes']): boolean {
   return display === 'none' || (display === 'condition' && isHidden === 'true');
 }
