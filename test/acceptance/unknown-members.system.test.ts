@@ -86,7 +86,7 @@ test('[unknown-members] unknown members of our own objects are refused, those of
     [
       records,
       { type: 'qa_sheet', file_id: 'f', columns: { question: 1, answr: 2 } },
-      /Unknown parameter "answr"\. Allowed: question, answer, id, tags, header_row\./,
+      /Unknown parameter "answr"\. Allowed: question, answer, id, tags, header_row, include_hidden\./,
     ],
     ['/v1/collections', { retrieval: { mode: 'words', odd: 1 } }, /Unknown parameter "odd"/],
     [query, { query_text: 'tea', weights: { words: 1, vectors: 1, odd: 1 } }, /Unknown parameter "odd"/],
