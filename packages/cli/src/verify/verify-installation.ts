@@ -95,5 +95,5 @@ async function verifyInstalled(root: string): Promise<Omit<Verification, 'source
 }
 
 function sameSha256(root: string): (path: string, hash: string) => Promise<boolean> {
-  return async (path, hash) => (await hashFile(join(root, path), createHash('sha256'))) === hash;
+  return async (path, hash) => hash.length >= 32 && (await hashFile(join(root, path))).startsWith(hash);
 }
