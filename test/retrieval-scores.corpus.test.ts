@@ -23,8 +23,7 @@ for (const [name, settings] of Object.entries(configurations)) {
   test(`questions find their passages on PostgreSQL, too: ${name}`, async (t) => {
     const database = await createTestDatabase();
     t.after(() => database.drop());
-    const sets = ['xquad-ar', 'xquad-zh'] as const;
-    const scores = await measureRetrieval(name, { ...settings, DATABASE_URL: database.url }, sets);
+    const scores = await measureRetrieval(name, { ...settings, DATABASE_URL: database.url }, ['xquad-zh']);
     assert.deepEqual(compareRetrieval(page, scores, readBars()), []);
   });
 }

@@ -96,16 +96,44 @@ async function measure(
   load: { connections: number; seconds: number },
 ): Promise<Measurement> {
   const opened = await Promise.all(Array.from({ length: load.connections }, open));
-  const before = usedTime(pid);
+  const used = pid !== undefined && pid > 0 ? watchTree(pid) : watchStarted();
   const figures = await measureLoad(load, () => opened.pop() as LoadConnection); // as many as it opens
   if (figures.failures > 0) throw new Error(`${name}: ${figures.failures} of ${figures.responses} failed`);
-  return { ...figures, processorMs: ((usedTime(pid) - before) * 1000) / figures.responses };
+  return { ...figures, processorMs: (used() * 1000) / figures.responses };
 }
 
-function usedTime(pid: number | undefined): number {
-  if (pid !== undefined && pid > 0)
-    return processTree(pid).reduce((sum, each) => sum + ownProcessorTime(each, true), 0);
-  return ownProcessorTime(process.pid, true) - ownProcessorTime(process.pid);
+/**
+ * Returns a function that returns the processor seconds that a process and its descendants have used since. The time of
+ * a confined reader never reaches its parent, so that the tree is read again and again.
+ */
+function watchTree(pid: number): () => number {
+  const seen = new Map<number, { first: number; last: number }>();
+  function look(isFirst: boolean): void {
+    for (const each of processTree(pid)) {
+      const last = ownProcessorTime(each);
+      seen.set(each, { first: seen.get(each)?.first ?? (isFirst ? last : 0), last });
+    }
+  }
+  look(true);
+  const timer = setInterval(() => {
+    try {
+      look(false);
+    } catch {
+      // A process has ended between two reads.
+    }
+  }, 20);
+  return () => {
+    clearInterval(timer);
+    look(false);
+    return [...seen.values()].reduce((sum, { first, last }) => sum + last - first, 0);
+  };
+}
+
+/** The same for the programs that this process starts. */
+function watchStarted(): () => number {
+  const ended = () => ownProcessorTime(process.pid, true) - ownProcessorTime(process.pid);
+  const before = ended();
+  return () => ended() - before;
 }
 
 export function median(values: readonly number[]): number {

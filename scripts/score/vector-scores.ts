@@ -42,6 +42,7 @@ export const coveredSets = vectorSets.filter(
 export const coverages = [0.05, 0.25, 0.5, 0.75, 1] as const;
 /** The chunks that lose their vectors: the newest, as while a collection is embedded, or pseudo-random ones. */
 export const orders = ['newest', 'random'] as const;
+type Order = (typeof orders)[number];
 
 export interface VectorScore {
   readonly set: VectorSet;
@@ -57,7 +58,7 @@ export interface VectorScore {
 
 export interface CoverageScore {
   readonly set: VectorSet;
-  readonly order: (typeof orders)[number];
+  readonly order: Order;
   readonly words: number;
   /** nDCG@10 by coverage, in the order of `coverages`. */
   readonly fused: readonly number[];
@@ -264,13 +265,17 @@ function areaUnderCurve(right: readonly number[], off: readonly number[]): numbe
 }
 
 /** Measures collections whose chunks lose their vectors step by step, after their similarities were measured. */
-export async function measureCoverage(sets: readonly VectorSet[], every: number): Promise<CoverageScore[]> {
+export async function measureCoverage(
+  sets: readonly VectorSet[],
+  every: number,
+  inOrders: readonly Order[] = orders,
+): Promise<CoverageScore[]> {
   const embed = learnModel();
   const scores: CoverageScore[] = [];
   for (const set of sets) {
     /** By words alone, and fused with all vectors. The order makes no difference to either. */
     let whole: { readonly words: number; readonly fused: number } | undefined;
-    for (const order of orders) {
+    for (const order of inOrders) {
       await withDocuments(embed, set, async (loaded) => {
         const questions = questionsOf(set, every);
         const gain = async (mode: Mode) => meanGain(await askAll(loaded, questions, mode));
@@ -293,7 +298,7 @@ export async function measureCoverage(sets: readonly VectorSet[], every: number)
 }
 
 /** Returns the chunks in the order in which they get vectors. A step of 47 visits all of 120 in a scattered order. */
-function sortChunks(chunkIds: readonly string[], order: (typeof orders)[number]): string[] {
+function sortChunks(chunkIds: readonly string[], order: Order): string[] {
   const step = order === 'newest' ? 1 : 47;
   return chunkIds.map((_, place) => chunkIds[(place * step) % chunkIds.length] ?? '');
 }

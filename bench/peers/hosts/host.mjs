@@ -51,6 +51,7 @@ const opened = {
       );
   },
   async LanceDB() {
+    process.env.LANCE_CPU_THREADS ??= '4'; // on two processors it takes two, and waits for ever at 100,000 passages
     const { connect, Index } = await import('@lancedb/lancedb');
     const rows = Array.from(searchTexts(Number(size)), (text) => ({ text }));
     const table = await (await connect(folder)).createTable('passage', rows);
