@@ -1,12 +1,12 @@
 // Builds the console into packages/console/dist when it is missing or its sources have changed. Vite bundles it, each
-// file is also stored compressed, and a list of the files is written for the server. This is plain JavaScript because
+// file is also stored in Brotli, and a list of the files is written for the server. This is plain JavaScript because
 // set-up.mjs runs it.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { installConsolePackages } from './set-up/install-packages.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -18,6 +18,7 @@ const types = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
   '.svg': 'image/svg+xml',
 };
 
@@ -25,7 +26,8 @@ const sources = [
   'scripts/build-console.mjs',
   ...globSync('packages/console/{src,public}/**/*.*', { cwd: root }),
   ...globSync('packages/console/*.*', { cwd: root }),
-  ...globSync(['{README,SECURITY}.md', 'docs/*.md', 'docs/{guides,reference}/**/*.md'], { cwd: root }),
+  ...globSync(['{README,SECURITY}.md', 'docs/*.{md,svg}', 'docs/{guides,reference}/**/*.md'], { cwd: root }),
+  ...globSync('examples/**/*.*', { cwd: root }),
   ...globSync('packages/{contract,client}/{package.json,src/*.ts}', { cwd: root }),
 ].sort();
 
@@ -53,13 +55,7 @@ function compress(name) {
     const br = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } });
     writeFileSync(`${path}.br`, br);
     digests.br = digest(br);
-    // The pages of the documentation, 1 MB, are stored once: nearly all browsers read Brotli.
-    if (content.length < 700_000) {
-      const gzip = gzipSync(content, { level: 9 });
-      writeFileSync(`${path}.gz`, gzip);
-      digests.gzip = digest(gzip);
-    }
-    if (name.startsWith('assets/')) rmSync(path); // the service decompresses it for a client that accepts neither form
+    if (name.startsWith('assets/')) rmSync(path); // the service decompresses it for a client that does not read Brotli
   }
   const hash = digests.identity.slice(0, 22);
   return { name, type: types[extname(name)] ?? 'application/octet-stream', hash, digests };

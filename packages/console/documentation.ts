@@ -20,23 +20,24 @@ export interface Group {
 const root = resolve(import.meta.dirname, '../..');
 const index = 'docs/README.md';
 const tour = 'README.md';
-/** The catalogue of the console lists the bundles, and the others assess the product; together they take 30 KB. */
-const isLeftOut = (file: string) => /^docs\/reference\/(?:asvs|bundles|extraction|hold|retrieval)\.md$/.test(file);
+/** The page of this name is made of the files of the folder. */
+const examples = 'examples';
+const exampleFiles = list('examples/**/*.{md,py,sh,ts,yaml}');
 const files = [
   index,
   tour,
+  examples,
   'SECURITY.md',
-  ...globSync(['docs/*.md', 'docs/{guides,reference}/**/*.md'], { cwd: root })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file !== index && !isLeftOut(file))
-    .sort(),
+  ...list(['docs/*.md', 'docs/{guides,reference}/**/*.md']).filter((file) => file !== index),
 ];
 
-/**
- * Provides `virtual:documentation` with the pages of `docs`, without the decision records. VitePress 1.6.4 was measured on
- * the 60 pages: it installs 102 MB, builds in 17 s and adds 767 KiB to the archive, which had 270 KiB left of its 2.5 MiB;
- * this module adds 180 KB. Its pages also need inline scripts and styles, which the policy of the pages forbids.
- */
+function list(patterns: string | string[]): string[] {
+  return globSync(patterns, { cwd: root })
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort();
+}
+
+/** Provides `virtual:documentation` with the pages of `docs` except the decision records, one of which (0039) says why. */
 export function documentation(): Plugin {
   const name = 'virtual:documentation';
   return {
@@ -44,14 +45,28 @@ export function documentation(): Plugin {
     resolveId: (id) => (id === name ? `\0${name}` : undefined),
     load(id) {
       if (id !== `\0${name}`) return undefined;
-      for (const file of files) this.addWatchFile(join(root, file));
-      // A text that JSON.parse reads costs the browser less than the same object as code.
-      return `export const { pages, groups } = JSON.parse(${JSON.stringify(JSON.stringify(readDocumentation()))})`;
+      for (const file of files.filter((one) => one !== examples)) this.addWatchFile(join(root, file));
+      const { pages, groups } = readDocumentation();
+      const named = pages.flatMap(({ html }) =>
+        [...html.matchAll(/ data-file="([^"]+)"/g)].map(([, file = '']) => file),
+      );
+      const pictures = [...new Set(named)];
+      return [
+        ...pictures.map((file, at) => `import picture${at} from ${JSON.stringify(`${join(root, file)}?url`)};`),
+        `export const pictures = {${pictures.map((file, at) => `${JSON.stringify(file)}: picture${at}`).join(', ')}};`,
+        // A text that JSON.parse reads costs the browser less than the same object as code.
+        `export const { pages, groups } = JSON.parse(${JSON.stringify(JSON.stringify({ pages, groups }))});`,
+      ].join('\n');
+    },
+    generateBundle() {
+      // The service answers 404 for other paths.
+      this.emitFile({ type: 'asset', fileName: 'pages.json', source: JSON.stringify(files.map(pathOf)) });
     },
   };
 }
 
-function readDocumentation() {
+/** Renders all pages. */
+export function readDocumentation(): { readonly pages: readonly Page[]; readonly groups: readonly Group[] } {
   const pages = files.map(readPage);
   const sections = (pages[0]?.html ?? '').split(/<h2 [^>]*>/).slice(1);
   // A link to a whole page decides its group, before links to one of its headings.
@@ -70,10 +85,28 @@ function readDocumentation() {
 }
 
 function readPage(file: string): Page {
-  const text = readFileSync(join(root, file), 'utf8').replaceAll(/^<!-- .* -->\n/gm, '');
-  const content = file === tour ? (/^## (The fifteen-minute tour\n[\s\S]*?)^## Use it/m.exec(text)?.[1] ?? '') : text;
-  const markdown = file === tour ? `# ${content}` : content;
+  const markdown = markdownOf(file).replaceAll(/^<!-- .* -->\n/gm, '');
   return { path: pathOf(file), title: /^# (.*)/.exec(markdown)?.[1] ?? file, html: render(file, markdown) };
+}
+
+function markdownOf(file: string): string {
+  const text = (path: string) => readFileSync(join(root, path), 'utf8');
+  if (file === tour) return `#${sectionOf(text(tour), tourHeading).slice(2)}${sectionOf(text(tour), 'Use it')}`;
+  if (file !== examples) return text(file);
+  const blocks = exampleFiles.map((path) => `## ${titleOf(path)}\n\n~~~~\n${text(path)}~~~~\n`);
+  return [`#${sectionOf(text(tour), 'Examples').slice(2)}`, ...blocks].join('\n');
+}
+
+const tourHeading = 'The fifteen-minute tour';
+
+/** A section of a page, from its heading to the next one of the same level. */
+function sectionOf(text: string, heading: string): string {
+  const start = `## ${heading}\n`;
+  return start + (text.split(`\n${start}`)[1] ?? '').split('\n## ')[0];
+}
+
+function titleOf(example: string): string {
+  return posix.relative(examples, example);
 }
 
 function pathOf(file: string): string {
@@ -89,12 +122,30 @@ function pathOf(file: string): string {
 /** The address of a link, or undefined for a file that is only in the repository. */
 function addressOf(file: string, link: string): string | undefined {
   if (/^(?:https?:|mailto:|#)/.test(link)) return link;
-  const [path = '', fragment] = link.split('#');
-  const target = posix.join(posix.dirname(file), path);
+  const [, fragment] = link.split('#');
+  const target = targetOf(file, link);
   if (/openapi-\w+\.json$/.test(target)) return '/docs/api';
+  if (target === tour && fragment === 'examples') return '/docs/examples';
+  const example = exampleFiles.find((path) => path === target || path.startsWith(`${target}/`));
+  if (example !== undefined) return `/docs/examples#${slugOf(titleOf(example))}`;
   if (!files.includes(target)) return undefined;
   const address = posix.join('/docs', pathOf(target));
   return fragment === undefined ? address : `${address}#${fragment}`;
+}
+
+/** The path of the file that a link or a picture names. */
+function targetOf(file: string, link: string): string {
+  // The page of examples is a section of the README.
+  const folder = file === examples ? '' : posix.dirname(file);
+  return posix.join(folder, link.split('#')[0] ?? '');
+}
+
+/** What follows the text of a link to a file that is only in the repository. */
+function describeFile(target: string, text: string): string {
+  const decision = /^docs\/decisions\/(\d{4})/.exec(target)?.[1];
+  if (decision !== undefined) return text === 'decision' ? ` ${decision}` : ` (decision ${decision})`;
+  const name = /\.test\.ts$/.test(target) ? posix.basename(target) : target;
+  return text.replaceAll('`', '') === name ? '' : ` (<code>${name}</code>)`;
 }
 
 function render(file: string, text: string): string {
@@ -111,20 +162,31 @@ function render(file: string, text: string): string {
   // A wide table scrolls inside its frame, also by keyboard.
   rules.table_open = () => '<div class="table" role="group" aria-label="Table" tabindex="0"><table>';
   rules.table_close = () => '</table></div>';
-  for (const cell of ['th_open', 'td_open']) {
-    rules[cell] = (tokens, at) =>
-      `<${tokens[at]?.tag}${String(tokens[at]?.attrGet('style')).includes('right') ? ' class="number"' : ''}>`;
+  // A heading without text is none: screen readers would announce it.
+  const nameOf = (tag: string, content: string | undefined) => (content === '' ? 'td' : tag);
+  for (const tag of ['th', 'td']) {
+    rules[`${tag}_open`] = (tokens, at) =>
+      `<${nameOf(tag, tokens[at + 1]?.content)}${String(tokens[at]?.attrGet('style')).includes('right') ? ' class="number"' : ''}>`;
+    rules[`${tag}_close`] = (tokens, at) => `</${nameOf(tag, tokens[at - 1]?.content)}>`;
   }
-  rules.image = () => '';
+  rules.image = (tokens, at) => {
+    const target = targetOf(file, String(tokens[at]?.attrGet('src')));
+    const alternative = md.utils.escapeHtml(tokens[at]?.content ?? '');
+    // Screenshots would double the size of the pages.
+    if (!target.endsWith('.svg')) return `${alternative}${describeFile(target, '')}`;
+    return `<img data-file="${target}" alt="${alternative}">`;
+  };
+  let afterLink = '';
   rules.link_open = (tokens, at, options, _env, self) => {
     const token = tokens[at];
     const link = String(token?.attrGet('href') ?? '');
     const address = addressOf(file, link);
-    if (address !== undefined) token?.attrSet('href', address);
-    else if (token !== undefined)
-      token.attrs = [['title', `${posix.join(posix.dirname(file), link)} in the repository`]];
+    afterLink = address === undefined ? describeFile(targetOf(file, link), tokens[at + 1]?.content ?? '') : '</a>';
+    if (address === undefined) return '';
+    token?.attrSet('href', address);
     return self.renderToken(tokens, at, options);
   };
+  rules.link_close = () => afterLink;
   return md.render(text);
 }
 

@@ -1,4 +1,4 @@
-import { groups, pages } from 'virtual:documentation';
+import { groups, pages, pictures } from 'virtual:documentation';
 import { basePath } from '../base-path.ts';
 import { element } from '../reference/element.ts';
 import '../reference/reference.css';
@@ -17,6 +17,7 @@ function show(): void {
   if (page === undefined) main.append(element('h1', {}, 'Page not found'), linkTo('', 'All pages'));
   // The build has rendered it from files of the repository.
   else main.innerHTML = page.html.replaceAll('="/docs', `="${home}`);
+  for (const picture of main.querySelectorAll('img')) picture.src = pictures[picture.dataset.file ?? ''] ?? '';
   const root = document.getElementById('site');
   root?.append(element('a', { href: '#content', class: 'skip' }, 'Skip to content'), side(), main);
   if (location.hash === '') return;
@@ -36,9 +37,15 @@ function side(): HTMLElement {
     const question = input.value.trim();
     search ??= createSearch(pages);
     const sections = question === '' ? [] : search(question);
-    found.replaceChildren(...sections.map(({ id, title, page: of }) => element('li', {}, linkTo(id, title, of))));
+    found.replaceChildren(
+      ...sections.map(({ address, title, page: of }) => element('li', {}, linkTo(address, title, of))),
+    );
     status.textContent =
-      question === '' ? '' : sections.length === 0 ? 'Nothing found.' : `${sections.length} sections found.`;
+      question === ''
+        ? ''
+        : sections.length === 0
+          ? 'Nothing found.'
+          : `${sections.length} sections found, the best first.`;
     list.hidden = question !== '';
   });
   const menu = element('details', {}, element('summary', {}, 'Pages and search'), input, status, found, list);

@@ -1,42 +1,125 @@
 import MiniSearch from 'minisearch';
 import type { Page } from '../../documentation.ts';
 
-/** A section of a page: what stands below a heading. */
-export interface Section {
+/** A section of a page, or a row of one of its tables. Its id is the address below `/docs/`, `|` and a number. */
+interface Entry {
   readonly id: string;
+  /** The heading of a section. */
+  readonly title?: string;
+  /** The first cell of a row. */
+  readonly name?: string;
+  readonly page: string;
+  text: string;
+}
+
+/** What a search finds: a section, under the title of its best row if one fits better. */
+export interface Found {
+  /** The address below `/docs/`. */
+  readonly address: string;
   readonly title: string;
   readonly page: string;
-  readonly text: string;
 }
+
+/** They say little about what a question looks for. */
+const stopWords = new Set(
+  'a an and any are as at be by can could do does for from get have how i if in into is it its me my no not of on one or so that the their them then there this to use used was we what when where which who why will with you your'.split(
+    ' ',
+  ),
+);
+const mostFound = 12;
+/** An entry that holds the question word for word counts this many times. */
+const forPhrase = 4;
 
 /** Indexes the sections of all pages. Takes about a third of a second, so it waits for the first question. */
-export function createSearch(pages: readonly Page[]): (question: string) => readonly Section[] {
-  const sections = pages.flatMap(sectionsOf);
-  const index = new MiniSearch<Section>({
-    fields: ['title', 'page', 'text'],
-    searchOptions: { boost: { title: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+export function createSearch(pages: readonly Page[]): (question: string) => readonly Found[] {
+  const entries = new Map(pages.flatMap(entriesOf).map((entry) => [entry.id, entry]));
+  const index = new MiniSearch<Entry>({
+    fields: ['title', 'name', 'page', 'text'],
+    tokenize: (text) => wordsOf(text).flatMap((word) => [word, ...(word.includes('_') ? word.split('_') : [])]),
+    processTerm: stemOf,
   });
-  index.addAll(sections);
-  const byId = new Map(sections.map((section) => [section.id, section]));
-  return (question) =>
-    index
-      .search(question)
-      .slice(0, 20)
-      .flatMap(({ id }) => byId.get(String(id)) ?? []);
+  index.addAll([...entries.values()]);
+  return (question) => {
+    const all = [...new Set(wordsOf(question))];
+    const words = all.filter((word) => !stopWords.has(word.toLowerCase()));
+    const phrase = plainOf(question);
+    const found = index.search((words.length > 0 ? words : all).join(' '), {
+      tokenize: wordsOf,
+      boost: { title: 4, name: 2, page: 1.5 },
+      bm25: { k: 1.2, b: 0.5, d: 0.5 },
+      // Names of settings and codes are exact.
+      prefix: (term) => term.length > 2,
+      fuzzy: (term) => (term.length > 4 && !term.includes('_') ? 0.2 : false),
+      boostDocument: (id) => {
+        const { text = '', name = '' } = entries.get(id) ?? {};
+        const isWhole = all.length > 1 && plainOf(`${name} ${text}`).includes(phrase);
+        return (isWhole ? forPhrase : 1) * weightOf(id);
+      },
+    });
+    const scored = found.map(({ id, score, queryTerms }) => ({
+      entry: entries.get(String(id)),
+      score: score * (queryTerms.length / Math.max(1, words.length)) ** 1.5,
+    }));
+    const best = new Map<string, Found>();
+    for (const { entry } of scored.sort((a, b) => b.score - a.score)) {
+      if (entry === undefined || best.size === mostFound) continue;
+      const [address = ''] = entry.id.split('|');
+      if (!best.has(address)) best.set(address, { address, title: entry.name ?? entry.title ?? '', page: entry.page });
+    }
+    return [...best.values()];
+  };
 }
 
-/** The id of a section is its address below `/docs/`. */
-function sectionsOf({ path, title: page, html }: Page): readonly Section[] {
-  const { body } = new DOMParser().parseFromString(html, 'text/html');
-  const sections: { id: string; title: string; page: string; text: string }[] = [];
-  for (const node of body.children) {
-    if (/^H[1-6]$/.test(node.tagName)) {
-      const id = node.tagName === 'H1' ? path : `${path}#${node.id}`;
-      sections.push({ id, title: node.textContent ?? '', page, text: '' });
-    } else {
-      const last = sections.at(-1);
-      if (last !== undefined) last.text += ` ${node.textContent}`;
+/** Guides say what to do. The index repeats the titles of pages. */
+function weightOf(id: string): number {
+  if (id.startsWith('#') || id.startsWith('|')) return 0.4;
+  return id.startsWith('guides/') ? 1.4 : 1;
+}
+
+/** Names such as `QUARTERMASTER_FILES_PORT` are one word. */
+function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{N}_]+/gu) ?? [];
+}
+
+function plainOf(text: string): string {
+  return wordsOf(text.toLowerCase()).join(' ');
+}
+
+/** Removes the endings of plurals and verbs. Names with `_` are exact. */
+function stemOf(term: string): string {
+  const word = term.toLowerCase();
+  return word.includes('_') || word.length < 4
+    ? word
+    : word.replace(/(?:(?<!s)s|(?<=\w{4})(?:ing|ed))$/, '').replace(/e$/, '');
+}
+
+/** The sections of a page and, as entries of their own, the rows of its tables and the questions that begin in bold. */
+function entriesOf({ path, title: page, html }: Page): readonly Entry[] {
+  const entries: Entry[] = [];
+  for (const part of html.split(/(?=<h[1-6][ >])/)) {
+    const [, level = '', anchor = '', heading = ''] = /^<h(\d) id="([^"]*)">(.*)<\/h/.exec(part) ?? [];
+    if (level === '') continue;
+    const address = level === '1' ? path : `${path}#${anchor}`;
+    const title = textOf(heading);
+    entries.push({ id: `${address}|0`, title, page: title === page ? '' : page, text: textOf(part) });
+    const place = title === page ? page : `${page} · ${title}`;
+    for (const [at, block] of part
+      .split(/<tr>|(?=<p><strong>)/)
+      .slice(1)
+      .entries()) {
+      const [first = '', ...others] = block.split(/<\/td>|<\/strong>/);
+      const [name, text] = [textOf(first), textOf(others.join(' ').split(/<\/tr>|<\/p>/)[0] ?? '')];
+      if (name !== '' && text !== '') entries.push({ id: `${address}|${at + 1}`, name, page: place, text });
     }
   }
-  return sections;
+  return entries;
+}
+
+/** The text of HTML that markdown-it wrote. */
+function textOf(html: string): string {
+  const text = html
+    .replaceAll(/<[^<>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 }

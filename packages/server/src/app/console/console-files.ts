@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip } from 'node:zlib';
+import { brotliDecompress, gzip } from 'node:zlib';
 import { Problem, pathNotFound } from '../../platform/problem.ts';
 
 /** A file of the built console; `name` is its path in the folder, never a text of a request. */
@@ -11,17 +11,18 @@ export interface ConsoleFile {
   readonly type: string;
   /** The start of `digests.identity`, for the ETag. */
   readonly hash: string;
-  /** SHA-256 in base64url of each form: as it is, and compressed at build time. */
-  readonly digests: { readonly identity: string; readonly br?: string; readonly gzip?: string };
+  /** SHA-256 in base64url of each form: as it is, and compressed with Brotli at build time. */
+  readonly digests: { readonly identity: string; readonly br?: string };
 }
 
-export type Encoding = keyof ConsoleFile['digests'];
+/** The service makes `gzip` of what the build has compressed, for clients that do not read Brotli. */
+export type Encoding = 'identity' | 'br' | 'gzip';
 
-const decompress = { br: promisify(brotliDecompress), gzip: promisify(gunzip) } as const;
+const [decompress, compress] = [promisify(brotliDecompress), promisify(gzip)];
 
-const suffixes = { identity: '', br: '.br', gzip: '.gz' } as const;
+const suffixes = { identity: '', br: '.br' } as const;
 
-/** The folder that `scripts/build-console.mjs` writes. Only the list of its files is kept in memory. */
+/** The folder that `scripts/build-console.mjs` writes. The list of its files and what was sent as gzip are kept in memory. */
 export interface ConsoleFiles {
   /** @throws Problem SERVICE_UNAVAILABLE when the console was not built. */
   find(name: string): Promise<ConsoleFile | undefined>;
@@ -52,10 +53,19 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
     });
     return list;
   };
+  const gzipped = new Map<string, Promise<Buffer>>();
+  function toGzip(file: ConsoleFile): Promise<Buffer> {
+    const known = gzipped.get(file.hash);
+    if (known !== undefined) return known;
+    const content = read(file, 'identity').then((plain) => compress(plain));
+    gzipped.set(file.hash, content);
+    content.catch(() => gzipped.delete(file.hash));
+    return content;
+  }
   async function read(file: ConsoleFile, encoding: Encoding): Promise<Buffer> {
+    if (encoding === 'gzip') return await toGzip(file);
+    if (encoding === 'identity' && isBrotliOnly(file)) return await decompress(await read(file, 'br'));
     const path = file.name + suffixes[encoding];
-    const stored = encoding === 'identity' ? compressedForm(file) : undefined;
-    if (stored !== undefined) return await decompress[stored](await read(file, stored));
     const content = await readFile(folder + path).catch(() => undefined);
     if (content === undefined || hash('sha256', content, 'base64url') !== file.digests[encoding]) {
       throw consoleChanged(path);
@@ -70,8 +80,8 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
       const files = await known().catch(() => new Map<string, ConsoleFile>());
       const changed: string[] = [];
       for (const file of files.values()) {
-        for (const encoding of Object.keys(file.digests) as Encoding[]) {
-          if (encoding === 'identity' && compressedForm(file) !== undefined) continue;
+        for (const encoding of ['identity', 'br'] as const) {
+          if (file.digests[encoding] === undefined || (encoding === 'identity' && isBrotliOnly(file))) continue;
           await read(file, encoding).catch(() => changed.push(file.name + suffixes[encoding]));
         }
       }
@@ -80,11 +90,9 @@ export function createConsoleFiles(folder = builtConsole): ConsoleFiles {
   };
 }
 
-/** The form of a file that the build keeps in compressed forms only, because few clients ask for another. */
-function compressedForm({ name, digests }: ConsoleFile): 'br' | 'gzip' | undefined {
-  if (!name.startsWith('assets/')) return undefined;
-  if (digests.gzip !== undefined) return 'gzip';
-  return digests.br === undefined ? undefined : 'br';
+/** The build keeps assets in Brotli only, because few clients ask for another form. */
+function isBrotliOnly({ name, digests }: ConsoleFile): boolean {
+  return name.startsWith('assets/') && digests.br !== undefined;
 }
 
 function consoleNotBuilt(): Problem {

@@ -58,12 +58,23 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
 export function referenceRoutes(app: App, deps: ConsoleDeps): void {
   const { files } = deps;
   app.get('/favicon.svg', hidden, (request, reply) => sendFile(files, 'favicon.svg', { request, reply }));
-  for (const path of ['/docs', '/docs/*'])
-    app.get(path, hidden, (_request, reply) => sendPage(deps, 'site.html', reply));
+  app.get('/docs', hidden, (_request, reply) => sendPage(deps, 'site.html', reply));
+  app.get<{ Params: { '*': string } }>('/docs/*', hidden, async (request, reply) => {
+    const path = request.params['*'];
+    const isPage = (await readPaths(files)).includes(path.endsWith('/') ? path.slice(0, -1) : path);
+    return await sendPage(deps, 'site.html', isPage ? reply : reply.code(404));
+  });
   app.get('/docs/api', hidden, (_request, reply) => sendPage(deps, 'docs.html', reply));
   app.get<{ Params: { '*': string } }>('/assets/*', hidden, (request, reply) =>
     sendFile(files, `assets/${request.params['*']}`, { request, reply }),
   );
+}
+
+/** The paths of the pages below `/docs/`, which the build lists. */
+async function readPaths(files: ConsoleFiles): Promise<readonly string[]> {
+  const list = await files.find('pages.json');
+  if (list === undefined) throw pageNotFound();
+  return JSON.parse((await files.read(list, 'identity')).toString('utf8')); // written by packages/console/documentation.ts
 }
 
 /**
@@ -122,7 +133,6 @@ async function sendFile(files: ConsoleFiles, name: string, { request, reply }: E
 }
 
 function encodingFor(file: ConsoleFile, header: string): Encoding {
-  const isUsable = ({ encoding, accepted }: (typeof compressed)[number]) =>
-    file.digests[encoding] !== undefined && accepted.test(header);
-  return compressed.find(isUsable)?.encoding ?? 'identity';
+  if (file.digests.br === undefined) return 'identity'; // too small
+  return compressed.find(({ accepted }) => accepted.test(header))?.encoding ?? 'identity';
 }
