@@ -7,14 +7,14 @@ import * as mcp from '@modelcontextprotocol/client';
 const { QM_URL = 'http://127.0.0.1:8080', OPENAI_BASE_URL = 'https://api.openai.com/v1' } = process.env;
 const { OPENAI_API_KEY, OPENAI_MODEL = 'gpt-4o-mini' } = process.env;
 const headers = { Authorization: `Bearer ${OPENAI_API_KEY}`, 'Content-Type': 'application/json' };
-
 // The browser returns here with a code.
 const callback = createServer().listen(0, '127.0.0.1');
 await once(callback, 'listening');
 const redirectUrl = `http://127.0.0.1:${(callback.address() as { port: number }).port}/callback`;
 const returned = once(callback, 'request');
 // An agent that you keep stores this in a file that only you can read, so that you sign in once.
-const kept: { client?: mcp.StoredOAuthClientInformation; tokens?: mcp.StoredOAuthTokens; verifier?: string } = {};
+type Kept = { client?: mcp.StoredOAuthClientInformation; tokens?: mcp.StoredOAuthTokens; verifier?: string };
+const kept: Kept & { discovery?: mcp.OAuthDiscoveryState } = {};
 const authProvider: mcp.OAuthClientProvider = {
   redirectUrl,
   clientMetadata: { client_name: 'Example agent', redirect_uris: [redirectUrl], token_endpoint_auth_method: 'none' },
@@ -24,9 +24,10 @@ const authProvider: mcp.OAuthClientProvider = {
   saveTokens: (tokens) => void Object.assign(kept, { tokens }),
   codeVerifier: () => kept.verifier ?? '',
   saveCodeVerifier: (verifier) => void Object.assign(kept, { verifier }),
+  discoveryState: () => kept.discovery,
+  saveDiscoveryState: (discovery) => void Object.assign(kept, { discovery }),
   redirectToAuthorization: (page) => console.log(`Open ${page}`),
 };
-
 async function connect(): Promise<mcp.Client> {
   const client = new mcp.Client({ name: 'example-agent', version: '1.0.0' });
   const transport = new mcp.StreamableHTTPClientTransport(new URL(`${QM_URL}/mcp`), { authProvider });
@@ -38,7 +39,6 @@ async function connect(): Promise<mcp.Client> {
   await transport.finishAuth(new URL(request.url, redirectUrl).searchParams);
   return connect();
 }
-
 const client = await connect();
 const tools = (await client.listTools()).tools.map(({ name, description, inputSchema: parameters }) => {
   return { type: 'function', function: { name, description, parameters } };

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from './program.ts';
 
-/** Commands whose output is a log, a protocol or a script. */
-const others = ['start', 'mcp', 'completion'];
+/** Commands whose output is a log, a protocol, a script or the help. */
+const others = ['start', 'mcp', 'completion', 'help'];
 
 function leaves(command: Command, parent: string): Array<readonly [name: string, command: Command]> {
   const name = `${parent} ${command.name()}`.trim();

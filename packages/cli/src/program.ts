@@ -72,7 +72,25 @@ Commands for the store use the folder in QUARTERMASTER_DATA (default: ./data). T
   program.addCommand(bundleCommands());
   program.addCommand(mcpCommand());
   program.addCommand(completionCommand(program));
+  program.addCommand(helpCommand(program));
   describeUsageErrors(program);
   usePathsOfUser(program);
   return program;
+}
+
+/** Replaces the command of commander, which shows the general help for an unknown name. */
+function helpCommand(program: Command): Command {
+  return new Command('help')
+    .description('show the help of a command')
+    .argument('[command...]', 'names of a command, such as files list')
+    .action(async (names: readonly string[]) => {
+      let command = program;
+      for (const name of names) {
+        const child = command.commands.find((one) => one.name() === name);
+        // Fails with the error of an unknown command and a similar name.
+        if (child === undefined) await command.parseAsync([name], { from: 'user' });
+        else command = child;
+      }
+      command.help();
+    });
 }

@@ -8,6 +8,8 @@ const run = 'npm run quartermaster --';
 /** Each wrong command line, and the whole sentence that it gets. */
 const wrongCommands: ReadonlyArray<readonly [line: string, sentence: string]> = [
   ['fils list', `Unknown command "fils". Did you mean files? Run "${run} --help" to see the commands.`],
+  ['help serach', `Unknown command "serach". Did you mean search? Run "${run} --help" to see the commands.`],
+  ['help files lst', `Unknown command "lst". Did you mean list? Run "${run} files --help" to see the commands.`],
   ['files lst', `Unknown command "lst". Did you mean list? Run "${run} files --help" to see the commands.`],
   ['login --nosuch', `Unknown option "--nosuch". Run "${run} login --help" to see the options.`],
   ['files get', `The argument <file> is missing. Run "${run} files get --help" to see the arguments.`],

@@ -44,7 +44,8 @@ export async function executePlugin(plugin: string, options: ExecuteOptions): Pr
   if (path === undefined) show(result.data);
   else {
     saved = await saveOutput(result, { artifacts, path, force }).catch((error: unknown) => {
-      show(result.data);
+      // An artifact stays for a day, and the error names it.
+      show(result.artifacts === undefined ? result.data : cutTexts(result.data));
       throw error;
     });
     show(cutTexts(result.data));

@@ -73,12 +73,14 @@ async function download(
   return id === '' ? await fetch(url) : await artifacts.download(id);
 }
 
-/** The only artifact, or the first one with the extension of the file. Undefined without artifacts. */
+/** The first artifact with the extension of the file, or the only one. Undefined where the output is written as JSON. */
 function chooseArtifact(found: readonly OutputArtifact[], path: string): OutputArtifact | undefined {
-  const urls = new Set(found.map(({ file_url }) => file_url));
-  if (urls.size <= 1) return found[0];
-  const artifact = found.find(({ file_name: name }) => extname(name) === extname(path).toLowerCase());
+  const extension = extname(path).toLowerCase();
+  const artifact = found.find(({ file_name: name }) => extname(name) === extension);
   if (artifact !== undefined) return artifact;
+  const urls = new Set(found.map(({ file_url }) => file_url));
+  if (urls.size <= 1 && extension !== '.json') return found[0];
+  if (!isMediaExtension(extension)) return undefined;
   const names = found.map(({ artifact_id: id, file_name: name }) => (id === '' ? name : `${id} (${name})`)).join(', ');
   throw new CommandError(
     exitCodes.cannotCreate,

@@ -55,6 +55,7 @@ export const credentialProfileOperations = describeOperations('credentials', {
   },
   deleteCredentialProfile: {
     summary: 'Delete a credential profile and its credentials',
+    description: 'Other examples use the profile `weather`: run them first.',
     scope: 'admin',
     security,
     params: Params,

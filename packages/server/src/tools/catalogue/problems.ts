@@ -6,8 +6,9 @@ import { fieldInvalid, quote, quoteNames, validationFailed } from '../../platfor
 import { type Catalogue, type CompiledBundle, type CompiledPlugin, isRetired } from './catalogue.ts';
 
 export const { bundleNotFound, iconNotFound } = problemsOf('OBJECT_NOT_FOUND', {
-  bundleNotFound: (bundleId: string) =>
-    `No bundle with the id ${quoteText(bundleId)} is installed. GET /v1/bundles lists the bundles.`,
+  /** @param meant a similar id, if there is one */
+  bundleNotFound: (bundleId: string, meant?: string) =>
+    `No bundle with the id ${quoteText(bundleId)} is installed.${suggest(meant)} GET /v1/bundles lists the bundles.`,
   iconNotFound: (bundleId: string) => `The bundle ${quoteText(bundleId)} has no icon, or is not installed.`,
 });
 
@@ -22,13 +23,15 @@ export function bundleRetired({ id, manifest }: Pick<CompiledBundle, 'id' | 'man
   return new Problem('OBJECT_NOT_FOUND', `The bundle ${quoteText(id)} was retired on ${date}. ${reason} ${successor}`);
 }
 
-type Found = Pick<Catalogue, 'findBundle' | 'loading'>;
+type Found = Pick<Catalogue, 'findBundle' | 'loading' | 'bundles'>;
 
 /** The reason why a bundle cannot be used: it is unknown, not read yet, or retired. */
-export function bundleMissing({ findBundle, loading }: Found, bundleId: string): Problem {
+export function bundleMissing({ findBundle, loading, bundles }: Found, bundleId: string): Problem {
   const bundle = findBundle(bundleId);
   if (bundle !== undefined && isRetired(bundle)) return bundleRetired(bundle);
-  return loading.includes(bundleId) ? bundleLoading(bundleId) : bundleNotFound(bundleId);
+  if (loading.includes(bundleId)) return bundleLoading(bundleId);
+  const known = [...bundles.values()].filter((one) => !isRetired(one)).map(({ id }) => id);
+  return bundleNotFound(bundleId, didYouMean(bundleId, known));
 }
 
 /** @throws Problem when the bundle is unknown, not read yet, or retired */

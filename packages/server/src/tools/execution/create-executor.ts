@@ -39,7 +39,7 @@ import { createLargeAnswerReceivers } from './unused-answers/large-answers.ts';
 
 export interface ExecutorDeps extends Pick<CommonDeps, 'admission' | 'logger' | 'metrics' | 'newId'> {
   /** Returns the catalogue in force. Each run calls it, so the catalogue can be replaced. */
-  readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading'>;
+  readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading' | 'bundles'>;
   readonly broker: Broker;
   readonly sandbox: Sandbox;
   readonly limits?: Partial<ExecutionLimits>;

@@ -1,6 +1,6 @@
 import { definitionFormats } from '@quartermaster/contract';
 import type { Logger } from '../../../platform/log/logger.ts';
-import type { BundleFailure, Catalogue, CompiledBundle } from '../catalogue.ts';
+import { type BundleFailure, type Catalogue, type CompiledBundle, isRetired } from '../catalogue.ts';
 
 /** Logs one line for a bundle: its first error and the number of others. `quartermaster bundle check` prints all. */
 export function logFailures(failures: readonly BundleFailure[], logger: Logger): void {
@@ -23,7 +23,9 @@ export interface LoadFacts {
 export function reportLoad(catalogue: Catalogue, { previous, durationMs, read, logger }: LoadFacts): void {
   const { bundles, failures, kept, loading } = catalogue;
   const plugins = [...bundles.values()].reduce((sum, bundle) => sum + bundle.plugins.size, 0);
-  const counts = { bundles: bundles.size, plugins, failures: failures.length };
+  // As in every list of bundles.
+  const active = [...bundles.values()].filter((bundle) => !isRetired(bundle)).length;
+  const counts = { bundles: active, plugins, failures: failures.length };
   const facts = { ...counts, read, loading: loading.length, duration_ms: durationMs };
   const changed = [...bundles.values()].filter((bundle) => previous?.bundles.get(bundle.id) !== bundle);
   const formats = countUnsupported(changed);

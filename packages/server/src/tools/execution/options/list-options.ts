@@ -13,7 +13,7 @@ export interface WantedOptions extends Pick<OptionsCall, 'property' | 'search'> 
 }
 
 interface ListerDeps {
-  readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading'>;
+  readonly catalogue: () => Pick<Catalogue, 'findBundle' | 'loading' | 'bundles'>;
   readonly rates?: Pick<Rates, 'take'>;
   /** Checks the credentials of a call. */
   readonly begin: (subject: Pick<Run, 'bundle' | 'plugin' | 'signal' | 'caller'> & CallContext) => Omit<Run, 'input'>;
