@@ -17,7 +17,7 @@ import { artifactPurpose } from './artifact-repository.ts';
 import { closeIntents, openIntents } from './blob-intents.ts';
 import { storeAnswer } from './idempotency-repository.ts';
 import { nextChange } from './project-repository.ts';
-import { changeUsage, totalOf, type UsageSums } from './project-usage.ts';
+import { changeUsage, totalOf } from './project-usage.ts';
 
 type NewRow = NewFile['file'];
 type KeptBlob = Pick<AddOutcome & { kind: 'added' }, 'blobId' | 'replaced'>;
@@ -29,15 +29,45 @@ interface AddContext {
   readonly hasIntents: boolean;
 }
 
+type Refusals = Map<NewRow, 'no_room' | 'too_many_files'>;
+
+/** Rolls back a transaction whose files exceed the limits of a project. */
+class LimitsExceeded extends Error {}
+
 /**
- * Adds files in few statements: three for the files of one project, and one more for each idempotency key. Files that
- * would exceed the limit of their project are refused; a smaller file after them may still fit.
+ * Adds files, with one transaction unless a project exceeds its limits. The sums of a project are changed last, because all nodes
+ * wait for their row. Only then is it known which files are refused: the transaction is rolled back, and repeated without them.
+ * A smaller file after a refused one may still fit.
+ * @param commit runs the work in a transaction
  */
 export async function addFiles(
-  { transaction, dialect, hasIntents }: AddContext,
+  commit: <T>(work: (context: AddContext) => Promise<T>) => Promise<T>,
   files: readonly NewFile[],
   limits: FileLimits,
   isStored: IsStored,
+): Promise<readonly AddOutcome[]> {
+  for (const refusals: Refusals = new Map(); ; ) {
+    try {
+      return await commit((context) => addRows(context, { files, limits, isStored, refusals }));
+    } catch (error) {
+      // Each attempt refuses at least one file more.
+      if (!(error instanceof LimitsExceeded)) throw error;
+    }
+  }
+}
+
+interface Adding {
+  readonly files: readonly NewFile[];
+  readonly limits: FileLimits;
+  readonly isStored: IsStored;
+  /** The files that earlier attempts have refused. An attempt that fails adds to them. */
+  readonly refusals: Refusals;
+}
+
+/** Needs three statements for the files of one project, and one more for each idempotency key. */
+async function addRows(
+  { transaction, dialect, hasIntents }: AddContext,
+  { files, limits, isStored, refusals }: Adding,
 ): Promise<readonly AddOutcome[]> {
   const deleted = await findDeleted(
     transaction,
@@ -46,18 +76,14 @@ export async function addFiles(
   );
   const givenUp = hasIntents ? await closeIntents(transaction, files) : new Set<string>();
   const open = files.filter(({ file }) => !deleted.has(file.projectId) && !givenUp.has(file.blobId));
-  const usage = await addUsage(transaction, open, limits);
   const refused = new Map<string, AddOutcome>();
   const stored: NewRow[] = [];
   for (const { file, claim } of open) {
-    const reason = usage.refusals.get(file);
+    const reason = refusals.get(file);
     if (reason !== undefined) refused.set(file.id, { kind: reason });
-    else if (claim !== null && !(await storeAnswer(transaction, claim))) {
-      refused.set(file.id, { kind: 'claim_lost' });
-      usage.subtract(file);
-    } else stored.push(file);
+    else if (claim !== null && !(await storeAnswer(transaction, claim))) refused.set(file.id, { kind: 'claim_lost' });
+    else stored.push(file);
   }
-  await usage.settle();
   const blobOf = stored.length === 0 ? new Map<string, KeptBlob>() : await keepBlobs(transaction, stored, isStored);
   const added = new Map<string, AddOutcome>();
   const rows = stored.map((file) => {
@@ -78,58 +104,44 @@ export async function addFiles(
     return isUsed || givenUp.has(file.blobId) ? [] : [file.blobId];
   });
   if (hasIntents && unused.length > 0) await openIntents({ transaction, dialect }, unused);
+  await countFiles(transaction, stored, limits, refusals);
   return files.map(
     ({ file }) =>
       added.get(file.id) ?? refused.get(file.id) ?? { kind: givenUp.has(file.blobId) ? 'given_up' : 'no_project' },
   );
 }
 
-type Sums = Pick<UsageSums, 'bytes' | 'textBytes' | 'files'>;
-
-function sumsOf(files: readonly NewRow[]): Sums {
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return { bytes, textBytes: countBytes('file', files), files: files.length };
-}
-
-/** Adds all files to the sums first, which locks them, and then subtracts the refused files. Refusals are rare. */
-async function addUsage(transaction: Transaction<Tables>, files: readonly NewFile[], limits: FileLimits) {
-  const { maxProjectBytes, maxFiles } = limits;
-  const refusals = new Map<NewRow, 'no_room' | 'too_many_files'>();
-  const unused = new Map<string | null, Sums>();
-  const subtract = (file: NewRow) => {
-    const { bytes, textBytes, files } = unused.get(file.projectId) ?? sumsOf([]);
-    const own = sumsOf([file]);
-    const rest = { bytes: bytes - own.bytes, textBytes: textBytes - own.textBytes, files: files - 1 };
-    unused.set(file.projectId, rest);
-  };
-  const byProject = Map.groupBy(
-    files.map(({ file }) => file),
-    ({ projectId }) => projectId,
-  );
+/** Adds the files to the sums of their projects. @throws LimitsExceeded when a project exceeds its limits */
+async function countFiles(
+  transaction: Transaction<Tables>,
+  files: readonly NewRow[],
+  { maxProjectBytes, maxFiles }: FileLimits,
+  refusals: Refusals,
+): Promise<void> {
+  const known = refusals.size;
+  const byProject = Map.groupBy(files, ({ projectId }) => projectId);
   // The sorted order prevents deadlocks between two groups.
   for (const [projectId, own] of [...byProject].sort(([a], [b]) => (projectText(a) < projectText(b) ? -1 : 1))) {
-    const wanted = sumsOf(own);
-    const sums = await changeUsage(transaction, projectId, wanted);
-    let [bytes, count] = [totalOf(sums) - wanted.bytes - wanted.textBytes, sums.files - wanted.files];
-    for (const file of own) {
-      const size = file.bytes + countBytes('file', [file]);
+    const sizes = own.map((file) => file.bytes + countBytes('file', [file]));
+    const wanted = sum(own.map((file) => file.bytes));
+    const all = sum(sizes);
+    const change = { bytes: wanted, textBytes: all - wanted, files: own.length };
+    const sums = await changeUsage(transaction, projectId, change);
+    let [bytes, count] = [totalOf(sums) - all, sums.files - own.length];
+    for (const [at, file] of own.entries()) {
+      const size = sizes[at] ?? 0;
       if (maxProjectBytes !== null && bytes + size > maxProjectBytes) refusals.set(file, 'no_room');
       else if (maxFiles !== null && count >= maxFiles) refusals.set(file, 'too_many_files');
       else {
         bytes += size;
         count += 1;
       }
-      if (refusals.has(file)) subtract(file);
     }
   }
-  return {
-    refusals,
-    subtract,
-    async settle() {
-      for (const [projectId, change] of unused) await changeUsage(transaction, projectId, change);
-    },
-  };
+  if (refusals.size > known) throw new LimitsExceeded();
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /**
  * Keeps one row per content: that of the new blob, or that of an undamaged live blob of the project. The update that

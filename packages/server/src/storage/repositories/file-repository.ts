@@ -35,8 +35,11 @@ export function createFileRepository(
   const { read, write } = database;
   return {
     add: (files, limits, isStored) =>
-      commit(database, (transaction) =>
-        addFiles({ transaction, dialect: database.dialect, hasIntents }, files, limits, isStored),
+      addFiles(
+        (work) => commit(database, (transaction) => work({ transaction, dialect: database.dialect, hasIntents })),
+        files,
+        limits,
+        isStored,
       ),
     find: async (projectId, fileId, reach = null) => {
       const row = await read
@@ -233,8 +236,6 @@ async function startDelete(
     await transaction.updateTable('file').set({ state: 'live' }).where('id', '=', fileId).execute();
     return 'in_use';
   }
-  const freed = { bytes: -Number(file.bytes), textBytes: -Number(file.name_bytes), files: -1 };
-  await changeUsage(transaction, projectId, freed);
   await transaction
     .updateTable('blob')
     .set({ state: 'live' })
@@ -258,6 +259,8 @@ async function startDelete(
     )
     .executeTakeFirst();
   if (file.purpose === archivePurpose) await nextChange(transaction);
+  const freed = { bytes: -Number(file.bytes), textBytes: -Number(file.name_bytes), files: -1 };
+  await changeUsage(transaction, projectId, freed);
   return {
     fileId,
     blobId: file.blob_id,

@@ -28,9 +28,8 @@ export interface UsageSums {
 const columns = ['file_count', 'file_bytes', 'chunk_bytes', 'record_bytes', 'text_bytes'] as const;
 
 /**
- * Changes the sums of a project and locks them until the transaction ends, for all processes. A transaction that adds or
- * deletes files calls it before it locks a blob; every other one calls it after its last other lock. Another order could
- * cause a deadlock.
+ * Changes the sums of a project and locks them until the transaction ends, for all nodes. A transaction calls it after its last
+ * other lock, so that others wait for one answer of the database at most. Another order could also cause a deadlock.
  * @returns the new sums
  */
 export async function changeUsage(
