@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { restorableMs } from '../../../stores/collections/records/record-repository.ts';
 import {
   type IngestedRecord,
@@ -19,12 +19,9 @@ import { toSource } from './source-columns.ts';
  */
 export function claimRecord({ dialect, write }: Database, claim: RecordClaim): Promise<RecordJob | undefined> {
   if (claim.kind === 'sweep') return take(write, claim, nextToSweep(dialect, claim));
+  const next = nextWaiting(dialect, claim);
+  if (dialect === 'postgres') return takeInTurn(write, claim, next);
   return write.transaction().execute(async (transaction) => {
-    const turn = transaction.selectFrom('record_turn').select('project_id').where('id', '=', 1);
-    // The lock prevents that two concurrent claims serve the same project.
-    const { project_id: last } = await turn.forUpdate().executeTakeFirstOrThrow();
-    const next = nextWaiting({ dialect, claim, after: last });
-    if (dialect === 'postgres') return takeInTurn(transaction, claim, next);
     const id = (await next.execute(transaction)).rows[0]?.id;
     if (id === undefined) return undefined;
     const job = await take(transaction, claim, sql<string>`${id}`);
@@ -37,18 +34,14 @@ export function claimRecord({ dialect, write }: Database, claim: RecordClaim): P
   });
 }
 
-interface Wanted {
-  readonly dialect: Database['dialect'];
-  readonly claim: RecordClaim;
-  /** Projects with a greater id come first. */
-  readonly after: string;
-}
+/** Projects with a greater id come first. */
+const lastProject = sql<string>`(select project_id from record_turn where id = 1)`;
 
 /**
  * Selects the first waiting record of the next key of the first project that has one. The index leads from project to project,
  * so the cost does not depend on the number of waiting records. The second lap begins again with the first project.
  */
-function nextWaiting({ dialect, claim, after }: Wanted): RawBuilder<{ id: string }> {
+function nextWaiting(dialect: Database['dialect'], claim: RecordClaim): RawBuilder<{ id: string }> {
   const isSmall = claim.reserved === undefined ? sql`` : sql`and source_bytes <= ${smallRecordBytes}`;
   const isIdle = claim.reserved === 'project' ? sql`and project_id not in (${inProgress('project_id', claim)})` : sql``;
   const isOfIdleKey =
@@ -63,11 +56,11 @@ function nextWaiting({ dialect, claim, after }: Wanted): RawBuilder<{ id: string
   const lastKey = sql`(select key_id from record_key_turn where record_key_turn.project_id = waiting.project_id)`;
   return sql<{ id: string }>`
     with recursive waiting (project_id, lap) as (
-      select min(project_id), 1 from record where status = 'creating' and project_id > ${after}
+      select min(project_id), 1 from record where status = 'creating' and project_id > ${lastProject}
       union all
       select (select min(project_id) from record where status = 'creating' and project_id > coalesce(waiting.project_id, '')),
         case when waiting.project_id is null then 2 else lap end
-      from waiting where lap = 1 or waiting.project_id <= ${after}
+      from waiting where lap = 1 or waiting.project_id <= ${lastProject}
     ), first (id) as (
       select coalesce(${firstOf(sql`key_id > ${lastKey}`)}, ${firstOf(sql`true`)}) from waiting where project_id is not null ${isIdle}
     )
@@ -93,24 +86,27 @@ function nextToSweep(dialect: Database['dialect'], claim: RecordClaim): RawBuild
 }
 
 /**
- * Takes the record and remembers the turns with one statement of PostgreSQL. It begins after the lock of the turn, so it sees
- * the claims before it.
+ * Takes the record and remembers the turns with one statement of PostgreSQL, so that no claim waits for the answers that another
+ * one gets. It skips records that others claim at the same time. A turn that another claim has moved meanwhile stays.
  */
 async function takeInTurn(
-  transaction: Transaction<Tables>,
+  write: Kysely<Tables>,
   claim: RecordClaim,
   next: RawBuilder<{ id: string }>,
 ): Promise<RecordJob | undefined> {
   const { rows } = await sql<Selectable<RecordTable> & Settings>`
     with next as materialized (${next}),
-    taken as (${claimOne(transaction, claim, sql`(select id from next)`)}),
-    turn as (update record_turn set project_id = taken.project_id from taken),
+    taken as (${claimOne(write, claim, sql`(select id from next)`)}),
+    turn as (
+      update record_turn set project_id = (select project_id from taken) where id = (select id from record_turn
+        where project_id = ${lastProject} and exists (select from taken) ${skipLocked('postgres')})
+    ),
     key_turn as (
       insert into record_key_turn (project_id, key_id) select project_id, key_id from taken
       on conflict (project_id) do update set key_id = excluded.key_id
     )
     select taken.*, ${settingsFor({ id: sql.ref('taken.id'), generation: sql.ref('taken.generation') })}
-    from taken join collection on collection.id = taken.collection_id`.execute(transaction);
+    from taken join collection on collection.id = taken.collection_id`.execute(write);
   return rows[0] && toJob(claim, rows[0], rows[0]);
 }
 
