@@ -123,7 +123,7 @@ const rowsAtOnce = 200;
 
 /**
  * The first batch of a small source is kept until another follows, if it has at most this many chunks. Without another, one
- * transaction writes and publishes it. The bound keeps that transaction short, because it locks the collection.
+ * transaction writes and publishes it. The bound keeps that transaction short.
  */
 const mostUnwritten = 64;
 

@@ -21,9 +21,8 @@ export const idle = (now: number) => ({
 });
 
 const heldColumns = [
-  ...(['record.status', 'record.generation', 'record.collection_id', 'record.keyed_to'] as const),
-  ...(['record.rechunked_from', 'record.chunks_changed', 'record.project_id'] as const),
-  ...(['record.stored_bytes', 'record.next_bytes', 'record.row_bytes'] as const),
+  ...(['status', 'generation', 'collection_id', 'keyed_to', 'rechunked_from', 'chunks_changed'] as const),
+  ...(['project_id', 'stored_bytes', 'next_bytes', 'row_bytes'] as const),
 ] as const;
 
 /**
@@ -31,26 +30,15 @@ const heldColumns = [
  * state.
  */
 export function hold(db: Kysely<Tables>, held: Claim) {
-  return selectHeld(db, held).forNoKeyUpdate().executeTakeFirst();
-}
-
-/** Locks the collection too. @returns undefined when the lease is lost, or the collection is being deleted */
-export function holdWithCollection(db: Kysely<Tables>, held: Claim) {
-  return selectHeld(db, held)
-    .innerJoin('collection', 'collection.id', 'record.collection_id')
-    .select('collection.capacity')
-    .where('collection.status', '=', 'ready')
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-}
-
-const selectHeld = (db: Kysely<Tables>, held: Claim) =>
-  db
+  return db
     .selectFrom('record')
     .select(heldColumns)
     .select([...ownerColumns, bytesOfRecord.as('own_bytes')])
-    .where('record.id', '=', held.id)
-    .where(isHeldBy(held));
+    .where('id', '=', held.id)
+    .where(isHeldBy(held))
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
 
 export function updateHeld(db: Kysely<Tables>, held: Claim, set: UpdateObject<Tables, 'record'>) {
   return db

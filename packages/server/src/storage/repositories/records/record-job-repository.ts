@@ -21,11 +21,10 @@ import {
   type HeldRecord,
   type HeldSums,
   hold,
-  holdWithCollection,
   idle,
   updateHeld,
 } from './held-record.ts';
-import { countChunks, fitsCapacity, readLocked } from './lock-collection.ts';
+import { countChunks, fitsCapacity, lockCollection, readLocked } from './lock-collection.ts';
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
 import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
 import { keptColumns } from './rechunking.ts';
@@ -175,16 +174,15 @@ async function publish(
   transaction: Transaction<Tables>,
   { job, ingested, unwritten, quota }: Publishing,
 ): Promise<Publication> {
-  const held = await holdWithCollection(transaction, job);
+  const held = await hold(transaction, job);
   if (held === undefined) return { kind: 'lost' };
-  const { capacity } = held;
-  const row =
-    unwritten.length === 0
-      ? held
-      : { ...held, ...(await insertNext(database, transaction, { job, row: held, chunks: unwritten })) };
+  const row = { ...held, ...(await insertNext(database, transaction, { job, row: held, chunks: unwritten })) };
   const kept = await keepChunks(transaction, { job, ingested, row });
   if (kept !== undefined) return { kind: 'kept', reason: kept };
   await insertKeys(transaction, { job, keyedTo: row.keyed_to });
+  // All other work on the collection waits for this lock, so it comes after the writing of the chunks.
+  const collection = await lockCollection(transaction, row.collection_id);
+  if (collection === undefined) return { kind: 'lost' };
   if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
     // The document that was read is outdated. The next attempt compares with the pairs of other records again.
     await changeHeld(transaction, { job, row }, { made: null });
@@ -192,7 +190,7 @@ async function publish(
   }
   const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
   const { indexed, hasVectors } = await readLocked(transaction, row.collection_id);
-  const target = { collectionId: row.collection_id, capacity, indexed };
+  const target = { collectionId: row.collection_id, capacity: collection.capacity, indexed };
   const gone = counts.values().reduce((sum, count) => sum + count, 0);
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
