@@ -158,6 +158,13 @@ test('[nodes] a node with another encryption key, other settings, another place 
   );
   const otherPlace = await reasonOf(store.start({ BLOBS: 's3://store/other' }));
   assert.match(otherPlace, /^QUARTERMASTER_BLOBS differs .*: s3:\/\/store\/other here, s3:\/\/store\/some\/prefix at /);
+  // One node deletes for all.
+  for (const [setting, name] of [
+    [{ BLOBS: `${store.settings.BLOBS}?keep_deleted_days=7` }, 'keep_deleted_days of QUARTERMASTER_BLOBS'],
+    [{ RUN_DAYS: '7' }, 'QUARTERMASTER_RUN_DAYS'],
+  ] as const) {
+    assert.match(await reasonOf(store.start(setting)), new RegExp(`^${name} differs .*: 7 here, 30 ${about}`));
+  }
   const { BLOBS: _, ...onDisk } = store.settings;
   const noPlace = await reasonOf(
     startService(t, { folder: await temporaryFolder(t), key: store.key, settings: onDisk }),

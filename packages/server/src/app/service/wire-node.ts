@@ -29,8 +29,7 @@ import { checkSqliteFile } from '../../storage/sqlite/check-sqlite-file.ts';
 import { sqliteFile } from '../../storage/sqlite/sqlite-database.ts';
 import { createTableVerification, type TableVerification } from '../../storage/sqlite/verify-tables.ts';
 import { claimDataFolder, folderIds } from '../../stores/files/store-identity.ts';
-import { processEnvironment } from '../settings/config.ts';
-import { settingsOfNodes } from '../settings/node-settings.ts';
+import { settingsOfNodes, settingsOfProcesses } from '../settings/node-settings.ts';
 import type { ServiceContext } from './context.ts';
 
 const day = 24 * 3_600_000;
@@ -106,12 +105,13 @@ const unregisteredNode: OpenedNode = {
 
 const noSettings: NodeSettings = { encryptionKeys: [], equal: {} };
 
-/** Processes that share no content with others only need the same keys and the same place of the content. */
+/** Processes that share no content with others need fewer settings in common. */
 function describeSettings(config: NodeContext['config']): NodeSettings {
   const { serve, blobs } = config;
   const encryptionKeys = openEncrypter(config)?.keyIds ?? [];
   const place = serve === 'plugins' ? {} : { QUARTERMASTER_BLOBS: blobs === null ? 'unset' : nameOf(blobs) };
-  return { encryptionKeys, equal: { ...place, ...(blobs !== null && serve !== 'plugins' && settingsOfNodes(config)) } };
+  const ofNodes = blobs !== null && serve !== 'plugins' && settingsOfNodes(config);
+  return { encryptionKeys, equal: { ...place, ...settingsOfProcesses(config), ...ofNodes } };
 }
 
 /** What the machine and the settings of this process allow, for the operator. */
