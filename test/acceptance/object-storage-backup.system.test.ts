@@ -34,7 +34,8 @@ for (const [kind, open] of Object.entries(databases)) {
     const sent = storage.seen.length;
     const report = JSON.parse(await succeed({ folder, settings, environment }, 'backup', backup));
     assert.deepEqual([report.blobs, report.faults, report.objects.place], [2, [], BLOBS]);
-    assert.deepEqual(storage.seen.slice(sent), []);
+    const ofBackup = storage.seen.slice(sent).filter(({ path }) => !path.includes('/doctor/'));
+    assert.deepEqual(ofBackup, []);
     await assert.rejects(access(join(backup, 'blobs')));
     await service.client.files.delete(deleted);
     await upload(service, 'later');

@@ -29,6 +29,7 @@ import { createAuditRepository } from '../../storage/repositories/audit-reposito
 import { createIdempotencyRepository } from '../../storage/repositories/idempotency-repository.ts';
 import { createProjectRepository } from '../../storage/repositories/project-repository.ts';
 import type { Config } from '../settings/config.ts';
+import { startBackgroundChecks } from './background-checks.ts';
 import { type ListenAddress, noChangeHooks, type ServiceContext } from './context.ts';
 import { openStreamAccess } from './open-access.ts';
 import { openDataFolder, openDiskSpace } from './wire-blobs.ts';
@@ -36,14 +37,7 @@ import { serveBundleClients } from './wire-connections.ts';
 import { encryptionSettingsOf, openPluginSandbox, openSecrets } from './wire-execution.ts';
 import { openFilesAddress } from './wire-files.ts';
 import { serveMcpOfFiles, shareKnowledge } from './wire-mcp.ts';
-import {
-  describeCapabilities,
-  isOnManyNodes,
-  openCheckedDatabase,
-  openRates,
-  openStoreNode,
-  startBackupCheck,
-} from './wire-node.ts';
+import { describeCapabilities, isOnManyNodes, openCheckedDatabase, openRates, openStoreNode } from './wire-node.ts';
 import { openPluginsAddress } from './wire-plugins.ts';
 
 /** The stored responses of one project for `Idempotency-Key`. */
@@ -120,9 +114,9 @@ async function open(start: Omit<Start, 'drain'>): Promise<Service> {
           consoleUrl: consoleUrl(),
           keepsValid: isOnManyNodes(config),
         });
-  if (files !== null && config.databaseUrl !== null) {
-    const backupCheck = startBackupCheck(config.databaseUrl.reveal(), logger);
-    resources.defer(() => backupCheck.close());
+  if (files !== null) {
+    const checks = startBackgroundChecks(config, logger);
+    resources.defer(() => checks.close());
   }
   await context.node.publish({
     address: urls.files[0] ?? urls.plugins[0] ?? '',

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openEncrypter } from '../../access/credential-profiles/encryption-key.ts';
@@ -8,7 +7,6 @@ import { createRates } from '../../platform/admission/rates.ts';
 import { startPeriodicTasks } from '../../platform/concurrency/periodic-task.ts';
 import { exists } from '../../platform/disk/exists.ts';
 import { PartFailure } from '../../platform/http/readiness.ts';
-import type { Logger } from '../../platform/log/logger.ts';
 import { claimNode } from '../../platform/nodes/claim-node.ts';
 import type { NodeCounter } from '../../platform/nodes/count-nodes.ts';
 import { assertFits, joinNodes } from '../../platform/nodes/join-nodes.ts';
@@ -230,35 +228,6 @@ function verifyTables(
   const tasks = startPeriodicTasks([{ name: 'verify database tables', pause: 0, run }], logger);
   resources.defer(() => tasks.close());
   return tables.damaged;
-}
-
-/**
- * Tests once, in the background, whether a backup of the PostgreSQL database would succeed. If not, it logs a warning with the
- * reason. Otherwise the first backup would find missing programs, versions or rights. Source: ADR 0058.
- */
-export function startBackupCheck(url: string, logger: Logger): { close(): Promise<void> } {
-  const abort = new AbortController();
-  const check = async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'quartermaster-check-'));
-    try {
-      // Loads the driver only when PostgreSQL is used.
-      const { tryDump } = await import('../../storage/postgres/postgres-snapshot.ts');
-      await tryDump({ url, environment: processEnvironment() }, folder, abort.signal);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  };
-  const checked = check().catch((error: unknown) => {
-    if (abort.signal.aborted) return;
-    const reason = error instanceof Error ? error.message : String(error);
-    logger.warn({ reason }, 'backup check failed');
-  });
-  return {
-    async close() {
-      abort.abort();
-      await checked;
-    },
-  };
 }
 
 const ratesPauseMs = 3_600_000;

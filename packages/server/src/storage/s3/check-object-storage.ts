@@ -21,8 +21,9 @@ export interface ObjectStorageCheck {
  * Checks that object storage can be used, with objects of its own, which it erases: it writes, lists, reads and deletes, and sends
  * uploads that a service must refuse, because the store relies on this. Source: ADR 0179.
  */
-export async function* checkObjectStorage(place: S3Place): AsyncGenerator<ObjectStorageCheck> {
+export async function* checkObjectStorage(place: S3Place, signal?: AbortSignal): AsyncGenerator<ObjectStorageCheck> {
   const client = createS3Client(place);
+  signal?.addEventListener('abort', () => void client.close());
   const objects = createS3Objects(client);
   const key = `doctor/${randomUUID()}`;
   try {

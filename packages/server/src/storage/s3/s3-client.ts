@@ -60,6 +60,7 @@ export interface S3Client {
   readonly place: S3Place;
   /** Sends a request, again after temporary failures. @throws Problem */
   send(request: S3Request): Promise<S3Answer>;
+  /** Ends all requests. None is sent again. */
   close(): Promise<void>;
 }
 
@@ -83,6 +84,7 @@ export function createS3Client(place: S3Place, metrics?: Registry, silenceMs = 3
   });
   const base = baseOf(place);
   const count = createCount(metrics);
+  let isClosed = false;
 
   async function sendOnce(request: S3Request) {
     const { method, key, query = {}, headers = {}, body, returns = [], signal, mayFailLate } = request;
@@ -129,14 +131,18 @@ export function createS3Client(place: S3Place, metrics?: Registry, silenceMs = 3
           count(request.method, 'succeeded');
           return answer;
         } catch (error) {
-          const isLast = attempt === mostAttempts || request.signal?.aborted === true || !isTemporaryFailure(error);
+          const isEnded = isClosed || request.signal?.aborted === true;
+          const isLast = attempt === mostAttempts || isEnded || !isTemporaryFailure(error);
           count(request.method, isLast ? 'failed' : 'repeated');
           if (isLast) throw objectStorageFailure(error);
           await pause(retryDelayMs(retry, attempt) * (0.5 + Math.random() / 2));
         }
       }
     },
-    close: () => agent.destroy(),
+    async close() {
+      isClosed = true;
+      await agent.destroy();
+    },
   };
 }
 
