@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
+import pg from 'pg';
 import { keyOf } from '../../packages/server/src/storage/s3/s3-blob-store.ts';
 import { bodyOfStaged } from '../../packages/server/src/storage/s3/s3-bodies.ts';
 import { createS3Client } from '../../packages/server/src/storage/s3/s3-client.ts';
@@ -94,8 +96,24 @@ test('[move] a store moves to another PostgreSQL database and another bucket pre
     assert.equal(createHash('sha256').update(content).digest('hex'), hash);
   }
   assert.equal(await node.stop(), 0);
+  const atSource = { key, settings, launcher };
   await assert.rejects(
-    startService(t, { folder, key, settings, launcher }),
-    /was moved to PostgreSQL \S+, with the content/,
+    startService(t, { ...atSource, folder }),
+    /The store in \S+ was moved to PostgreSQL \S+, with the content/,
   );
+  // The folders of other nodes do not know of the move, but the database does.
+  const other = await temporaryFolder(t);
+  const reason =
+    /The store in this database was moved to PostgreSQL \S+, with the content in s3:\/\/store\/new\. .*DELETE FROM schema_migration WHERE/;
+  await assert.rejects(startService(t, { ...atSource, folder: other }), reason);
+  const again = await move({ ...settings, DATA: other }, environment, '--to-folder', join(parent, 'again'));
+  assert.match(again.errors, reason);
+  await rm(join(folder, 'moved.json'));
+  const database = new pg.Client(settings.DATABASE_URL);
+  await database.connect();
+  await database.query(`DELETE FROM schema_migration WHERE name LIKE '9999-moved-to-%'`);
+  await database.end();
+  const back = await startService(t, { ...atSource, folder });
+  assert.equal((await back.client.files.list({ limit: 100 })).data.length, hashes.size);
+  assert.equal(await back.stop(), 0);
 });

@@ -15,13 +15,17 @@ export async function markMoved(folder: string, moved: { readonly to: string; re
   await replaceFile(join(folder, movedFile), `${JSON.stringify(moved)}\n`, 0o600);
 }
 
-/** @throws OperatorError when the store of the data folder was moved: two services would change two copies of it */
-export async function assertNotMoved(folder: string): Promise<void> {
+/**
+ * @param place the target of a move that continues
+ * @throws OperatorError when the store of the data folder was moved: two services would change two copies of it
+ */
+export async function assertNotMoved(folder: string, place?: string): Promise<void> {
   const file = join(folder, movedFile);
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return;
   // This file writes the JSON. A file that is not JSON stops the start.
   const { to, at } = JSON.parse(text) as { to: string; at: string };
+  if (to === place) return;
   throw new OperatorError(
     `The store in ${folder} was moved to ${to} at ${at}. Start the service there. To go back to this store, which lacks every change made there, stop the service there and delete ${file}.`,
   );

@@ -65,9 +65,12 @@ export async function moveStore(environment: Environment, options: MoveOptions):
   }
   await checkApart(to.dataFolder, { what: 'data folder', folder: from.dataFolder });
   // Two stores of one id could share a place. A move that was interrupted behind the mark continues.
-  if (!(await exists(join(to.dataFolder, moveListFile)))) await assertNotMoved(from.dataFolder);
+  const [database, contentPlace] = [describeDatabase(to), describeContent(to)];
+  const place = `${database}, with the content in ${contentPlace}`;
+  const continued = (await exists(join(to.dataFolder, moveListFile))) ? place : '';
+  await assertNotMoved(from.dataFolder, continued);
   await using resources = new AsyncDisposableStack();
-  const source = await openSource(from, resources);
+  const source = await openSource(from, continued, resources);
   const target = await openTarget(to, source.storeId, resources);
   const context: MoveContext = { from, to, source, target, resources, options };
   const content = await openContent(context);
@@ -79,16 +82,11 @@ export async function moveStore(environment: Environment, options: MoveOptions):
   });
   const copied = await copyContent(context, content);
   await copyFolder(context);
-  const moved = {
-    folder: to.dataFolder,
-    database: describeDatabase(to),
-    content: describeContent(to),
-    tables,
-    ...copied,
-  };
-  const place = `${moved.database}, with the content in ${moved.content}`;
+  const moved = { folder: to.dataFolder, database, content: contentPlace, tables, ...copied };
   await markMoved(from.dataFolder, { to: place, at: new Date(systemClock.now()).toISOString() });
   await endMove(target.write, source.storeId);
+  const url = urlOf(from);
+  if (url !== null) await (await import('../../storage/postgres/postgres-snapshot.ts')).markMovedStore(url, place);
   await rm(join(to.dataFolder, moveListFile));
   return moved;
 }
@@ -121,12 +119,15 @@ function readTwoConfigs(
   return { from, to };
 }
 
-/** Opens the source, which no process uses and whose tables are those of this version. */
-async function openSource(from: Config, resources: AsyncDisposableStack): Promise<Source> {
+/**
+ * Opens the source, which no process uses and whose tables are those of this version.
+ * @param continued the place of a move that was interrupted, otherwise empty
+ */
+async function openSource(from: Config, continued: string, resources: AsyncDisposableStack): Promise<Source> {
   const place = { url: urlOf(from), dataFolder: from.dataFolder };
   const found = await findMigrations(place);
   if (found === undefined || !(await exists(from.dataFolder))) throw noStore(from.dataFolder);
-  assertCurrentStore(found, place.url === null ? 'sqlite' : 'postgres');
+  assertCurrentStore(found, place.url === null ? 'sqlite' : 'postgres', continued);
   resources.defer(lockFolder(from.dataFolder).release);
   const { dialect, db, close } = await openForReading(place);
   resources.defer(close);

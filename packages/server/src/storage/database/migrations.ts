@@ -19,7 +19,7 @@ import { createTrustedPublisherTable } from './migrations/0015-trusted-publisher
 import { addClaimNodes } from './migrations/0016-claim-nodes.ts';
 import { addRestorableRecords } from './migrations/0017-restorable-records.ts';
 import { createEvaluationTable } from './migrations/0018-evaluations.ts';
-import { earlierStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
+import { earlierStore, movedStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
 type Migrations = Readonly<Record<string, Migration>>;
@@ -28,6 +28,8 @@ const baseline = '0001-baseline';
 
 /** It sorts after all migrations. */
 const moveOf = '9999-unfinished-move-of-';
+/** The source of a move has a row with this name and the new place. Older versions refuse it, too. */
+const movedTo = '9999-moved-to-';
 
 /**
  * All migrations in the order of their names. A published name never changes.
@@ -69,10 +71,16 @@ export function isFilledByMove(found: readonly string[], storeId: string): boole
   return found.includes(moveOf + storeId);
 }
 
-/** @throws when the tables are not exactly those of this version */
-export function assertCurrentStore(found: readonly string[], dialect: Database['dialect']): void {
+/** The name of the row that says where a store was moved. */
+export const movedName = (place: string) => (movedTo + place).slice(0, 255);
+
+/**
+ * @param place the target of a move that continues
+ * @throws when the tables are not exactly those of this version, or the store was moved to another place
+ */
+export function assertCurrentStore(found: readonly string[], dialect: Database['dialect'], place: string): void {
   const known = Object.keys(migrationsFor(dialect));
-  assertKnownStore(found, known);
+  assertKnownStore(found, [...known, movedName(place)]);
   const missing = known.filter((name) => !found.includes(name));
   if (missing.length > 0) throw olderStore(missing);
 }
@@ -115,6 +123,8 @@ async function listMigrations(db: Kysely<Tables>): Promise<string[]> {
 export function assertKnownStore(found: readonly string[], known: readonly string[]): void {
   assertReadableStore(found);
   const unknown = found.filter((name) => !known.includes(name));
+  const moved = unknown.find((name) => name.startsWith(movedTo));
+  if (moved !== undefined) throw movedStore(moved.slice(movedTo.length), migrationTable);
   if (unknown.some((name) => name.startsWith(moveOf))) throw unfinishedMove();
   if (unknown.length > 0) throw newerStore(unknown);
 }

@@ -10,6 +10,7 @@ export const {
   newerStore,
   olderStore,
   unfinishedMove,
+  movedStore,
   earlierStore,
   noPostgresStore,
   databaseNotEmpty,
@@ -34,6 +35,9 @@ export const {
     `An earlier version of Quartermaster wrote this store (it lacks the migrations ${migrations.join(', ')}). Start the service of this version on it once, stop it, and run the command again.`,
   /** `move` has created the database and has not ended. */
   unfinishedMove: `The database holds a store that "${commandName} move" has not copied completely. Run the same command again to finish it, or use an empty database.`,
+  /** @param table it has a row that `move` has added */
+  movedStore: (place: string, table: string) =>
+    `The store in this database was moved to ${place}. Use it there. To go back to this store, which lacks every change made there, stop the service there, run "DELETE FROM ${table} WHERE name LIKE '9999-moved-to-%'" in this database, and delete moved.json from the data folders.`,
   /** A commit before the first migration that is kept has created the tables. */
   earlierStore:
     'An unreleased version of Quartermaster created this store, and this version cannot read it: set QUARTERMASTER_DATA to a new folder (and QUARTERMASTER_DATABASE_URL, if it is set, to an empty database), then upload the files again.',

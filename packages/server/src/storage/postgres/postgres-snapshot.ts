@@ -2,10 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { systemClock } from '../../platform/clock.ts';
 import { type DatabaseSnapshot, mostNamedFiles } from '../../platform/database-snapshot.ts';
 import { readProject } from '../../platform/project-text.ts';
 import { auditFunction } from '../database/migrations/0006-audit-log.ts';
-import { assertKnownStore, migrationsFor } from '../database/migrations.ts';
+import { assertKnownStore, migrationsFor, migrationTable, movedName } from '../database/migrations.ts';
 import { databaseNotEmpty, noPostgresStore } from '../database/problems.ts';
 import { tableNames } from '../database/table-names.ts';
 import type { Tables } from '../database/tables.ts';
@@ -166,6 +167,18 @@ export async function readMigrations(url: string): Promise<string[] | undefined>
   try {
     const { rows } = await client.query(`select to_regclass('schema_migration') is not null as used`);
     return rows[0]?.used === true ? await listMigrations(client) : undefined;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Stores in the source of a move where the store is now, so that no service starts there any more. */
+export async function markMovedStore(url: string, place: string): Promise<void> {
+  const client = await connect(url);
+  try {
+    const time = new Date(systemClock.now()).toISOString();
+    const insert = `insert into ${migrationTable} (name, timestamp) values ($1, $2) on conflict do nothing`;
+    await client.query(insert, [movedName(place), time]);
   } finally {
     await client.end();
   }
