@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../packages/server/src/platform/testing/until.ts';
@@ -140,6 +140,8 @@ test('[move] a store moves from a laptop to PostgreSQL and object storage and ba
   assert.match(inUse.errors, /is in use by another process/);
   assert.equal(await laptop.stop(), 0);
   const untouched = await hashesOf(laptop.folder);
+  const copy = join(parent, 'copy');
+  await cp(laptop.folder, copy, { recursive: true });
   const moved = await move(settings, storage.environment, '--to-postgres', '--to-blobs');
   assert.equal(moved.code, 0, moved.errors);
   const report = JSON.parse(moved.output);
@@ -160,6 +162,9 @@ test('[move] a store moves from a laptop to PostgreSQL and object storage and ba
     const again = await move({ ...settings, DATABASE_URL: '' }, storage.environment, '--to-blobs', ...folder);
     assert.match(again.errors, /was moved to .* delete \S+moved\.json/);
   }
+  const ofCopy = await move({ ...settings, DATA: copy, DATABASE_URL: '' }, storage.environment, '--to-blobs');
+  assert.match(ofCopy.errors, /s3:\/\/store\/moved belongs to another store/);
+  assert.ok(!(await readdir(parent)).includes('copy-moved'));
 
   const launcher = launcherOf(storage.environment);
   const nodeSettings = { ...same, ...settings, SEALING_KEY_FILE: join(report.folder, 'encryption-key') };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { access, writeFile } from 'node:fs/promises';
+import { access, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createS3Client } from '../../packages/server/src/storage/s3/s3-client.ts';
@@ -15,7 +15,7 @@ const upload = async ({ client }: StartedService, text: string) =>
   (await client.files.upload(new Blob([text]), { purpose: 'record_file', name: `${text}.txt` })).file_id;
 const textOf = async ({ client }: StartedService, id: string) => await (await client.files.content(id)).text();
 
-const databases: Record<string, (t: TestContext) => Promise<Record<string, string>>> = {
+const databases: Record<string, (t: TestContext) => Promise<{ readonly DATABASE_URL?: string }>> = {
   SQLite: async () => ({}),
   PostgreSQL: async (t) => ({ DATABASE_URL: await databaseFor(t) }),
 };
@@ -41,12 +41,26 @@ for (const [kind, open] of Object.entries(databases)) {
     await upload(service, 'later');
 
     const next = { BLOBS, ...(await open(t)) };
+    // A refused start leaves no store, which would stop the restore.
+    const unused = join(into, 'unused');
+    const early = startService(t, { folder: unused, settings: next, launcher });
+    await assert.rejects(early, /s3:\/\/store\/some\/prefix belongs to another store/);
+    assert.ok(!(await readdir(unused)).includes('quartermaster.db'));
     const restored = join(into, 'restored');
     const restore = (...options: string[]) =>
       runCommand({ settings: next, environment }, 'restore', backup, restored, ...options);
     const refused = await restore('--hash');
     assert.match(refused.errors, /All 2 objects of the backup are in s3:.* Nothing was restored, .* add --claim/);
     assert.equal(await ready(service), 200);
+    if (kind === 'PostgreSQL') {
+      for (const [DATABASE_URL, reason] of [
+        [settings.DATABASE_URL ?? '', /already holds a store/],
+        ['postgres://ada@127.0.0.1:1/x', /PostgreSQL cannot be reached/],
+      ] as const) {
+        const place = { settings: { ...next, DATABASE_URL }, environment };
+        assert.match((await runCommand(place, 'restore', backup, restored)).errors, reason);
+      }
+    }
     assert.equal((await restore('--claim')).code, 0);
 
     // The service on the lost database erases nothing any more, and its next start is refused.

@@ -5,6 +5,7 @@ import { cp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Quartermaster } from '@quartermaster/client';
+import pg from 'pg';
 import { startCommand } from '../../scripts/start-command.ts';
 import { databaseFor } from '../support/postgres.ts';
 import { startService, temporaryFolder } from '../support/service.ts';
@@ -44,8 +45,8 @@ test('[store] a data folder is not used with another database: nothing of it is 
   await assert.rejects(startService(t, { folder }), /holds files that the database does not list/);
   assert.deepEqual(await ageBlobs(folder), blobs);
 
-  const databaseFiles = (await readdir(folder)).filter((name) => name.startsWith('quartermaster.db'));
-  for (const name of databaseFiles) await rm(join(folder, name));
+  // The refused starts have created no database, so that the right one can come back.
+  assert.ok((await readdir(folder)).every((name) => !name.startsWith('quartermaster.db')));
   for (const name of names) await rename(join(aside, name), join(folder, name));
   const again = await startService(t, { folder, key: first.key });
   assert.deepEqual((await again.client.files.list()).data, [file]);
@@ -72,6 +73,14 @@ test('[store] a database in PostgreSQL is used with one data folder, whatever an
   const other = await startService(t);
   await other.stop();
   await assert.rejects(startService(t, { folder: other.folder, settings }), anotherDatabase);
+  // A database that a start was refused with is still empty.
+  const empty = await databaseSettings(t);
+  await assert.rejects(startService(t, { folder: other.folder, settings: empty }), anotherDatabase);
+  const client = new pg.Client(empty.DATABASE_URL);
+  await client.connect();
+  const { rows } = await client.query(`select 1 from pg_tables where schemaname = current_schema()`);
+  await client.end();
+  assert.deepEqual(rows, []);
 });
 
 test('[store] of two processes that start at the same time on a fresh database one serves files, and the other says why not', async (t) => {

@@ -29,6 +29,7 @@ import {
   urlMissing,
 } from '../backup/moved-store.ts';
 import { noStore } from '../backup/problems.ts';
+import { assertContentUnused } from '../service/open-blobs.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 import { type ContentOptions, copyContent, type MoveContext, openContent, type Source } from './move-content.ts';
 
@@ -64,9 +65,9 @@ export async function moveStore(environment: Environment, options: MoveOptions):
     throw samePlace(nameOf(to.blobs));
   }
   await checkApart(to.dataFolder, { what: 'data folder', folder: from.dataFolder });
-  // Two stores of one id could share a place. A move that was interrupted behind the mark continues.
   const [database, contentPlace] = [describeDatabase(to), describeContent(to)];
   const place = `${database}, with the content in ${contentPlace}`;
+  // Two stores of one id could share a place. A move that was interrupted behind the mark continues.
   const continued = (await exists(join(to.dataFolder, moveListFile))) ? place : '';
   await assertNotMoved(from.dataFolder, continued);
   await using resources = new AsyncDisposableStack();
@@ -84,9 +85,9 @@ export async function moveStore(environment: Environment, options: MoveOptions):
   await copyFolder(context);
   const moved = { folder: to.dataFolder, database, content: contentPlace, tables, ...copied };
   await markMoved(from.dataFolder, { to: place, at: new Date(systemClock.now()).toISOString() });
-  await endMove(target.write, source.storeId);
   const url = urlOf(from);
   if (url !== null) await (await import('../../storage/postgres/postgres-snapshot.ts')).markMovedStore(url, place);
+  await endMove(target.write, source.storeId);
   await rm(join(to.dataFolder, moveListFile));
   return moved;
 }
@@ -154,6 +155,8 @@ async function openTarget(to: Config, storeId: string, resources: AsyncDisposabl
     assertKnownStore(found, found);
     throw isBegun ? moveEnded(dataFolder) : moveTargetUsed();
   }
+  // A copy of the source may have been moved to the place. Its store has the same id.
+  if (found.length === 0 && !isBegun) await assertContentUnused(to);
   await mkdir(dataFolder, { recursive: true, mode: 0o700 });
   resources.defer(lockFolder(dataFolder).release);
   const common = { admission: createAdmission(), logger: createLogger('silent') };

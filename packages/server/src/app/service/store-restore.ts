@@ -55,6 +55,8 @@ export async function restoreStore(
   await checkApart(target, { what: 'backup', folder: backup });
   const { blobs, bytes, database } = facts;
   if ((database.kind === 'postgres') !== (url !== undefined)) throw otherDatabase(database.kind);
+  // Before the content is read, because that may take hours.
+  if (url !== undefined) await (await loadPostgres()).assertEmpty({ url });
   const objects = await openRestoredObjects(config, facts, hash);
   await using resources = new AsyncDisposableStack();
   resources.defer(() => objects?.close());
@@ -78,6 +80,9 @@ export async function restoreStore(
   return { folder: target, blobs, bytes, faults };
 }
 
+/** Loads the driver only when PostgreSQL is used. */
+const loadPostgres = () => import('../../storage/postgres/postgres-snapshot.ts');
+
 interface RestoredDatabase {
   readonly backup: string;
   readonly unfinished: string;
@@ -91,8 +96,6 @@ async function restoreDatabase({ backup, unfinished, facts, url, environment }: 
     await (await takeSqliteSnapshot(backup, unfinished, 'integrity_check')).close();
     return;
   }
-  // Loads the driver only when PostgreSQL is used.
-  const { assertEmpty, restoreDump } = await import('../../storage/postgres/postgres-snapshot.ts');
-  await assertEmpty({ url });
+  const { restoreDump } = await loadPostgres();
   await restoreDump({ url, environment }, { backup, place: unfinished, schema: facts.database.schema });
 }

@@ -29,6 +29,7 @@ import { createTableVerification, type TableVerification } from '../../storage/s
 import { claimDataFolder, folderIds } from '../../stores/files/store-identity.ts';
 import { settingsOfNodes, settingsOfProcesses } from '../settings/node-settings.ts';
 import type { ServiceContext } from './context.ts';
+import { assertContentUnused } from './open-blobs.ts';
 
 const day = 24 * 3_600_000;
 /** The background verification of stored files and, at the same rate, of the tables of SQLite. */
@@ -188,6 +189,7 @@ export async function openCheckedDatabase(config: ServiceContext['config'], cont
   const database = await openDatabase({
     url: databaseUrl?.reveal() ?? null,
     dataFolder,
+    beforeCreation: () => assertContentUnused(config),
     logger,
     metrics,
     admission,

@@ -76,6 +76,8 @@ export interface DatabaseSettings extends Pick<CommonDeps, 'admission' | 'logger
   readonly dataFolder: string;
   /** Refuses a place without a store and creates nothing there. Otherwise a new store is created. */
   readonly mustExist?: boolean;
+  /** Called before the tables of a new store are created. When it throws, a PostgreSQL database stays empty, and no SQLite file is created. */
+  readonly beforeCreation?: () => Promise<void>;
   /** The id of the store that a move copies into the database. Others cannot open it until the move ends. */
   readonly movedStore?: string;
   readonly metrics?: Registry;

@@ -4,6 +4,7 @@ import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { Gauge, type Registry, registerGauge } from '../../platform/metrics.ts';
 import { Problem } from '../../platform/problem.ts';
+import { checkCreation } from '../database/check-creation.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
 import { migrate, migrationsFor, migrationTable } from '../database/migrations.ts';
@@ -74,7 +75,8 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
   };
   const migrating = openPool({ connections: 1, timeouts: migrationTimeouts });
   try {
-    if (settings.mustExist === true) await assertStore(migrating.db);
+    if (settings.mustExist === true && !(await hasStore(migrating.db))) throw noPostgresStore();
+    await checkCreation(settings, () => hasStore(migrating.db));
     await migrate(migrating.db, 'postgres', migrationsFor('postgres', settings.movedStore));
     clock = await openPostgresClock({ db: reserved.db, local: settings.clock ?? systemClock, logger });
   } catch (error) {
@@ -158,12 +160,12 @@ function openSearchIndex(db: Kysely<Tables>, parts: SearchIndexParts) {
   };
 }
 
-/** Throws when the search path of the database has no table of a store. */
-async function assertStore(db: Kysely<Tables>): Promise<void> {
+/** Returns whether the search path of the database has a table of a store. */
+async function hasStore(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`select to_regclass(${migrationTable}) is not null as found`.execute(
     db,
   );
-  if (rows[0]?.found !== true) throw noPostgresStore();
+  return rows[0]?.found === true;
 }
 
 /** At start the operator gets the reason and the remedy. Callers get a general error. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { operatorErrorsOf } from '../../platform/server-process/operator-error.ts';
+import { OperatorError, operatorErrorsOf } from '../../platform/server-process/operator-error.ts';
 import type { StoreIdentityRepository } from '../../stores/files/store-identity.ts';
 import { markKey, readMark, writeMark } from './s3-blob-store.ts';
 import type { S3Place } from './s3-client.ts';
@@ -40,6 +40,22 @@ export async function claimPlace({ objects, store, place, claims, hasFiles }: Cl
   if ((await readMark(objects))?.blobs_id !== claimed) throw placeOfAnotherStore(place, markKey);
   if (!(await store.claimBlobs({ id: claimed, place }, blobsId))) throw notThePlace(place, 'another place', markKey);
   return claimed;
+}
+
+/**
+ * Checks, before the tables of a new store are created, that no other store has the place.
+ * @throws OperatorError when one has, or when the storage does not answer
+ */
+export async function assertUnclaimed({
+  objects,
+  place,
+  claims,
+}: Pick<ClaimPlaceDeps, 'place' | 'claims'> & { readonly objects: Pick<S3Objects, 'read'> }): Promise<void> {
+  const mark = await readMark(objects).catch((error: Error) => {
+    throw new OperatorError(error.message, { cause: error.cause });
+  });
+  if (mark !== undefined) throw placeOfAnotherStore(place, markKey);
+  if (!claims) throw placeNotClaimed(place);
 }
 
 /** @throws OperatorError when the content of the store is in object storage */

@@ -9,6 +9,7 @@ import { exists } from '../../platform/disk/exists.ts';
 import { syncToDisk } from '../../platform/disk/sync-to-disk.ts';
 import type { Logger } from '../../platform/log/logger.ts';
 import { Counter, Histogram, type Registry } from '../../platform/metrics.ts';
+import { checkCreation } from '../database/check-creation.ts';
 import { createCommitCheck } from '../database/commit-check.ts';
 import type { Database, DatabaseSettings } from '../database/database.ts';
 import { assertReadableStore, migrate, migrationsFor, migrationTable } from '../database/migrations.ts';
@@ -37,6 +38,7 @@ export async function openSqliteDatabase(settings: DatabaseSettings): Promise<Da
   const { dataFolder, clock = systemClock } = settings;
   const file = path.join(dataFolder, sqliteFile);
   if (settings.mustExist === true) await assertSqliteStore(dataFolder);
+  await checkCreation(settings, () => exists(file));
   await createPrivately(file, dataFolder);
   const opened: Array<Promise<SqliteThread>> = [];
   let isClosing = false;

@@ -59,6 +59,17 @@ export async function claimDataFolder(folder: string, deps: ClaimDeps): Promise<
 }
 
 /**
+ * Checks, before the database of a new store is created, that no other store has the folder.
+ * @throws Error when its identity file names a store, or when it has files
+ */
+export async function assertUnusedFolder(folder: string, blobs: NonNullable<ClaimDeps['blobs']>): Promise<void> {
+  if ((await readIdentityFile(folder)).storeId !== undefined) {
+    throw folderOfAnotherDatabase(folder, join(folder, identityFile));
+  }
+  if ((await firstOf(blobs.list())).length > 0) throw bytesOfAnotherDatabase(folder);
+}
+
+/**
  * Replaces the id of the data folder, so that other copies of the folder are refused. The caller changes the row of the
  * store between the two steps. After a crash between them, the folder has both ids.
  */
