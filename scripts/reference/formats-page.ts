@@ -22,7 +22,7 @@ function table(): string {
     return [
       ...(purposes.includes('qa_record_file')
         ? [
-            `| ${names} | \`qa_record_file\` | [questions and answers](sheets.md) | hidden sheets and rows (a warning names them) |`,
+            `| ${names} | \`qa_record_file\` | [questions and answers](sheets.md) | hidden sheets, rows and columns (a warning names them) |`,
           ]
         : []),
       ...(documents.length === 0 ? [] : [`| ${names} | ${written} | ${becomes} | ${omits} |`]),

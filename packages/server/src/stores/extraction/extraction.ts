@@ -159,10 +159,10 @@ export type ExtractionOutcome =
     }
   | { readonly kind: 'cancelled' };
 
-/** Whether a part of the document is missing: rows of a sheet, scanned pages, or attachments of a mail. */
+/** Whether a part of the document is missing: rows of a sheet, scanned pages, attachments of a mail, or the end of a file. */
 export function isPartial({ rejectedRows, report }: ExtractionOutcome & { readonly kind: 'extracted' }): boolean {
   const isMissing = report.attachments?.some(({ status }) => status !== 'read') ?? false;
-  const isLeftOut = report.warnings.some((warning) => warning.startsWith('attachments_left_out:'));
+  const isLeftOut = report.warnings.some((warning) => /^(?:attachments_left_out|parts_cut):/.test(warning));
   return rejectedRows > 0 || report.ocr?.not_read !== undefined || isMissing || isLeftOut;
 }
 

@@ -17,10 +17,11 @@ type PackedFormat = (typeof folders)[keyof typeof folders] | (typeof mediaTypes)
 const packed: ReadonlySet<string> = new Set([...Object.values(folders), ...Object.values(mediaTypes)]);
 
 /**
- * Returns the format of a packed document by its content, because people save a document under the extension of another
- * program. Any other format, and a file that does not show one, keeps the format of its name.
+ * Returns the format of a document by its content, because people save a document under the extension of another program: a packed one,
+ * and RTF or HTML as `.txt`. Any other format, and a file that does not show one, keeps the format of its name.
  */
 export async function contentFormat(bytes: Uint8Array, named: string): Promise<string> {
+  if (named === 'txt') return markupFormat(bytes) ?? named;
   if (!packed.has(named)) return named;
   try {
     return (await findFormat(bytes)) ?? named;
@@ -29,6 +30,13 @@ export async function contentFormat(bytes: Uint8Array, named: string): Promise<s
     if (error instanceof ExtractionError) return named;
     throw error;
   }
+}
+
+/** People save a document of another program as a text by its name alone. */
+function markupFormat(bytes: Uint8Array): 'rtf' | 'html' | undefined {
+  const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1').replace('\u00ef\u00bb\u00bf', '').trimStart();
+  if (/^\{\\rtf1/.test(start)) return 'rtf';
+  return /^<(?:!doctype html|html)[\s>]/i.test(start) ? 'html' : undefined;
 }
 
 async function findFormat(bytes: Uint8Array): Promise<PackedFormat | undefined> {

@@ -3,6 +3,7 @@ import type { Block, Document } from '../document.ts';
 import { ExtractionError } from '../extraction-error.ts';
 import type { Ocr, UnreadReason } from '../ocr/recognition.ts';
 import { type Archive, openArchive } from './open-package.ts';
+import { picturesNotRead } from './picture-text.ts';
 
 /** Folders and names of pictures in Office packages, OpenDocument files and EPUB publications. */
 const inPackage = /^(?:(?:word|ppt|xl)\/media|Pictures)\/|\.(?:png|jpe?g|tiff?|webp|gif|bmp|emf|wmf|svg)$/i;
@@ -45,13 +46,6 @@ function unread(count: number, ocr: Ocr | undefined): string[] {
     off: 'Pictures are read by OCR, which is off (QUARTERMASTER_OCR).',
   };
   return picturesNotRead(count, why[ocr?.job.kind ?? 'off']);
-}
-
-/** The warning that counts pictures whose words are missing; none for no pictures. @param why a sentence */
-export function picturesNotRead(count: number, why: string): string[] {
-  if (count === 0) return [];
-  const counted = count === 1 ? 'One picture of the document was' : `${count} pictures of the document were`;
-  return [`pictures_not_read: ${counted} not read. ${why}`];
 }
 
 /** @returns undefined when the picture was not read */

@@ -8,6 +8,7 @@ import {
   passwordMissing,
   unpackedLimit,
 } from '../extraction-error.ts';
+import { describeCutParts } from './cut-parts.ts';
 import { isEncryptedOffice } from './office-password.ts';
 
 interface Bounds {
@@ -22,6 +23,8 @@ const formats = { docx: 'Word', xlsx: 'Excel', pptx: 'PowerPoint' } as const;
 /** The XML parts of an Office package, unpacked. */
 export interface OfficePackage {
   readonly parts: ReadonlyMap<string, Uint8Array>;
+  /** The warning about parts with text that end too early. */
+  readonly warnings: readonly string[];
 }
 
 /** An archive whose entries are unpacked when they are read, within one limit for all of them. */
@@ -54,7 +57,7 @@ export async function openPackage(
     parts.set(name, part);
   }
   if (!parts.has('[Content_Types].xml')) throw fileTypeMismatch(format, 'another kind of zip file');
-  return { parts };
+  return { parts, warnings: describeCutParts([...parts].filter(([name]) => /^(?:word|xl|ppt)\/.*\.xml$/i.test(name))) };
 }
 
 /**

@@ -22,3 +22,10 @@ export function withoutRepeatedPictures(blocks: readonly Block[]): Block[] {
     return [blocks[at - 1], blocks[at + 1]].every((near) => near?.text.toLowerCase().includes(description) !== true);
   });
 }
+
+/** The warning that counts pictures whose words are missing; none for no pictures. @param why a sentence */
+export function picturesNotRead(count: number, why: string): string[] {
+  if (count === 0) return [];
+  const counted = count === 1 ? 'One picture of the document was' : `${count} pictures of the document were`;
+  return [`pictures_not_read: ${counted} not read. ${why}`];
+}

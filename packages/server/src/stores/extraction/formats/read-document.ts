@@ -1,6 +1,7 @@
 import type { Extension } from '@quartermaster/contract';
 import type { Document } from '../document.ts';
 import type { Ocr } from '../ocr/recognition.ts';
+import { withCheckBoxes } from './check-boxes.ts';
 import { contentFormat } from './content-format.ts';
 import { withPictures } from './embedded-pictures.ts';
 
@@ -48,69 +49,70 @@ const readers: Readonly<Record<Extension, Reader>> = {
   },
   pdf: {
     ...measured,
-    version: 5,
+    version: 6,
     read: async ({ bytes, onProgress, ocr, password = null }) =>
       (await import('./pdf/read-pdf.ts')).readPdf(bytes, { onPage: onProgress, ocr, password }),
   },
   docx: {
     ...measured,
-    version: 5,
+    version: 6,
     read: async ({ bytes, ocr }) =>
-      withPictures(await (await import('./docx/read-docx.ts')).readDocx(bytes), bytes, ocr),
+      withPictures(withCheckBoxes(await (await import('./docx/read-docx.ts')).readDocx(bytes)), bytes, ocr),
   },
   md: {
     ...measured,
-    version: 3,
+    version: 4,
     read: async ({ bytes, charset }) => (await import('./read-markdown.ts')).readMarkdown(bytes, charset),
   },
   html: {
     ...measured,
-    version: 4,
+    version: 5,
     read: async ({ bytes, charset }) => (await import('./html/read-html.ts')).readHtml(bytes, charset),
   },
   csv: { ...sheet, read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('csv', bytes) },
   xlsx: {
-    version: 2,
+    version: 3,
     becomes:
       'the visible sheets as tables, their names as headings, cells as their number formats display them (also texts), dates and times as ISO 8601; text boxes and titles of charts behind them',
     omits:
-      'hidden sheets and rows (a warning names them), values that a format such as `;;;` hides, formulas, comments (counted); without OCR, pictures (a warning counts them)',
+      'hidden sheets, rows and columns (a warning names them), values that a format such as `;;;` hides, formulas, comments (counted); without OCR, pictures (a warning counts them)',
     read: async ({ bytes, ocr }) =>
       withPictures(await (await import('./read-sheets.ts')).readSheets('xlsx', bytes), bytes, ocr),
   },
   pptx: {
-    version: 3,
+    version: 4,
     becomes:
       'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes; hidden slides, too (a warning names them). `page` of a chunk is the slide. The words of pictures follow the text',
     omits:
       'layouts, dates, slide numbers and footers (`footers` counts them); without OCR, pictures (a warning counts them)',
     read: async ({ bytes, ocr }) =>
-      withPictures(await (await import('./pptx/read-pptx.ts')).readPptx(bytes), bytes, ocr),
+      withPictures(withCheckBoxes(await (await import('./pptx/read-pptx.ts')).readPptx(bytes)), bytes, ocr),
   },
   odt: openDocument('odt', {
-    version: 2,
+    version: 3,
     becomes:
       'headings, paragraphs, lists with their numbers, tables, boxes, notes, formulas, charts, descriptions of pictures',
     omits: 'tracked deletions, hidden text, comments, headers and footers (each counted); without OCR, pictures',
   }),
   ods: openDocument('ods', {
+    version: 2,
     becomes: 'the visible sheets as tables, as of `.xlsx`',
-    omits: 'hidden sheets and rows (a warning names them), formulas; without OCR, pictures',
+    omits: 'hidden sheets, rows and columns (a warning names them), formulas; without OCR, pictures',
   }),
   odp: openDocument('odp', {
-    version: 2,
+    version: 3,
     becomes: 'the slides as of `.pptx`, without comments',
     omits: 'comments, dates, slide numbers and footers (counted); without OCR, pictures',
   }),
   rtf: {
-    version: 2,
+    version: 3,
     becomes: 'headings, paragraphs, lists with their labels, tables, boxes, notes, results of fields',
     omits:
       'tracked deletions, hidden text, comments, headers and footers (each counted), pictures (a warning counts them), objects',
-    read: async ({ bytes }) => (await import('./rtf/read-rtf.ts')).readRtf(bytes),
+    read: async ({ bytes }) => withCheckBoxes((await import('./rtf/read-rtf.ts')).readRtf(bytes)),
   },
   epub: {
-    version: 3,
+    version: 4,
     becomes:
       'the chapters in reading order, read like `.html`; a chapter without a heading gets its title in the table of contents',
     omits: 'the table of contents (counted), scripts; without OCR, pictures (a warning counts them)',
@@ -118,10 +120,11 @@ const readers: Readonly<Record<Extension, Reader>> = {
       withPictures(await (await import('./epub/read-epub.ts')).readEpub(bytes), bytes, ocr),
   },
   eml: {
+    version: 2,
     becomes:
       'subject as heading, sender, recipients, date, the text (HTML if the plain text has fewer than 20 words), and each attachment below its name, read like a file of its format; mails in mails, too',
     omits:
-      'pictures that the HTML text shows. The report lists every attachment; one that cannot be read makes the record `partial`',
+      'pictures that the HTML text shows (large ones are counted), signatures, and GIF and BMP pictures of the size of a logo. The report lists every other attachment; one that cannot be read makes the record `partial`',
     read: async (source) => (await import('./eml/read-eml.ts')).readEml(source, readDocument),
   },
   json: {
@@ -145,7 +148,7 @@ function openDocument(format: 'odt' | 'ods' | 'odp', about: Omit<Reader, 'read'>
     ...about,
     read: async ({ bytes, ocr }) => {
       const { readOpenDocument } = await import('./opendocument/read-opendocument.ts');
-      return withPictures(await readOpenDocument(format, bytes), bytes, ocr);
+      return withPictures(withCheckBoxes(await readOpenDocument(format, bytes)), bytes, ocr);
     },
   };
 }

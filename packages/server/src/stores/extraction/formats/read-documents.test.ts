@@ -7,6 +7,7 @@ import { layOut } from '../document.ts';
 import { readDocx } from './docx/read-docx.ts';
 import { readHtml } from './html/read-html.ts';
 import { readPdf } from './pdf/read-pdf.ts';
+import { readDocument } from './read-document.ts';
 import { readMarkdown } from './read-markdown.ts';
 import { pdfOf } from './testing/documents.fixture.ts';
 
@@ -142,4 +143,25 @@ test('Markdown that is nested too deeply for its parser is read as plain text wi
   }
   const shallow = readMarkdown(Buffer.from(`${'> '.repeat(50)}- inner\n`));
   assert.deepEqual([shallow.blocks[0]?.text, shallow.warnings], ['- inner', []]);
+});
+
+test('RTF and HTML under the extension .txt are read by their content, and a warning says so', async () => {
+  for (const [content, format] of [
+    ['{\\rtf1\\ansi Foxes\\par}', 'rtf'],
+    ['\ufeff<!DOCTYPE html><html><body><p>Foxes</body></html>', 'html'],
+    ['<html lang=en><p>Foxes', 'html'],
+  ] as const) {
+    const { blocks, warnings, facts } = await readDocument({ format: 'txt', bytes: Buffer.from(content) });
+    assert.deepEqual(
+      blocks.map(({ text }) => text),
+      ['Foxes'],
+    );
+    assert.match(warnings.join(), new RegExp(`^other_format: .* its content is \\.${format};`));
+    assert.match(facts.parser ?? '', new RegExp(`^quartermaster-${format}/`));
+  }
+  const { blocks } = await readDocument({
+    format: 'txt',
+    bytes: Buffer.from('<p> is the sign of a paragraph in HTML.'),
+  });
+  assert.equal(blocks[0]?.text, '<p> is the sign of a paragraph in HTML.');
 });

@@ -9,6 +9,7 @@ import {
   type Sheet,
   type Warn,
   type Workbook,
+  withoutHiddenColumns,
 } from '../qa/sheet.ts';
 import type { TextSource } from './read-document.ts';
 
@@ -44,12 +45,17 @@ export async function readWorkbook(
   { format, bytes, charset }: Pick<TextSource, 'format' | 'bytes' | 'charset'>,
   warn: Warn,
 ): Promise<Workbook> {
-  if (format === 'xlsx') return (await import('./xlsx/read-xlsx.ts')).readXlsx(bytes);
+  if (format === 'xlsx') {
+    const workbook = await (await import('./xlsx/read-xlsx.ts')).readXlsx(bytes);
+    for (const warning of workbook.warnings ?? []) warn(warning);
+    return workbook;
+  }
   if (format === 'csv') return (await import('./csv/read-csv.ts')).readCsv(bytes, { charset, warn });
   throw new Error(`No reader reads sheets of ${format}.`);
 }
 
-function toBlocks({ name, rows }: Sheet, warn: Warn): Block[] {
+function toBlocks(sheetRead: Sheet, warn: Warn): Block[] {
+  const { name, rows, hiddenColumns } = withoutHiddenColumns(sheetRead, warn);
   const lines: string[] = [];
   let hidden = 0;
   let cut = 0;
@@ -57,7 +63,8 @@ function toBlocks({ name, rows }: Sheet, warn: Warn): Block[] {
     if (isBlank(row)) continue;
     if (row.hidden === true) hidden += 1;
     else {
-      lines.push(row.cells.map(onOneLine).join(' | '));
+      const shown = row.cells.filter((_, column) => hiddenColumns?.has(column) !== true);
+      lines.push(shown.map(onOneLine).join(' | '));
       if (row.isCut === true) cut += 1;
     }
   }

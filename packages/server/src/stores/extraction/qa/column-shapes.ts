@@ -68,6 +68,15 @@ export function contradicts(rows: readonly SheetRow[], { question, answer }: Col
   return isNoQuestion || (answered.count > 0 && (!answered.isText || isState));
 }
 
+/** Returns that of some columns with the longest texts, if they are plainly longer than those of a column. */
+export function longerThan(column: number, some: readonly number[], rows: readonly SheetRow[]): number | undefined {
+  const texts = some.map((index) => shapeOf(rows, index)).filter(({ isText: holdsText }) => holdsText);
+  const [longest] = texts.toSorted((a, b) => b.length - a.length);
+  const isLonger = longest !== undefined && longest.length >= leastLonger * shapeOf(rows, column).length;
+  return isLonger && longest.index !== column ? longest.index : undefined;
+}
+const leastLonger = 1.2;
+
 /** Whether the values are questions by their marks. */
 export function asksBelow(rows: readonly SheetRow[], index: number): boolean {
   return asks(shapeOf(rows, index));

@@ -25,6 +25,8 @@ export async function createPairs({ job, read, sink, report }: PairTask): Promis
   Object.assign(report, workbook.facts);
   const boxes = workbook.drawings?.texts.length ?? 0;
   if (boxes > 0) warn(`boxes_not_read: ${boxes} text boxes or charts of the workbook were not read.`);
+  const pictures = workbook.drawings?.pictures ?? 0;
+  if (pictures > 0) warn(`pictures_not_read: ${pictures} pictures of the workbook were not read.`);
   const named = { ...workbook, sheets: cutSheetNames(workbook.sheets, warn) };
   sink.stage('chunking', 0);
   const sheets: SheetReport[] = [];

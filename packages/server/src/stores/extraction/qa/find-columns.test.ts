@@ -93,6 +93,16 @@ test('names that say little count above values that are questions, terms or prob
   for (const text of shown) assert.ok(csv(text).texts.length > 1, text);
 });
 
+test('of two columns of answers without a plain name, the longer one is taken, and a warning names the other', () => {
+  const rows = 'Combien ?,Dix euros par mois.,10 €\nOù ?,"À Paris, rue X.",Paris\n';
+  const { texts, warnings } = csv(`Intitulé de la question,Réponse type,Réponse courte\n${rows}`);
+  assert.deepEqual(texts, ['Combien ?=Dix euros par mois.', 'Où ?=À Paris, rue X.']);
+  assert.match(warnings.join(), /may contain questions or answers too, and became metadata: Réponse courte\./);
+  assert.deepEqual(csv(`Question,Réponse,Réponse type\nCombien ?,10 €,Dix euros par mois.\n`).texts, [
+    'Combien ?=10 €',
+  ]);
+});
+
 for (const text of [
   'foo,bar\nx,y\n',
   'Name,Address\nAda,London\nAlan,Manchester\n',

@@ -33,6 +33,12 @@ export function rankOfName(cell: string, role: PairRole): number | null {
   return rankOfPhrase(cell, role);
 }
 
+/** Whether a cell has a word of a role, also one that says that the column may hold something else, as in "réponse type". */
+export function mentions(cell: string, role: PairRole): boolean {
+  const words = wordsOf(cell.normalize('NFKC').slice(0, longest.characters));
+  return placeOfWord(words, wordRanks[role]) !== null || isCompound(words, role);
+}
+
 export function exactRank(cell: string, role: PairRole | 'id' | 'tags'): number | null {
   return exactRanks[role].get(normaliseName(cell)) ?? null;
 }

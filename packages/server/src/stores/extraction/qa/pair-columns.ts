@@ -1,7 +1,15 @@
 import type { SheetColumn, SheetColumns } from '@quartermaster/contract';
 import { cut } from '../cut-text.ts';
-import { asksBelow, columnsByShape, contradicts, isHeaderLike, isQuiz } from './column-shapes.ts';
-import { exactRank, isPlainName, isSpeakers, normaliseName, type PairRole, rankOfName } from './match-name.ts';
+import { asksBelow, columnsByShape, contradicts, isHeaderLike, isQuiz, longerThan } from './column-shapes.ts';
+import {
+  exactRank,
+  isPlainName,
+  isSpeakers,
+  mentions,
+  normaliseName,
+  type PairRole,
+  rankOfName,
+} from './match-name.ts';
 import { isBlank, type Sheet, type SheetRow } from './sheet.ts';
 
 /**
@@ -182,12 +190,28 @@ export function findHeader(sheet: Sheet, wanted: SheetColumns): FoundHeader {
   const isNamed = [wanted.question, wanted.answer].some((column) => typeof column === 'string');
   const tried = wanted.header_row === 0 ? [] : rows.slice(0, isNamed ? lookedAt : mostTitleRows);
   for (const [index, row] of tried.entries()) {
-    const columns = columnsIn(row, { wanted, above: rows.slice(0, index) });
-    if (columns === null) continue;
+    const named = columnsIn(row, { wanted, above: rows.slice(0, index) });
+    if (named === null) continue;
+    const columns = withLongestAnswer(row, named, { wanted, below: rows.slice(index + 1) });
     if (isNamed || isConfirmed(row, columns, rows.slice(index + 1)))
       return { kind: 'found', columns, headerRow: row.row, names: row.cells };
   }
   return findByShape(rows, wanted) ?? missing(rows.slice(0, lookedAt));
+}
+
+/** Of several columns whose names mention answers, but are no plain names, takes that of the longest texts. */
+function withLongestAnswer(
+  { cells }: SheetRow,
+  columns: PairColumns,
+  { wanted, below }: { readonly wanted: SheetColumns; readonly below: readonly SheetRow[] },
+): PairColumns {
+  const { question, answer } = columns;
+  if (wanted.answer !== undefined || exactRank(cells[answer] ?? '', 'answer') !== null) return columns;
+  const named = cells.flatMap((cell, index) =>
+    index !== question && mentions(cell, 'answer') && !mentions(cell, 'question') ? [index] : [],
+  );
+  const longest = longerThan(answer, named, below);
+  return longest === undefined ? columns : toColumns(cells, { question, answer: longest, wanted });
 }
 
 function firstRows(sheet: Sheet): readonly SheetRow[] {

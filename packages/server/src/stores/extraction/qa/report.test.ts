@@ -15,7 +15,7 @@ test('the report contains what was read and omitted, the reader, and the resourc
   const { milliseconds, peak_memory_bytes, ...report } = outcome.report;
   assert.deepEqual(report, {
     format: 'docx',
-    parser: 'quartermaster-docx/5',
+    parser: 'quartermaster-docx/6',
     warnings: [],
     dropped: { deleted: 4, hidden: 0, comments: 0, headers_and_footers: 0 },
     characters: 'Head\n\nText.'.length,

@@ -5,6 +5,8 @@ import type { ExtractionReport } from '../extraction.ts';
 export interface Workbook {
   readonly sheets: readonly Sheet[];
   readonly drawings?: Drawings;
+  /** What the reader of the file warns of. */
+  readonly warnings?: readonly string[];
   readonly facts: Pick<ExtractionReport, 'encoding' | 'encoding_confidence' | 'replaced' | 'dialect'>;
 }
 
@@ -14,12 +16,16 @@ export interface Drawings {
   readonly texts: readonly string[];
   /** Characters of comments, which are not read. */
   readonly commentCharacters: number;
+  /** The number of pictures. */
+  readonly pictures: number;
 }
 
 export interface Sheet {
   /** Null for CSV, which has no name. */
   readonly name: string | null;
   readonly hidden: boolean;
+  /** Columns, from 0, that are hidden or have no width. */
+  readonly hiddenColumns?: ReadonlySet<number>;
   /** Rows are read on demand and may be iterated more than once. */
   readonly rows: Iterable<SheetRow>;
 }
@@ -57,7 +63,7 @@ export function cutSheetNames(sheets: readonly Sheet[], warn: Warn): Sheet[] {
   const names = sheets.map(({ name }) => (name === null ? null : cutName(name)));
   const count = sheets.filter(({ name }, at) => name !== names[at]).length;
   for (const warning of warnOfCutNames(count, 'sheet names')) warn(warning);
-  return sheets.map(({ hidden, rows }, at) => ({ name: names[at] ?? null, hidden, rows }));
+  return sheets.map((sheet, at) => ({ ...sheet, name: names[at] ?? null }));
 }
 
 const mostNamed = 20;
@@ -73,6 +79,30 @@ export function describeHiddenSheets(sheets: readonly Sheet[]): string[] {
 /** Returns the warning about hidden rows of a sheet. */
 export function describeHiddenRows(name: string | null, count: number): string {
   return `hidden_rows: ${count} rows${ofSheet(name)} are hidden and were not read.`;
+}
+
+/** Returns a sheet without the cells of its hidden columns, and warns of those with text. */
+export function withoutHiddenColumns(sheet: Sheet, warn: Warn, remedy = ''): Sheet {
+  const { name, hiddenColumns: hidden } = sheet;
+  if (hidden === undefined || hidden.size === 0) return sheet;
+  let isWarned = false;
+  const blanked = (row: SheetRow): SheetRow => {
+    const found = [...hidden].filter((column) => (row.cells[column] ?? '').trim() !== '');
+    if (found.length === 0 || row.hidden === true) return row;
+    const columns = found.slice(0, mostNamed).map(columnName).join(', ');
+    if (!isWarned)
+      warn(`hidden_columns: These columns${ofSheet(name)} are hidden and were not read: ${columns}.${remedy}`);
+    isWarned = true;
+    return { ...row, cells: row.cells.map((cell, at) => (hidden.has(at) ? '' : cell)) };
+  };
+  return {
+    ...sheet,
+    rows: {
+      *[Symbol.iterator]() {
+        for (const row of sheet.rows) yield blanked(row);
+      },
+    },
+  };
 }
 
 export function ofSheet(name: string | null): string {
@@ -109,7 +139,7 @@ export function visibleSheets(sheets: readonly Sheet[], includeHidden: boolean, 
       },
     }));
   for (const warning of describeHiddenSheets(sheets)) warn(`${warning} ${hiddenRemedy}`);
-  return sheets.filter(({ hidden }) => !hidden);
+  return sheets.filter(({ hidden }) => !hidden).map((sheet) => withoutHiddenColumns(sheet, warn, ` ${hiddenRemedy}`));
 }
 
 export function warnOfHiddenRows({ name }: Sheet, count: number, warn: Warn): void {

@@ -21,6 +21,15 @@ export interface Spans {
   readonly columns: number;
 }
 
+/** The maximum span of a cell. A larger span is an error or an attack. */
+const mostSpanned = 50;
+
+/** Reads the spans of a cell of HTML. */
+export function spansOf({ rowspan, colspan }: Readonly<Record<string, string>>): Spans {
+  const span = (value = '') => Math.min(mostSpanned, Math.max(1, Number.parseInt(value, 10) || 1));
+  return { rows: span(rowspan), columns: span(colspan) };
+}
+
 interface Cell {
   readonly text: string;
   readonly spans: Spans;

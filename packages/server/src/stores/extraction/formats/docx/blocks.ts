@@ -1,6 +1,7 @@
 import type { Block } from '../../document.ts';
 import { createLine, drop, readInline } from './inline.ts';
-import { deepestStory, type Reader, tableBlock } from './reader.ts';
+import { deepestStory, type Reader, tableBlock, withBackdrop } from './reader.ts';
+import { isShaded } from './styles.ts';
 import { alternativesOf, childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
 
 /** Reads the blocks of one story (the body, a note, a cell), one element after the other. */
@@ -119,7 +120,13 @@ export function readTable(reader: Reader, table: XmlElement): Block[] {
   }
   reader.depth += 1;
   const elements = rowsOf(reader, table).map((row) => ({ row, cells: cellsOf(row) }));
-  const rows = elements.map(({ cells }) => cells.map((cell) => readStory(reader, childrenOf(cell))));
+  const properties = childOf(table, 'w:tblPr');
+  const isBacked = isShaded(properties) === true || reader.styles.shadesTables(valOf(properties, 'w:tblStyle'));
+  const readCell = (cell: XmlElement) =>
+    withBackdrop(reader, isBacked || isShaded(childOf(cell, 'w:tcPr')) === true, () =>
+      readStory(reader, childrenOf(cell)),
+    );
+  const rows = elements.map(({ cells }) => cells.map(readCell));
   reader.depth -= 1;
   const [only] = rows;
   if (rows.length === 1 && only?.length === 1) return only[0] ?? [];

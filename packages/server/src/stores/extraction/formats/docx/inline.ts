@@ -1,11 +1,11 @@
 import type { Block } from '../../document.ts';
 import { pictureText } from '../picture-text.ts';
 import { raisedText, struckText } from '../raised-text.ts';
+import { shownIn, symbolText } from '../symbol-fonts.ts';
 import { chartRows, chartTitle } from './chart.ts';
 import { toLatex } from './math.ts';
-import { deepestStory, type NoteKind, type Reader, tableBlock } from './reader.ts';
+import { deepestStory, type NoteKind, type Reader, tableBlock, withBackdrop } from './reader.ts';
 import { type Look, plainLook } from './styles.ts';
-import { symbolText } from './symbols.ts';
 import { alternativesOf, childOf, childrenOf, findAll, isOn, textOf, valOf, type XmlElement } from './xml-tree.ts';
 
 /** The text of a paragraph while it is read. */
@@ -23,6 +23,8 @@ export interface Line {
   marked: Marked | undefined;
   /** The last characters of the text. */
   tail: string;
+  /** The font of the current run; empty for that of its style. */
+  font: string;
 }
 
 interface Marked {
@@ -34,7 +36,7 @@ interface Marked {
 }
 
 export function createLine(look: Look = plainLook): Line {
-  return { text: '', after: [], fields: [], described: 0, look, marked: undefined, tail: '' };
+  return { text: '', after: [], fields: [], described: 0, look, marked: undefined, tail: '', font: '' };
 }
 
 /** Adds the visible text of an element within a paragraph. Tracked changes count as accepted. */
@@ -60,7 +62,7 @@ const print =
 const handlers: Readonly<Record<string, Handler>> = {
   'w:r': readRun,
   'w:t': (_, line, element) => {
-    if (isShown(line)) line.text += textOf(element);
+    if (isShown(line)) line.text += shownIn(line.font, textOf(element));
   },
   'w:tab': print('\t'),
   'w:ptab': print('\t'),
@@ -84,7 +86,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
   'mc:AlternateContent': readAlternative,
   'w:txbxContent': (reader, line, element) =>
-    hang(reader, line, () => reader.stories.readStory(reader, childrenOf(element))),
+    hang(reader, line, () => withBackdrop(reader, true, () => reader.stories.readStory(reader, childrenOf(element)))),
   'w:tbl': (reader, line, element) => hang(reader, line, () => reader.stories.readTable(reader, element)),
   'c:chart': readChart,
   'dgm:relIds': readDiagram,
@@ -106,17 +108,35 @@ function isShown(line: Line): boolean {
 function readRun(reader: Reader, line: Line, element: XmlElement): void {
   const properties = childOf(element, 'w:rPr');
   const look = reader.styles.look(properties, line.look);
-  if (look.hidden) {
+  if (look.hidden || (isUnseen(reader, look) && isText(element))) {
     drop(reader, 'hidden', element);
     return;
   }
   const before = line.text;
   line.text = '';
+  line.font = fontOf(properties);
   readChildren(reader, line, element);
   const piece = line.text;
   line.text = before;
   if (look.raised || look.struck) addMarked(line, piece, look);
   else addPiece(line, piece);
+}
+
+/** Whether people cannot see the text: it is white on white, or smaller than they can read. */
+function isUnseen({ backdrops }: Reader, { white, backed, tiny }: Look): boolean {
+  return tiny || (white && !backed && backdrops === 0);
+}
+
+const ofText = new Set(['w:rPr', 'w:t', 'w:tab', 'w:br', 'w:cr', 'w:noBreakHyphen', 'w:softHyphen', 'w:sym']);
+
+/** Whether a run has nothing but text. Blanks separate words, whatever their look. */
+function isText(run: XmlElement): boolean {
+  return textOf(run).trim() !== '' && childrenOf(run).every(({ name }) => ofText.has(name));
+}
+
+function fontOf(properties: XmlElement | undefined): string {
+  const { ascii, hAnsi = '' } = childOf(properties, 'w:rFonts')?.attributes ?? {};
+  return ascii ?? hAnsi;
 }
 
 function addPiece(line: Line, piece: string): void {

@@ -11,7 +11,8 @@ import { childrenOf, findAll, parseXml, textOf } from './xml-tree.ts';
  * external references.
  */
 export async function readDocx(bytes: Uint8Array): Promise<Document> {
-  const reader = createReader(findWordParts(await openPackage(bytes, 'docx')), { readStory, readTable });
+  const file = await openPackage(bytes, 'docx');
+  const reader = createReader(findWordParts(file), { readStory, readTable });
   const story = createStory(reader);
   parseXml(reader.parts.document, { of: 'w:body', take: story.take });
   const { title } = reader.parts;
@@ -23,7 +24,7 @@ export async function readDocx(bytes: Uint8Array): Promise<Document> {
   return {
     blocks: [...body, ...around],
     facts: { ...(title === undefined ? {} : { title }), dropped: reader.dropped },
-    warnings: [...reader.warnings],
+    warnings: [...file.warnings, ...reader.warnings],
   };
 }
 

@@ -16,6 +16,8 @@ export interface Reader {
   readonly stories: Stories;
   /** The nesting depth of tables, notes and boxes. */
   depth: number;
+  /** The number of open boxes, cells and pages that may have another colour than white. */
+  backdrops: number;
 }
 
 /** Reads content attached to a paragraph, which can contain paragraphs itself. */
@@ -44,7 +46,14 @@ export function createReader(parts: WordParts, stories: Stories): Reader {
     dropped: { deleted: 0, hidden: 0, comments: 0, headers_and_footers: 0 },
     stories,
     depth: 0,
+    backdrops: hasBackdrop(parts.document) ? 1 : 0,
   };
+}
+
+/** Whether the pages have a colour, or a picture lies behind their text. */
+function hasBackdrop(document: Uint8Array): boolean {
+  const bytes = Buffer.from(document.buffer, document.byteOffset, document.length);
+  return bytes.includes(':background ') || bytes.includes('behindDoc="1"') || bytes.includes('behindDoc="true"');
 }
 
 function createNotes(parts: WordParts): Notes {
@@ -71,6 +80,14 @@ function createNotes(parts: WordParts): Notes {
       return { number: numbers.size, content: childrenOf(note) };
     },
   };
+}
+
+/** Reads what may stand on another colour than white. */
+export function withBackdrop<T>(reader: Reader, isBacked: boolean, read: () => T): T {
+  reader.backdrops += isBacked ? 1 : 0;
+  const found = read();
+  reader.backdrops -= isBacked ? 1 : 0;
+  return found;
 }
 
 /** Converts rows to a block; blank rows are omitted. */

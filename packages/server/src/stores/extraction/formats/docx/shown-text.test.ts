@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { layOut } from '../../document.ts';
+import { readDocument } from '../read-document.ts';
 import { docxOf, paragraph } from '../testing/documents.fixture.ts';
 import { readDocx } from './read-docx.ts';
 
@@ -157,3 +158,46 @@ async function labelsOf(format: string, numbers: readonly number[]): Promise<str
   const text = await textOf(items.join(''), { numbering: lists.join('') + uses.join('') });
   return text.replaceAll(' !', '').replaceAll('\n', ' ');
 }
+
+test('white text on paper and text smaller than two points are left out and counted', async () => {
+  const white = '<w:color w:val="FFFFFF"/>';
+  const tiny = '<w:sz w:val="2"/>';
+  const style = (inner: string) =>
+    `<w:style w:type="character" w:styleId="W"><w:rPr>${white}</w:rPr></w:style><w:style w:type="table" w:styleId="T">${inner}</w:style>`;
+  const styles = style(
+    '<w:tblStylePr w:type="firstRow"><w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr></w:tblStylePr>',
+  );
+  const table = (properties: string, cell: string) =>
+    `<w:tbl><w:tblPr>${properties}</w:tblPr><w:tr><w:tc><w:tcPr>${cell}</w:tcPr><w:p>${run('in', white)}</w:p></w:tc><w:tc><w:p>${run('x')}</w:p></w:tc></w:tr></w:tbl>`;
+  const dark = '<w:shd w:val="clear" w:fill="000000"/>';
+  for (const [body, expected] of [
+    [`<w:p>${run('a')}${run(' b', white)}${run(' c', tiny)}${run(' ', tiny)}${run('d')}</w:p>`, 'a d'],
+    [`<w:p>${run('a')}${run('b', '<w:rStyle w:val="W"/>')}${run('c', '<w:color w:val="FEFEFE"/>')}</w:p>`, 'a'],
+    [`<w:p>${run('b', `${white}${dark}`)}${run('c', `${white}<w:highlight w:val="red"/>`)}</w:p>`, 'bc'],
+    [`<w:p><w:pPr>${dark}</w:pPr>${run('b', white)}</w:p>`, 'b'],
+    [table('', ''), 'x'],
+    [table('', dark), 'in | x'],
+    [table('<w:tblStyle w:val="T"/>', ''), 'in | x'],
+    [`<w:p>${run('a', '<w:color w:val="EEEEEE"/>')}${run('b', '<w:sz w:val="8"/>')}</w:p>`, 'ab'],
+    [`<w:p>${run('a', white)}<w:r><wp:anchor behindDoc="1"/></w:r></w:p>`, 'a'],
+  ] as const)
+    assert.equal((await textOf(body, { styles })).replace(/^ \| /, ''), expected, body);
+  const { facts } = await readDocx(docxOf(`<w:p>${run('a')}${run('secret', white)}</w:p>`));
+  assert.equal(facts.dropped?.hidden, 'secret'.length);
+});
+
+test('fonts of symbols show Greek letters, signs and boxes', async () => {
+  const fonts = (name: string) => `<w:rFonts w:ascii="${name}" w:hAnsi="${name}"/>`;
+  const body = [
+    `${run('\uf061\uf062 abg', fonts('Symbol'))}${run(' abc', fonts('Arial'))}`,
+    `${run('\uf0fe', fonts('Wingdings'))}${run('yes')}${run('\uf0a8', fonts('Wingdings'))}${run(' no')}`,
+    `<w:r><w:sym w:font="Wingdings 2" w:char="F052"/></w:r><w:r><w:sym w:font="Symbol" w:char="F0B3"/></w:r>`,
+    run('☒ done ☐open'),
+  ];
+  const bytes = docxOf(body.map((each) => `<w:p>${each}</w:p>`).join(''));
+  const { blocks } = await readDocument({ format: 'docx', bytes });
+  assert.deepEqual(
+    blocks.map(({ text }) => text),
+    ['αβ αβγ abc', '[x] yes [ ] no', '[x] ≥', '[x] done [ ] open'],
+  );
+});

@@ -1,4 +1,4 @@
-import { childOf, childrenOf, isOn, valOf, type XmlElement } from './xml-tree.ts';
+import { childOf, childrenOf, findAll, isOn, valOf, type XmlElement } from './xml-tree.ts';
 
 export interface NumberingReference {
   readonly id: string | undefined;
@@ -16,6 +16,8 @@ export interface Styles {
   /** Returns how a run looks. @param paragraph the look of its paragraph */
   look(properties: XmlElement | undefined, paragraph: Look): Look;
   isMarkHidden(paragraphProperties: XmlElement | undefined): boolean;
+  /** Whether a style of tables gives cells another colour. */
+  shadesTables(style: string | undefined): boolean;
   /** The list that a list style stands for. */
   numberingOfStyle(style: string): string | undefined;
 }
@@ -25,12 +27,26 @@ export interface Look {
   readonly hidden: boolean;
   readonly struck: boolean;
   readonly raised: boolean;
+  /** The colour of the paper. */
+  readonly white: boolean;
+  /** Whether another colour lies behind it. */
+  readonly backed: boolean;
+  /** Smaller than two points. */
+  readonly tiny: boolean;
 }
-export const plainLook: Look = { hidden: false, struck: false, raised: false };
+export const plainLook: Look = {
+  hidden: false,
+  struck: false,
+  raised: false,
+  white: false,
+  backed: false,
+  tiny: false,
+};
 type OwnLook = { readonly [name in keyof Look]: boolean | undefined };
 
 interface Style {
   readonly own: OwnLook;
+  readonly hasShades: boolean;
   readonly name: string;
   readonly basedOn: string | undefined;
   readonly outline: number | undefined;
@@ -68,14 +84,22 @@ export function readStyles(part: XmlElement | undefined): Styles {
     if (known !== undefined) return known;
     const own = [...chain(id)].map((style) => style.own);
     const first = (name: keyof Look) => own.find((look) => look[name] !== undefined)?.[name];
-    const look = { hidden: first('hidden'), struck: first('struck'), raised: first('raised') };
+    const look = {
+      hidden: first('hidden'),
+      struck: first('struck'),
+      raised: first('raised'),
+      white: first('white'),
+      backed: first('backed'),
+      tiny: first('tiny'),
+    };
     looks.set(id, look);
     return look;
   }
 
   function paragraphLook(properties: XmlElement | undefined): Look {
     const id = valOf(properties, 'w:pStyle') ?? standard;
-    return id === undefined ? usual : withLook(usual, lookOfStyle(id));
+    const styled = id === undefined ? usual : withLook(usual, lookOfStyle(id));
+    return { ...styled, backed: isShaded(properties) ?? styled.backed };
   }
 
   function look(properties: XmlElement | undefined, paragraph: Look): Look {
@@ -108,13 +132,16 @@ export function readStyles(part: XmlElement | undefined): Styles {
       return id === undefined || id === '0' ? undefined : { id, level };
     },
     numberingOfStyle: (id) => styles.get(id)?.numbering.id,
+    shadesTables: (id) => [...chain(id)].some((style) => style.hasShades),
   };
 }
 
 function readStyle(element: XmlElement): Style {
   const properties = childOf(element, 'w:pPr');
+  const own = ownLook(childOf(element, 'w:rPr'));
   return {
-    own: ownLook(childOf(element, 'w:rPr')),
+    own: { ...own, backed: own.backed ?? isShaded(properties) },
+    hasShades: findAll(element, 'w:shd').some(isDark),
     name: valOf(element, 'w:name') ?? '',
     basedOn: valOf(element, 'w:basedOn'),
     outline: toLevel(valOf(properties, 'w:outlineLvl')),
@@ -123,19 +150,27 @@ function readStyle(element: XmlElement): Style {
 }
 
 function withLook(look: Look, own: OwnLook): Look {
-  const { hidden = look.hidden, struck = look.struck, raised = look.raised } = own;
-  return { hidden, struck, raised };
+  return {
+    hidden: own.hidden ?? look.hidden,
+    struck: own.struck ?? look.struck,
+    raised: own.raised ?? look.raised,
+    white: own.white ?? look.white,
+    backed: own.backed ?? look.backed,
+    tiny: own.tiny ?? look.tiny,
+  };
 }
 
 /** A property that the styles of the paragraph and of the run both set is off (ECMA-376 17.7.3). */
-function toggled(look: Look, { hidden, struck, raised = look.raised }: OwnLook): Look {
-  return { hidden: look.hidden !== (hidden ?? false), struck: look.struck !== (struck ?? false), raised };
+function toggled(look: Look, own: OwnLook): Look {
+  const { hidden = false, struck = false } = own;
+  return { ...withLook(look, own), hidden: look.hidden !== hidden, struck: look.struck !== struck };
 }
 
 function ownLook(properties: XmlElement | undefined): OwnLook {
   if (properties === undefined) return nothingOwn;
   const align = valOf(properties, 'w:vertAlign');
   const lift = Number(valOf(properties, 'w:position'));
+  const [color, size] = [valOf(properties, 'w:color'), valOf(properties, 'w:sz')];
   const isSet = (name: string) => childOf(properties, name) !== undefined;
   return {
     hidden: isSet('w:vanish') ? isOn(properties, 'w:vanish') : undefined,
@@ -144,9 +179,36 @@ function ownLook(properties: XmlElement | undefined): OwnLook {
         ? isOn(properties, 'w:strike') || isOn(properties, 'w:dstrike')
         : undefined,
     raised: align === undefined ? (lift >= leastLift ? true : undefined) : align === 'superscript',
+    white: color === undefined ? undefined : isWhite(color),
+    backed: isShaded(properties),
+    tiny: size === undefined ? undefined : Number(size) < leastSize,
   };
 }
-const nothingOwn: OwnLook = { hidden: undefined, struck: undefined, raised: undefined };
+const nothingOwn: OwnLook = {
+  hidden: undefined,
+  struck: undefined,
+  raised: undefined,
+  white: undefined,
+  backed: undefined,
+  tiny: undefined,
+};
+/** Half points. */
+const leastSize = 4;
+
+const isWhite = (color: string) => /^(?:f[5-9a-f]){3}$/i.test(color);
+
+/** Whether the properties of a run, a paragraph, a cell or a table give it another colour than that of the paper. */
+export function isShaded(properties: XmlElement | undefined): boolean | undefined {
+  const shade = childOf(properties, 'w:shd');
+  const light = valOf(properties, 'w:highlight');
+  if (light !== undefined) return light !== 'none' && light !== 'white';
+  return shade === undefined ? undefined : isDark(shade);
+}
+
+function isDark({ attributes: { val = 'clear', fill = 'auto' } }: XmlElement): boolean {
+  return !/^(?:clear|nil)$/.test(val) || !(fill === 'auto' || isWhite(fill));
+}
+
 /** Half points. */
 const leastLift = 4;
 

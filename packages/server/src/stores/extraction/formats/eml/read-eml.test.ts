@@ -263,3 +263,52 @@ test('hostile mails are refused or read in bounds', async () => {
   const parts = Array.from({ length: 5_000 }, () => ({ type: 'text/plain', name: 'a.txt', content: 'x' }));
   assert.match((await read(mailOf(parts))).warnings.join(), /^attachments_left_out: 4900 /);
 });
+
+test('signatures and pictures of the size of a logo are no attachments, and larger ones are named', async () => {
+  const gif = (width: number, height: number) => {
+    const bytes = Buffer.alloc(30);
+    bytes.write('GIF89a', 'latin1');
+    bytes.writeUInt16LE(width, 6);
+    bytes.writeUInt16LE(height, 8);
+    return bytes;
+  };
+  const bmp = Buffer.alloc(30);
+  bmp.write('BM', 'latin1');
+  bmp.writeInt32LE(120, 18);
+  bmp.writeInt32LE(-40, 22);
+  const { facts, warnings } = await read(
+    mailOf([
+      plain,
+      { type: 'image/gif', name: 'logo.gif', content: gif(1, 1) },
+      { type: 'image/bmp', name: 'logo.bmp', content: bmp },
+      { type: 'application/pkcs7-signature', name: 'smime.p7s', content: 'x' },
+      { type: 'application/octet-stream', name: 'signature.asc', content: '-----BEGIN PGP SIGNATURE-----' },
+      { type: 'image/gif', name: 'scan.gif', content: gif(800, 600) },
+    ]),
+  );
+  assert.deepEqual(
+    facts.attachments?.map(({ name, status }) => [name, status]),
+    [['scan.gif', 'not_read']],
+  );
+  assert.equal(warnings.length, 1);
+});
+
+test('large pictures within the text of a mail are counted', async () => {
+  const of = (bytes: number) =>
+    mailOf(
+      [
+        { type: 'text/html', content: `<p>${letter}</p><img src="cid:a">` },
+        {
+          type: 'image/png',
+          content: Buffer.alloc(bytes, 7),
+          more: 'Content-ID: <a>\r\nContent-Disposition: inline\r\n',
+        },
+      ],
+      'related',
+    );
+  assert.deepEqual((await read(of(100))).warnings, []);
+  assert.match(
+    (await read(of(20_000))).warnings.join(),
+    /^pictures_not_read: One picture of the document was not read\. /,
+  );
+});

@@ -5,6 +5,7 @@ import type { AttachmentReport } from '../../extraction.ts';
 import { ExtractionError, fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { isPageFormat } from '../../page-protocol.ts';
 import { readHtml } from '../html/read-html.ts';
+import { picturesNotRead } from '../picture-text.ts';
 import type { MailPlace, TextSource } from '../read-document.ts';
 import { formatOf, headerLines, labelOf, parseMail } from './read-mail.ts';
 
@@ -39,7 +40,13 @@ export async function readEml(source: TextSource, read: ReadDocument): Promise<D
       ...(body.dropped === undefined ? {} : { dropped: body.dropped }),
       ...(reports.length === 0 ? {} : { attachments: reports }),
     },
-    warnings: [...decoding.warnings, ...body.warnings, ...describeUnread(reports), ...describeLeftOut(leftOut)],
+    warnings: [
+      ...decoding.warnings,
+      ...body.warnings,
+      ...picturesNotRead(inlinePictures(mail), 'Pictures within the text of a mail are not read.'),
+      ...describeUnread(reports),
+      ...describeLeftOut(leftOut),
+    ],
   };
 }
 
@@ -71,7 +78,7 @@ interface Target {
 /** Reads the attachments in order, until the mail and the mails around it have as many as the limit. */
 async function readAttachments(mail: Email, { source, read, blocks }: Target) {
   const { depth, budget } = source.mail ?? { depth: 0, budget: { attachments: attachmentLimits.count } };
-  const attachments = mail.attachments.filter((one) => !isInlinePicture(one));
+  const attachments = mail.attachments.filter((one) => !isInlinePicture(one) && !isOrnament(one));
   const reports: AttachmentReport[] = [];
   let leftOut = 0;
   for (const [index, attachment] of attachments.entries()) {
@@ -107,6 +114,27 @@ function isInlinePicture({ mimeType, disposition, related }: Attachment): boolea
   return mimeType.startsWith('image/') && related === true && disposition !== 'attachment';
 }
 
+/** A signature of the mail, or a picture of a format that is not read and too small for text, such as a logo. */
+function isOrnament(attachment: Attachment): boolean {
+  const { mimeType, filename } = attachment;
+  if (/^application\/(?:(?:x-)?pkcs7-signature|pgp-signature)$/i.test(mimeType)) return true;
+  if (/^(?:smime\.p7s|signature\.asc)$/i.test(filename ?? '')) return true;
+  const bytes = Buffer.from(contentOf(attachment));
+  const isGif = bytes.length >= 26 && /^GIF8[79]a/.test(bytes.toString('latin1', 0, 6));
+  const isBmp = bytes.length >= 26 && bytes.toString('latin1', 0, 2) === 'BM';
+  if (isGif) return bytes.readUInt16LE(6) * bytes.readUInt16LE(8) <= mostOfLogo;
+  return isBmp && Math.abs(bytes.readInt32LE(18) * bytes.readInt32LE(22)) <= mostOfLogo;
+}
+/** In pixels. */
+const mostOfLogo = 20_000;
+
+/** Smaller pictures within a text are logos, in bytes. */
+const leastInline = 10_000;
+
+function inlinePictures({ attachments }: Email): number {
+  return attachments.filter((one) => isInlinePicture(one) && contentOf(one).length >= leastInline).length;
+}
+
 interface AttachmentContext {
   readonly source: TextSource;
   readonly read: ReadDocument;
@@ -128,11 +156,12 @@ async function readAttachment(attachment: Attachment, number: number, { source, 
     const isEmpty = document.blocks.every((block) => block.text.trim() === '');
     // A picture that OCR has read without finding a word, such as a logo, has lost nothing.
     const isPlainPicture = isPictureFormat(format) && ocr !== undefined && ocr.not_read === undefined;
+    const isCut = document.warnings.some((warning) => warning.startsWith('parts_cut:'));
     const report: AttachmentReport = {
       ...base,
       ...(isEmpty && !isPlainPicture
         ? ({ status: 'not_read', code: 'no_text' } as const)
-        : { status: ocr?.not_read === undefined ? 'read' : 'partial' }),
+        : { status: ocr?.not_read === undefined && !isCut ? 'read' : 'partial' }),
       ...(ocr === undefined ? {} : { ocr }),
       ...(document.warnings.length === 0 ? {} : { warnings: document.warnings.slice(0, attachmentLimits.warnings) }),
     };

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import { fileDamaged, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
+import { describeCutParts } from '../cut-parts.ts';
 import { childrenOf, elementsOf, findAll, localName, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
 import { readHtml } from '../html/read-html.ts';
 import { type Archive, openArchive } from '../open-package.ts';
@@ -20,6 +21,7 @@ export async function readEpub(bytes: Uint8Array): Promise<Document> {
   const blocks: Block[] = [];
   const warnings = new Set<string>();
   const missing: string[] = [];
+  const parts: (readonly [string, Uint8Array])[] = [];
   const dropped = { hidden: 0, embedded: 0, boilerplate: 0, table_of_contents: 0 };
   let read = 0;
   for (const name of chapters) {
@@ -29,6 +31,7 @@ export async function readEpub(bytes: Uint8Array): Promise<Document> {
       continue;
     }
     read += 1;
+    parts.push([name, part]);
     const chapter = readHtml(withoutDeclarations(part), 'utf-8');
     for (const warning of chapter.warnings) warnings.add(warning);
     if (name === navigation) {
@@ -46,7 +49,7 @@ export async function readEpub(bytes: Uint8Array): Promise<Document> {
   return {
     blocks,
     facts: { ...(title === undefined ? {} : { title: cut(title, 500) }), dropped },
-    warnings: [...[...warnings].slice(0, mostWarnings), ...describeMissing(missing)],
+    warnings: [...[...warnings].slice(0, mostWarnings), ...describeCutParts(parts), ...describeMissing(missing)],
   };
 }
 

@@ -1,3 +1,5 @@
+import { isSelected, keysOf, parseSelector, type Selector, type StyledElement, styledElement } from './css-selector.ts';
+
 type Attributes = Readonly<Record<string, string>>;
 
 /** How an element separates its text, and that of its children, from the text beside it. */
@@ -6,13 +8,21 @@ export interface Box {
   readonly hasSeparateChildren: boolean;
 }
 
-/** What the styles of a page say about `display`. Only selectors of one tag or class are known. */
+/** What the styles of a page say about how its elements are shown. Selectors with states or attributes are not known. */
 export interface Displays {
   /** Reads the text of a style sheet. */
   learn(css: string): void;
-  of(name: string, attributes: Attributes): Box;
+  /** Begins an element in the innermost open one, unless it is left out. */
+  enter(name: string, attributes: Attributes): Box;
+  leave(): Box | undefined;
+  /** Whether the children of the innermost open element are separate words. */
+  hasSeparateChildren(): boolean;
   /** Whether a rule of the page alone hides the element. Rules for some devices, and classes that other rules show, do not. */
   hides(name: string, attributes: Attributes): boolean;
+  /** Counts a text of the innermost open element, if a style lets people hardly see it. */
+  take(text: string): void;
+  /** The number of characters that people hardly see. They are read, because scripts let most of them appear. */
+  unseen(): number;
 }
 
 const inline: Box = { own: 'none', hasSeparateChildren: false };
@@ -29,36 +39,51 @@ const boxes = new Map<string, Box>([
 ]);
 /** Scripts show these elements once the page is complete. */
 const always = new Set(['html', 'body', 'main']);
-const mostRules = 2_000;
-const mostClasses = 20;
+const limits = { rules: 2_000, sameKey: 100 };
+
+const unstyled: StyledElement = { name: '', id: '', classes: [] };
+const none: Declarations = new Map();
+
+interface OpenElement extends StyledElement {
+  readonly box: Box;
+  readonly isUnseen: boolean;
+}
 
 export function createDisplays(): Displays {
   const rules = new Map<string, Box>();
-  const hiding = new Set<string>();
-  /** Classes that occur in selectors of rules that show elements. */
+  const hiding = createRules();
+  const fading = createRules();
+  /** Classes and ids that occur in selectors of rules that show elements. */
   const showing = new Set<string>();
+  const open: OpenElement[] = [];
+  let unseen = 0;
 
-  function learnRule(selectors: string, display: string, isForAll: boolean): void {
-    if (display !== 'none') {
-      for (const [, name = ''] of selectors.matchAll(/\.((?:[\w-]|\\.)+)/g))
-        if (showing.size < mostRules) showing.add(name.replaceAll('\\', ''));
+  function learnRule(selectors: string, declarations: Declarations, isForAll: boolean): void {
+    const display = displayIn(declarations);
+    const isHidden = display === 'none' || isFarAway(declarations);
+    if (display !== undefined && !isHidden) {
+      for (const [, name = ''] of selectors.matchAll(/[.#]((?:[\w-]|\\.)+)/g))
+        if (showing.size < limits.rules) showing.add(name.replaceAll('\\', ''));
     }
     for (const selector of selectors.split(',')) {
       const name = selector.trim();
-      if (!/^(?:[\w-]+|[\w-]*\.[\w-]+)$/.test(name)) continue;
-      if (rules.size < mostRules) rules.set(name, boxes.get(display) ?? inline);
-      if (display !== 'none') hiding.delete(name);
-      else if (isForAll && hiding.size < mostRules) hiding.add(name);
+      if (display !== undefined && /^(?:[\w-]+|[\w-]*\.[\w-]+)$/.test(name) && rules.size < limits.rules)
+        rules.set(name, boxes.get(display) ?? inline);
+      if (isHidden && isForAll) hiding.add(name);
+      else if (display !== undefined && !isHidden) hiding.remove(name);
+      if (isForAll && isFaint(declarations)) fading.add(name);
     }
   }
 
-  function ruleFor(name: string, classes: string): Box {
-    for (const each of classes === '' ? [] : classes.split(/\s+/, mostClasses)) {
+  function ruleFor({ name, classes }: StyledElement): Box {
+    for (const each of classes) {
       const found = rules.get(`${name}.${each}`) ?? rules.get(`.${each}`);
       if (found !== undefined) return found;
     }
     return rules.get(name) ?? inline;
   }
+
+  const isIn = (known: Rules, element: StyledElement) => !known.isEmpty() && known.select(element, open, showing);
 
   return {
     learn: (css) => {
@@ -67,31 +92,120 @@ export function createDisplays(): Displays {
         const parts = rule.split('{');
         depth += parts.length - 1;
         const [declarations = '', selectors = ''] = parts.toReversed();
-        const display = displayIn(declarations);
-        if (display !== undefined) learnRule(selectors, display, depth === 1);
+        learnRule(selectors, declarationsOf(declarations), depth === 1);
         depth = Math.max(0, depth - 1);
       }
     },
-    of: (name, { style, class: classes = '' }) => {
-      const own = style === undefined ? undefined : boxIn(style);
-      return own ?? (rules.size === 0 ? inline : ruleFor(name, classes));
+    enter: (name, attributes) => {
+      const hasRules = rules.size > 0 || !hiding.isEmpty() || !fading.isEmpty();
+      const element = hasRules ? styledElement(name, attributes) : unstyled;
+      const own = attributes.style === undefined ? none : declarationsOf(attributes.style);
+      const box = boxIn(own) ?? (rules.size === 0 ? inline : ruleFor(element));
+      const isFading = !always.has(name) && (isFaint(own) || isIn(fading, element));
+      open.push({ ...element, box, isUnseen: isFading || open.at(-1)?.isUnseen === true });
+      return box;
     },
-    hides: (name, { style = '', class: classes = '' }) => {
-      if (hiding.size === 0 || always.has(name) || boxIn(style) !== undefined) return false;
-      const names = classes.split(/\s+/, mostClasses);
-      if (names.some((each) => showing.has(each))) return false;
-      return hiding.has(name) || names.some((each) => hiding.has(`.${each}`) || hiding.has(`${name}.${each}`));
+    leave: () => open.pop()?.box,
+    hasSeparateChildren: () => open.at(-1)?.box.hasSeparateChildren === true,
+    hides: (name, attributes) =>
+      !hiding.isEmpty() &&
+      !always.has(name) &&
+      boxIn(declarationsOf(attributes.style ?? '')) === undefined &&
+      isIn(hiding, styledElement(name, attributes)),
+    take: (text) => {
+      if (open.at(-1)?.isUnseen === true) unseen += text.trim().length;
     },
+    unseen: () => unseen,
   };
 }
 
-function boxIn(declarations: string): Box | undefined {
+interface Rules {
+  isEmpty(): boolean;
+  add(selector: string): void;
+  remove(selector: string): void;
+  /** Whether a selector of the rules, none of whose names is among the others, selects the element. */
+  select(element: StyledElement, around: readonly StyledElement[], others: ReadonlySet<string>): boolean;
+}
+
+function createRules(): Rules {
+  const known = new Map<string, Selector>();
+  const byKey = new Map<string, Set<string>>();
+  return {
+    isEmpty: () => known.size === 0,
+    add: (name) => {
+      const selector = known.size < limits.rules ? parseSelector(name) : undefined;
+      if (selector === undefined) return;
+      const same = byKey.get(selector.key) ?? new Set();
+      if (same.size >= limits.sameKey) return;
+      known.set(name, selector);
+      byKey.set(selector.key, same.add(name));
+    },
+    remove: (name) => void known.delete(name),
+    select: (element, around, others) =>
+      !element.classes.some((each) => others.has(each)) &&
+      !others.has(element.id) &&
+      keysOf(element).some((key) =>
+        byKey
+          .get(key)
+          ?.values()
+          .some((name) => {
+            const selector = known.get(name);
+            const isKnown = selector !== undefined && !selector.names.some((each) => others.has(each));
+            return isKnown && isSelected(selector, element, around);
+          }),
+      ),
+  };
+}
+
+type Declarations = ReadonlyMap<string, string>;
+
+/** Returns the last value of each property. Both are in small letters. */
+function declarationsOf(text: string): Declarations {
+  const found = new Map<string, string>();
+  for (const declaration of text.split(';')) {
+    const at = declaration.indexOf(':');
+    if (at === -1) continue;
+    found.set(
+      declaration.slice(0, at).trim().toLowerCase(),
+      declaration
+        .slice(at + 1)
+        .trim()
+        .toLowerCase(),
+    );
+  }
+  return found;
+}
+
+function displayIn(declarations: Declarations): string | undefined {
+  return declarations.get('display')?.split(/[\s!]/, 1)[0];
+}
+
+function boxIn(declarations: Declarations): Box | undefined {
   const display = displayIn(declarations);
   return display === undefined ? undefined : (boxes.get(display) ?? inline);
 }
 
-function displayIn(declarations: string): string | undefined {
-  return /(?:^|[;\s])display\s*:\s*([a-z-]+)/i.exec(declarations)?.[1]?.toLowerCase();
+const far = /^-(?:\d{4,9}(?:\.\d+)?px|\d{3,9}(?:\.\d+)?(?:em|rem|vw|vh|%))/;
+
+/** Whether a style puts its element far beside the page. */
+export function isOffScreen(style: string): boolean {
+  return /absolute|fixed/i.test(style) && isFarAway(declarationsOf(style));
+}
+
+function isFarAway(declarations: Declarations): boolean {
+  const isMoved = /^(?:absolute|fixed)/.test(declarations.get('position') ?? '');
+  return isMoved && ['left', 'right', 'top', 'bottom'].some((side) => far.test(declarations.get(side) ?? ''));
+}
+
+const isZero = (value = '') => /^(?:0+(?:\.0+)?|\.0+)(?:[a-z%\s!]|$)/.test(value);
+
+/** Whether people hardly see a text: it is transparent, has no size, or the colour of its background. */
+function isFaint(declarations: Declarations): boolean {
+  if (isZero(declarations.get('opacity')) || isZero(declarations.get('font-size'))) return true;
+  if (declarations.get('visibility')?.startsWith('hidden') === true) return true;
+  const color = declarations.get('color') ?? '';
+  const background = declarations.get('background-color') ?? declarations.get('background');
+  return /^(?:#|rgb|white|black)/.test(color) && color === background;
 }
 
 function withoutComments(css: string): string {

@@ -1,11 +1,11 @@
 import { Parser } from 'htmlparser2';
 import type { Block, BlockKind } from '../../document.ts';
 import { fileDamaged } from '../../extraction-error.ts';
-import { createTableRows, type Spans, type TableRows } from '../../qa/table-rows.ts';
+import { createTableRows, spansOf, type TableRows } from '../../qa/table-rows.ts';
 import { pictureText, withoutRepeatedPictures } from '../picture-text.ts';
 import { type Box, createDisplays, type Displays } from './css-display.ts';
 import { createRegions, type Regions } from './html-regions.ts';
-import { createInlineMarks, type InlineMarks } from './inline-marks.ts';
+import { createInlineMarks, type InlineMarks, isOnlyMarks } from './inline-marks.ts';
 import { countItems, createListNumbers, type ListNumbers } from './list-numbers.ts';
 import { type MathElement, mathText } from './math-text.ts';
 import { createOmittedElements, type OmittedElements } from './omitted-elements.ts';
@@ -34,6 +34,8 @@ export interface HtmlContent {
   readonly title: string;
   /** Characters that are not part of the blocks. */
   readonly dropped: { readonly hidden: number; readonly embedded: number; readonly boilerplate: number };
+  /** Characters of the blocks that a style lets people hardly see. */
+  readonly unseen: number;
 }
 
 interface Reading {
@@ -51,8 +53,8 @@ interface Reading {
   readonly math: MathElement[];
   /** The text alternative of the last formula, which a picture of it repeats. */
   formula: string;
-  /** For each open element, how it and its children are separated from other text. */
-  readonly boxes: Box[];
+  /** The label of the last item. */
+  label: string;
   /** Counts the items of the list that opens with the current tag. */
   countItems: () => number;
 }
@@ -78,7 +80,7 @@ export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
     lists: createListNumbers(),
     marks: createInlineMarks(),
     displays,
-    boxes: [],
+    label: '',
     math: [],
     formula: '',
     countItems: () => countItems(piece, parser.endIndex + 1 - read),
@@ -108,7 +110,7 @@ export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
       else if (reading.omitted.isOpen()) takeValue(reading, reading.omitted.close());
       else {
         closeTag(reading, name);
-        separate(reading, reading.boxes.pop());
+        separate(reading, displays.leave());
         reading.regions.leave();
       }
     },
@@ -136,20 +138,19 @@ export function createHtmlBlocks({ showsHidden = false } = {}): HtmlBlocks {
         blocks: withoutRepeatedPictures(blocks),
         title: tidy(title),
         dropped: { ...characters, boilerplate },
+        unseen: displays.unseen(),
       };
     },
   };
 }
 
 function openBox(reading: Reading, name: string, attributes: Record<string, string>): void {
-  if (reading.boxes.at(-1)?.hasSeparateChildren === true) reading.text.push(' ');
-  const box = reading.displays.of(name, attributes);
-  separate(reading, box);
-  reading.boxes.push(box);
+  if (reading.displays.hasSeparateChildren()) reading.text.push(' ');
+  separate(reading, reading.displays.enter(name, attributes));
 }
 
 function separate(reading: Reading, box: Box | undefined): void {
-  if (box?.own === 'paragraph') endBlock(reading);
+  if (box?.own === 'paragraph') endPart(reading);
   else if (box?.own === 'blank') reading.text.push(' ');
 }
 
@@ -169,6 +170,7 @@ function closeMath(reading: Reading): void {
 function takeShown(reading: Reading, piece: string): void {
   reading.marks.add(reading.preformatted > 0 ? piece : piece.replace(/[ \t\n\r\f]+/g, ' '), reading.text);
   reading.regions.text(piece);
+  reading.displays.take(piece);
 }
 
 function openTag(reading: Reading, name: string, attributes: Record<string, string>): void {
@@ -186,7 +188,7 @@ function openTag(reading: Reading, name: string, attributes: Record<string, stri
   else if (name === 'input') takeField(reading, attributes);
   else if (name === 'table') openTable(reading);
   else if (tableParts.has(name)) openTablePart(reading, name, attributes);
-  else if (breaking.has(name)) endBlock(reading);
+  else if (breaking.has(name)) endPart(reading);
   else reading.marks.open(name, attributes, reading.text);
 }
 
@@ -219,7 +221,7 @@ function closeTag(reading: Reading, name: string): void {
     endBlock(reading);
     if (name === 'pre') reading.preformatted = Math.max(0, reading.preformatted - 1);
     reading.open = paragraph;
-  } else if (breaking.has(name)) endBlock(reading);
+  } else if (breaking.has(name)) endPart(reading);
   else reading.marks.close(name, reading.text);
 }
 
@@ -231,7 +233,15 @@ function startBlock(reading: Reading, kind: BlockKind, level = 0): void {
 /** The number of an item is part of its text, because other text refers to it. */
 function startItem(reading: Reading, attributes: Record<string, string>): void {
   startBlock(reading, 'list_item');
-  reading.text.push(reading.lists.item(attributes));
+  reading.label = reading.lists.item(attributes);
+  reading.text.push(reading.label);
+}
+
+/** Ends the current block, unless it is the label of an item alone: the first paragraph of the item follows it. */
+function endPart(reading: Reading): void {
+  const { open, text, label } = reading;
+  const isLabel = open.kind === 'list_item' && text.length <= 3 && text.join('').trim() === label.trim();
+  if (!isLabel || reading.table.isOpen()) endBlock(reading);
 }
 
 /** Ends the current block. Within a table, the text is only a part of its cell. */
@@ -248,9 +258,6 @@ function endBlock(reading: Reading): void {
   if (kind === 'heading') reading.open = paragraph;
 }
 
-/** The label of an item and boxes to check, without a text. */
-const isOnlyMarks = /^-?(?: ?\[[ x]\])*$/;
-
 function openTable(reading: Reading): void {
   if (!reading.table.isOpen()) endBlock(reading);
   reading.table.open(`${takeText(reading)} `);
@@ -262,13 +269,6 @@ function openTablePart(reading: Reading, name: string, attributes: Record<string
   else if (name === 'tr') reading.table.openRow(takeText(reading));
   else reading.table.openCell(takeText(reading), spansOf(attributes));
 }
-
-function spansOf(attributes: Record<string, string>): Spans {
-  const span = (value: string | undefined) => Math.min(mostSpanned, Math.max(1, Number.parseInt(value ?? '', 10) || 1));
-  return { rows: span(attributes.rowspan), columns: span(attributes.colspan) };
-}
-/** The maximum span of a cell. A larger span is an error or an attack. */
-const mostSpanned = 50;
 
 function closeTablePart(reading: Reading, name: string): void {
   if (!reading.table.isOpen()) endBlock(reading);

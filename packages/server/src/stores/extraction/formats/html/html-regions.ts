@@ -103,8 +103,11 @@ function selectContent(emitted: readonly Emitted[], page: Region): { blocks: Blo
   const strict = (page.hasMenu ? withoutRemarks(content) : content).map(({ block }) => block);
   const after = charactersOf(strict);
   if (after >= fewestCharacters && after >= before * smallestShare) return { blocks: strict, dropped: before - after };
-  // On a short page only the menus are removed, if any content remains.
-  const lenient = without(({ kind }) => kind === 'navigation').map(({ block }) => block);
+  // On a short page only the menus are removed, if any content remains: elements for them, and lists of links by such a name.
+  const isMenu = (region: Region) => isSuspicious(region) && isLinkList(region, page);
+  const menus = without(({ kind }) => kind === 'navigation');
+  const others = without((region) => region.kind === 'navigation' || isMenu(region));
+  const lenient = (others.some(({ block }) => block.kind !== 'heading') ? others : menus).map(({ block }) => block);
   return lenient.length === 0
     ? { blocks: all, dropped: 0 }
     : { blocks: lenient, dropped: before - charactersOf(lenient) };

@@ -79,3 +79,6 @@ export function createInlineMarks(): InlineMarks {
 }
 
 const struckOut = new Set(['del', 's', 'strike']);
+
+/** The label of an item and boxes to check, without a text. */
+export const isOnlyMarks = /^-?(?: ?\[[ x]\])*$/;

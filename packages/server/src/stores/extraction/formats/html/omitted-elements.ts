@@ -1,3 +1,5 @@
+import { isOffScreen } from './css-display.ts';
+
 /** Elements whose content is not part of the text. */
 const dropped = new Set(
   'script style noscript template title rp svg iframe object canvas audio video select datalist'.split(' '),
@@ -93,7 +95,8 @@ export function createOmittedElements(options: OmittedOptions): OmittedElements 
 
 function isHidden(attributes: Attributes): boolean {
   if (attributes.hidden !== undefined) return true;
-  return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attributes.style ?? '');
+  const { style = '' } = attributes;
+  return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style) || isOffScreen(style);
 }
 
 /** A box that covers the page, if at all, until a reader closes it. */

@@ -6,9 +6,16 @@ import { createHtmlBlocks, type HtmlContent } from './html-blocks.ts';
 /** `charset` is that of a Content-Type header. It precedes the declaration in the page. */
 export function readHtml(bytes: Uint8Array, charset?: string): Document {
   const { text, facts: encoding, warnings } = decodeText(bytes, [charset, declaredCharset(bytes)]);
-  const { blocks, title, dropped } = isDeep(text) ? readPage(flatten(text)) : readPage(text);
+  const { blocks, title, dropped, unseen } = isDeep(text) ? readPage(flatten(text)) : readPage(text);
   const facts = { ...encoding, ...(title === '' ? {} : { title: cut(title, 500) }) };
-  return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings };
+  return { blocks, facts: { ...facts, dropped: { ...dropped } }, warnings: [...warnings, ...describeUnseen(unseen)] };
+}
+
+function describeUnseen(characters: number): string[] {
+  if (characters === 0) return [];
+  return [
+    `text_unseen: A style gives ${characters} characters no size, no opacity or the colour of their background. They were read, although people may not see them.`,
+  ];
 }
 
 /** A page that shows less than this, and omits more, may be filled by its scripts. */

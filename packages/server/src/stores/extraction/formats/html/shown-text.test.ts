@@ -105,6 +105,60 @@ test('text that a style sheet hides, and boxes above the page, are not read', ()
   });
 });
 
+test('rules for an id and for elements within others hide them, and so do places far beside the page', () => {
+  const text = '<p>A</p>';
+  shows({
+    [`<style>#b{display:none}</style>${text}<p id=b>B`]: 'A',
+    [`<style>div.f p, ul#g > li {display:none}</style>${text}<div class=f><b><p>B</b></div><ul id=g><li>C</ul>`]: 'A',
+    [`<style>.f>p{display:none}</style>${text}<div class=f><section><p>B</section></div>`]: 'A\n\nB',
+    [`<style>.f p{display:none}.f:hover p{display:block}</style>${text}<div class=f><p>B</div>`]: 'A\n\nB',
+    [`<style>.f p{display:none}</style>${text}<p>B`]: 'A\n\nB',
+    [`<style>.f [x] p, p:after{display:none}</style>${text}<div class=f><p>B</div>`]: 'A\n\nB',
+    [`<style>.o{position:absolute;left:-9999px}</style>${text}<p class=o>B<p style="position: fixed; TOP: -100em">C`]:
+      'A',
+    [`${text}<p style="margin-left:-9999px">B`]: 'A\n\nB',
+  });
+});
+
+test('text that a style makes hard to see is read, and a warning counts it', () => {
+  const characters = (html: string) => readHtml(Buffer.from(html)).warnings.map((each) => /\d+/.exec(each)?.[0]);
+  for (const style of [
+    'opacity: 0',
+    'font-size:0px',
+    'color:#fff; background:#FFF',
+    'opacity:.0',
+    'color:white;background-color:white',
+  ]) {
+    assert.deepEqual(characters(`<p>A<p style="${style}">se<b>cret`), ['6'], style);
+    assert.deepEqual(characters(`<style>.x{${style}}</style><p>A<p class=x>secret</p>B`), ['6'], style);
+  }
+  for (const style of [
+    'opacity: .5',
+    'font-size: 0.9em',
+    'color:#fff;background:#000',
+    'color:inherit;background:inherit',
+  ])
+    assert.deepEqual(characters(`<p style="${style}">A`), [], style);
+  assert.deepEqual(characters('<style>body{opacity:0}@media print{p{opacity:0}}</style><p>A'), []);
+});
+
+test('the first paragraph of an item follows its label', () => {
+  shows({
+    '<ol type=a><li><p>alpha</p><li>\n<div><p>beta</p></div><p>more</p></li></ol>': 'a. alpha\nb. beta\nmore',
+    '<ul><li><p>alpha</p><ul><li>beta</ul></ul>': '- alpha\n- beta',
+    '<ol><li></li><li><p></p>two</ol>': '1.\n2. two',
+  });
+  assert.equal(markdownOf('1. one\n\n2. two'), '1. one\n2. two');
+});
+
+test('on a short page, a list of links named as a menu is left out', () => {
+  const links = Array.from({ length: 9 }, (_, at) => `<li><a href=/${at}>Page ${at}</a>`).join('');
+  shows({
+    [`<div class=sidebar><ul>${links}</ul></div><div><h1>Install</h1><p>Run it.</div>`]: 'Install\n\nRun it.',
+    [`<div class=sidebar><ul>${links}</ul></div>`]: Array.from({ length: 9 }, (_, at) => `- Page ${at}`).join('\n'),
+  });
+});
+
 test('footnotes of Markdown keep an address and a single word', () => {
   const notes = '[^1]: https://example.org/study.pdf\n[^2]: Smith-2020\nand others\n[^n]: <https://example.org/b>';
   assert.equal(

@@ -1,5 +1,6 @@
 import { cut } from '../../cut-text.ts';
 import { fileDamaged, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
+import { describeCutParts } from '../cut-parts.ts';
 import { childOf, childrenOf, elementsOf, findAll, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
 import { type Archive, openArchive } from '../open-package.ts';
 
@@ -10,6 +11,8 @@ export interface OpenDocument {
   /** The elements that hold the styles, those of the text first. */
   readonly styles: readonly XmlElement[];
   readonly title: string | undefined;
+  /** The warning about parts that end too early. */
+  readonly warnings: readonly string[];
   /** Returns the root of an object that a frame shows, such as a formula; undefined when it is not in the file. */
   readObject(address: string | undefined): XmlElement | undefined;
 }
@@ -36,6 +39,9 @@ export async function openDocument(bytes: Uint8Array, format: OpenDocumentFormat
   return {
     body,
     styles: [childOf(content, 'office:automatic-styles'), styles].filter((each) => each !== undefined),
+    warnings: describeCutParts(
+      ['content.xml', 'styles.xml'].map((name) => [name, archive.read(name) ?? new Uint8Array(0)] as const),
+    ),
     title: (title && cut(textOf(title).trim(), 500)) || undefined,
     readObject: (address) => {
       const name = (address ?? '').replace(/^\.\//, '').replace(/\/$/, '');

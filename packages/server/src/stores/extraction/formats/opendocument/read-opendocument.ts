@@ -22,7 +22,7 @@ export async function readOpenDocument(format: OpenDocumentFormat, bytes: Uint8A
   return {
     blocks,
     facts: { ...(title === undefined ? {} : { title }), ...facts, dropped: reading.dropped },
-    warnings: [...reading.warnings, ...warnings],
+    warnings: [...document.warnings, ...reading.warnings, ...warnings],
   };
 }
 
@@ -110,12 +110,28 @@ function readSheetsOf(document: OpenDocument): Document {
     (table): Sheet => ({
       name: table.attributes['table:name'] ?? '',
       hidden: hiddenStyles.has(table.attributes['table:style-name'] ?? ''),
+      hiddenColumns: hiddenColumnsOf(table),
       rows: readRows(table, budget),
     }),
   );
   const { title } = document;
-  const read = readWorkbookSheets(sheets);
+  const read = readWorkbookSheets(sheets, [...document.warnings]);
   return { ...read, facts: title === undefined ? {} : { title } };
+}
+
+const columnsIn = (child: XmlElement) =>
+  child.name === 'table:table-column' ? [child] : [...findAll(child, 'table:table-column')];
+
+function hiddenColumnsOf(table: XmlElement): Set<number> {
+  const hidden = new Set<number>();
+  let at = 0;
+  const columns = childrenOf(table).flatMap((child) => (child.name.includes('column') ? columnsIn(child) : []));
+  for (const { attributes } of columns) {
+    const next = Math.min(at + (wholeNumber(attributes['table:number-columns-repeated']) ?? 1), mostColumns);
+    const isHidden = (attributes['table:visibility'] ?? 'visible') !== 'visible';
+    for (; at < next; at += 1) if (isHidden) hidden.add(at);
+  }
+  return hidden;
 }
 
 /** Repeated cells with text, of all rows of a file. A few bytes could otherwise stand for billions. */

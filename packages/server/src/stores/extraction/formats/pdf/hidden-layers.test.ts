@@ -49,7 +49,7 @@ test('text of a layer that is off is left out and counted, also where text of an
 });
 
 test('text without a colour, such as that of OCR below a picture, is not taken for hidden', async () => {
-  assert.equal(await textOf(layered(`3 Tr ${within('On', 'Scanned')}`)), 'Scanned');
+  assert.equal(await textOf(layered(`0 0 600 800 re f 3 Tr ${within('On', 'Scanned')}`)), 'Scanned');
 });
 
 test('text outside of the page is left out, and text that crosses its side stays', async () => {

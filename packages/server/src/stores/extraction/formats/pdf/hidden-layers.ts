@@ -1,3 +1,4 @@
+import { drawSmall, paint } from './drawn-page.ts';
 import type { OpenPdf } from './open-pdf.ts';
 
 /** Finds text of layers (optional content) that are switched off. */
@@ -9,7 +10,7 @@ export interface LayerReader {
 const types = { text: 1, form: 5 } as const;
 /** Modes that fill the letters. Other text has no colour that could be changed. */
 const filled = new Set([0, 2, 4, 6]);
-const limits = { depth: 5, objects: 50_000, drawings: 200, side: 1_000, name: 512 };
+const limits = { depth: 5, objects: 50_000, drawings: 200, name: 512 };
 /** Stands before the address of an object, which another object may have on the next page. */
 const addressMark = '#';
 
@@ -27,13 +28,13 @@ export function createLayerReader(pdf: OpenPdf): LayerReader {
   function learn(page: number, groups: ReadonlyMap<string, readonly number[]>): void {
     const unknown = [...groups].filter(([layer]) => !known.has(layer));
     if (unknown.length === 0 || drawings >= limits.drawings) return;
-    for (const objects of groups.values()) paint(pdf, objects, 0);
-    const black = draw(pdf, page);
+    for (const objects of groups.values()) paint(pdf, objects, { shade: 0 });
+    const black = drawSmall(pdf, page);
     for (const [layer, objects] of unknown.slice(0, limits.drawings - drawings)) {
       drawings += 1;
-      paint(pdf, objects, 255);
-      known.set(layer, !draw(pdf, page).equals(black));
-      paint(pdf, objects, 0);
+      paint(pdf, objects, { shade: 255 });
+      known.set(layer, !drawSmall(pdf, page).equals(black));
+      paint(pdf, objects, { shade: 0 });
     }
   }
 
@@ -102,23 +103,4 @@ function findTexts({ pdfium, layers }: OpenPdf, page: number, layerOf: LayerOf):
   const count = Math.min(pdfium.FPDFPage_CountObjects(page), limits.objects);
   for (let at = 0; at < count; at += 1) take(pdfium.FPDFPage_GetObject(page, at), '', 0);
   return groups;
-}
-
-function paint({ pdfium }: OpenPdf, objects: readonly number[], shade: number): void {
-  for (const object of objects) pdfium.FPDFPageObj_SetFillColor(object, shade, shade, shade, 255);
-}
-
-/** Returns the pixels of a page. */
-function draw({ pdfium, memory }: OpenPdf, page: number): Buffer {
-  const [width, height] = [pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)];
-  const scale = Math.min(1, limits.side / Math.max(width, height, 1));
-  const [columns, rows] = [Math.max(1, Math.ceil(width * scale)), Math.max(1, Math.ceil(height * scale))];
-  const bitmap = pdfium.FPDFBitmap_CreateEx(columns, rows, 4, 0, 0);
-  if (bitmap === 0) return Buffer.alloc(0);
-  pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, columns, rows, 0xffffffff);
-  pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, columns, rows, 0, 0);
-  const [start, stride] = [pdfium.FPDFBitmap_GetBuffer(bitmap), pdfium.FPDFBitmap_GetStride(bitmap)];
-  const picture = Buffer.from(memory().buffer.slice(start, start + stride * rows));
-  pdfium.FPDFBitmap_Destroy(bitmap);
-  return picture;
 }

@@ -54,6 +54,9 @@ export interface Pdfium {
   /** Receives the addresses of the name, of the buffer, its length, and the address of the length of the value. */
   FPDFPageObjMark_GetParamStringValue(mark: number, ...places: readonly number[]): number;
   FPDFPageObj_SetFillColor(object: number, ...color: readonly number[]): number;
+  /** Receives the addresses of red, green, blue and the opacity. */
+  FPDFPageObj_GetFillColor(object: number, ...color: readonly number[]): number;
+  FPDFPath_GetDrawMode(path: number, fillMode: number, isStroked: number): number;
   FPDFTextObj_GetTextRenderMode(object: number): number;
   FPDFTextObj_SetTextRenderMode(object: number, mode: number): number;
   FPDFTextObj_GetFontSize(object: number, size: number): number;

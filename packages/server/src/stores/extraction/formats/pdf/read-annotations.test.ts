@@ -49,9 +49,31 @@ test('the values of form fields stand behind their labels, and passwords and emp
   const { facts, ...document } = await readPdf(form);
   const { text } = layOut({ facts, ...document });
   const flat = text.replace(/[|\s]+/g, ' ');
-  assert.match(flat, /Name Ada Lovelace .*Colour Green Member ☒ Other/);
+  assert.match(flat, /Name Ada Lovelace .*Colour Green Member \[x\] Other \[ \]/);
   assert.doesNotMatch(text, /hunter2/);
   assert.equal(facts.form_fields, 3);
+});
+
+test('a box to check precedes a label that is nearer than the one before it', async () => {
+  const box = (name: string, x: number, y: number, value: string) =>
+    `/Subtype /Widget /FT /Btn /T (${name}) /Rect [${x} ${y} ${x + 12} ${y + 12}] /V /${value} /AS /${value} /AP << /N << /Yes 5 0 R /Off 5 0 R >> >>`;
+  const at = (x: number, y: number, text: string) => `BT /F1 11 Tf ${x} ${y} Td (${text}) Tj ET`;
+  const bytes = withAnnotations(
+    [box('a', 72, 300, 'Yes'), box('b', 72, 270, 'Off'), box('c', 200, 240, 'Yes'), box('d', 260, 240, 'Off')],
+    [
+      at(100, 300, 'I agree'),
+      at(100, 270, 'Unchecked'),
+      at(72, 240, 'Member'),
+      at(216, 240, 'yes'),
+      at(276, 240, 'no'),
+    ].join('\n'),
+  );
+  const { facts, ...document } = await readPdf(bytes);
+  assert.equal(
+    layOut({ facts, ...document }).text.replace(/[|\s]+/g, ' '),
+    '[x] I agree [ ] Unchecked Member [x] yes [ ] no',
+  );
+  assert.equal(facts.form_fields, 2);
 });
 
 test('a document whose text stands in form fields alone has text', async () => {

@@ -25,6 +25,7 @@ const kinds = { link: 2, freeText: 3, popup: 16, widget: 20 } as const;
 const fields = { pushButton: 1, checkBox: 2, radio: 3, comboBox: 4, listBox: 5, text: 6 } as const;
 /** Fields whose appearance is their value. A list box shows all its options. */
 const writtenFields = new Set<number>([fields.comboBox, fields.text]);
+const boxes = new Set<number>([fields.checkBox, fields.radio]);
 const hiddenFlags = 2 | 32;
 const passwordFlag = 1 << 13;
 const limits = { annotations: 10_000, options: 1_000, bytes: 2 ** 20 };
@@ -51,8 +52,7 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
 
   function valueOfField(annotation: number): string {
     const type = pdfium.FPDFAnnot_GetFormFieldType(form, annotation);
-    if (type === fields.checkBox || type === fields.radio)
-      return pdfium.FPDFAnnot_IsChecked(form, annotation) === 0 ? '' : '☒';
+    if (boxes.has(type)) return pdfium.FPDFAnnot_IsChecked(form, annotation) === 0 ? '[ ]' : '[x]';
     if (type === fields.text && (pdfium.FPDFAnnot_GetFormFieldFlags(form, annotation) & passwordFlag) !== 0) return '';
     if (type === fields.comboBox || type === fields.listBox) {
       const options = selectedOptions(annotation);
@@ -86,7 +86,7 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
       counts.hidden += contents.length;
       return undefined;
     }
-    if (isField) counts.filled += 1;
+    if (isField) counts.filled += contents === '[ ]' ? 0 : 1;
     else counts.notes += 1;
     const text = isField || kind === kinds.freeText ? contents : `[Note: ${contents}]`;
     const hasAppearance = isField && pdfium.FPDFAnnot_GetAP(annotation, 0, 0, 0) > 2;
@@ -140,6 +140,8 @@ function withShownValues(pdf: OpenPdf, index: number, found: readonly Annotation
   return found.map(({ segment }) => ({ ...segment, text: texts.get(segment) ?? segment.text }));
 }
 
+const isNear = (gap: number, other: number) => gap > -2 && gap < Math.min(mostToLabel, other);
+
 const usualSize = 12;
 
 function cString({ pdfium, memory }: OpenPdf, text: string): number {
@@ -161,14 +163,25 @@ function readUtf16({ pdfium, memory }: OpenPdf, write: WriteText): string {
   return text.replaceAll('\0', '').replace(/\s+/g, ' ').trim();
 }
 
-/** Inserts each annotation after the text at the same height, otherwise before the first text below it. */
+/** A label is at most this far behind its box to check, in points. */
+const mostToLabel = 40;
+
+/** Inserts each annotation after the text at the same height, otherwise before the first text below it. A box precedes a label that is nearer. */
 export function withAnnotations(segments: readonly Segment[], annotations: readonly Segment[]): readonly Segment[] {
   if (annotations.length === 0) return segments;
   const result = [...segments];
   for (const annotation of annotations) {
-    const isBeside = ({ y, size, right }: Segment) =>
-      Math.abs(y - annotation.y) < 0.7 * Math.max(size, annotation.size) && right <= annotation.left + 2;
-    const beside = result.findLastIndex(isBeside);
+    const isLevel = ({ y, size }: Segment) => Math.abs(y - annotation.y) < 0.7 * Math.max(size, annotation.size);
+    const beside = result.findLastIndex((each) => isLevel(each) && each.right <= annotation.left + 2);
+    const toLabel = annotation.left - (result[beside]?.right ?? Number.NEGATIVE_INFINITY);
+    const behind = /^\[[ x]\]$/.test(annotation.text)
+      ? result.findIndex((each) => isLevel(each) && isNear(each.left - annotation.right, toLabel))
+      : -1;
+    const own = result[behind];
+    if (own !== undefined) {
+      result[behind] = { ...own, left: annotation.left, text: `${annotation.text} ${own.text}` };
+      continue;
+    }
     const below = result.findIndex(({ y }) => y < annotation.y - 0.5 * annotation.size);
     const at = beside !== -1 ? beside + 1 : below === -1 ? result.length : below;
     const label = result[beside];

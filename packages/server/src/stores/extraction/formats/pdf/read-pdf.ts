@@ -2,6 +2,7 @@ import type { Block, Document } from '../../document.ts';
 import { fileDamaged } from '../../extraction-error.ts';
 import { toRanges } from '../../ocr/ocr-report.ts';
 import type { Ocr } from '../../ocr/recognition.ts';
+import { picturesNotRead } from '../picture-text.ts';
 import { findHeadingStyles } from './heading-styles.ts';
 import { createLineJoiner, type LineJoiner } from './join-lines.ts';
 import { textOf, toLines } from './lines.ts';
@@ -78,6 +79,7 @@ function toDocument(pdf: OpenPdf, { read, counts, scans }: ReadPdf): Document {
           `no_text_layer: These pages contain no text; they are empty or contain only images: ${abridged(withoutText)}.`,
         ]),
     ...scans.warnings,
+    ...describePictures(read, scans),
   ];
   return {
     blocks,
@@ -92,6 +94,15 @@ function toDocument(pdf: OpenPdf, { read, counts, scans }: ReadPdf): Document {
     },
     warnings,
   };
+}
+
+function describePictures(read: readonly (PageSegments | null)[], scans: Scans): string[] {
+  const counts = read.map((page, index) =>
+    page === null || page.segments.length === 0 || scans.pages.has(index + 1) ? 0 : page.pictures,
+  );
+  const pages = counts.flatMap((count, index) => (count > 0 ? [index + 1] : []));
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  return picturesNotRead(count, `Pictures beside the text of a page are not read. Pages ${abridged(pages)}.`);
 }
 
 /** Whether bookmarks name the headings: at least three, and one for ten pages. */

@@ -5,6 +5,7 @@ import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-lef
 import { createSegmentDraft, type Segment } from './segment-draft.ts';
 import { createTextObjects } from './text-objects.ts';
 import { createStyleReader, createTextProbe, type Font, type TextProbe } from './text-probe.ts';
+import { createPageLooks } from './unseen-texts.ts';
 
 export interface PageSegments {
   readonly width: number;
@@ -16,6 +17,8 @@ export interface PageSegments {
   readonly rightToLeft: boolean;
   /** The number of characters whose letters the font does not tell. */
   readonly unknown: number;
+  /** The number of large pictures, which hold words that are not in the text. */
+  readonly pictures: number;
 }
 
 export interface SegmentReader {
@@ -28,6 +31,7 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
   const buffer = pdfium.malloc(512);
   const layers = createLayerReader(pdf);
   const objects = createTextObjects(pdf);
+  const looks = createPageLooks(pdf);
   const { counts } = annotations;
 
   return {
@@ -35,7 +39,8 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
       const page = pdfium.FPDF_LoadPage(pdf.document, index);
       if (page === 0) return null;
       try {
-        const hiddenObjects = layers.hiddenObjects(page);
+        const { unseen, pictures } = looks.examine(page);
+        const hiddenObjects = new Set([...unseen, ...layers.hiddenObjects(page)]);
         const text = objects.load(page, hiddenObjects);
         if (text === 0) return null;
         const width = pdfium.FPDF_GetPageWidthF(page);
@@ -47,7 +52,13 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
           const { hidden, ...read } = readText(probe, hiddenObjects);
           const segments = onPage(read.segments, readBox(pdf, page, buffer));
           counts.hidden += hidden + lengthOf(read.segments) - lengthOf(segments);
-          return { width, height, ...read, segments: withAnnotations(segments, annotations.read(page, index)) };
+          return {
+            width,
+            height,
+            pictures,
+            ...read,
+            segments: withAnnotations(segments, annotations.read(page, index)),
+          };
         } finally {
           pdfium.FPDFText_ClosePage(text);
         }

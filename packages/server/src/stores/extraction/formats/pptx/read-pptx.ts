@@ -41,6 +41,7 @@ export async function readPptx(bytes: Uint8Array): Promise<Document> {
     blocks,
     facts: { ...(title === undefined ? {} : { title }), pages: targets.length, dropped: { footers } },
     warnings: [
+      ...file.warnings,
       ...(hidden.length === 0 ? [] : [`hidden_slides: These slides are hidden in the show: ${listed(hidden)}.`]),
       ...(missing.length === 0 ? [] : [`missing_slides: These slides are not in the file: ${listed(missing)}.`]),
     ],

@@ -101,3 +101,21 @@ test('hostile files end soon, with what can be read or by name', () => {
   assert.deepEqual(linesOf(`a\\${'b'.repeat(100_000)}1`).length, 1);
   assert.deepEqual(linesOf("\\'41".repeat(200_000)), ['A'.repeat(200_000)]);
 });
+
+test('fonts of symbols show Greek letters and boxes, also as the result of a field', () => {
+  const fonts =
+    '{\\fonttbl{\\f0\\fcharset0 Arial;}{\\f1\\fnil\\fcharset2 Symbol;}{\\f2\\fcharset2 Wingdings{\\*\\falt x};}}';
+  assert.deepEqual(
+    linesOf(
+      `${fonts}\\f0 abg {\\f1 abg\\'b3\\u-3999 ?} {\\f2 \\'fe\\'a8} {\\field{\\*\\fldinst SYMBOL 97 \\\\f "Symbol"}{\\fldrslt{\\f1 a}}} end\\par`,
+    ),
+    ['abg αβγ≥α ☑☐ α end'],
+  );
+});
+
+test('white text on paper and text smaller than two points are left out and counted', () => {
+  const colors = '{\\colortbl;\\red255\\green255\\blue255;\\red0\\green0\\blue0;\\red250\\green250\\blue255;}';
+  const text = `${colors}a {\\cf1 b}{\\cf3 c}{\\fs2 d}{\\cf2\\fs4 e}{\\cf1\\highlight2 f}\\cf1 g\\plain h\\par\\intbl{\\cf1 i}\\cell j\\cell\\row`;
+  assert.deepEqual(linesOf(text), ['a efh', 'i | j']);
+  assert.equal(read(text).facts.dropped?.hidden, 'bcdg'.length);
+});

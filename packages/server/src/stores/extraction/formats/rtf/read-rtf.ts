@@ -2,7 +2,9 @@ import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import { fileEmpty, fileTypeMismatch } from '../../extraction-error.ts';
 import { tableBlock } from '../docx/reader.ts';
-import { picturesNotRead } from '../embedded-pictures.ts';
+import { picturesNotRead } from '../picture-text.ts';
+import { isSymbolFont, shownIn } from '../symbol-fonts.ts';
+import { createColors } from './rtf-colors.ts';
 import { type FormField, newFormField, startOption, takeFormWord, takeOption, textOfField } from './rtf-form.ts';
 import { firstState, type State, unmarked } from './rtf-state.ts';
 import { appendText, newStory, type Story, takeText } from './rtf-story.ts';
@@ -30,8 +32,11 @@ class RtfReader {
   #codePage = 1252;
   #defaultFont = 0;
   readonly #fonts = new Map<number, number | undefined>();
+  /** The names of the fonts that show other characters than those of their text. */
+  readonly #symbolFonts = new Map<number, string>();
   readonly #styles = new Map<number, Style>();
   readonly #dropped = { deleted: 0, hidden: 0, comments: 0, headers_and_footers: 0 };
+  readonly #colors = createColors();
   #pictures = 0;
   #form: FormField = newFormField();
   readonly #states: State[] = [];
@@ -94,7 +99,10 @@ class RtfReader {
     if (this.#pending.length === 0) return;
     const bytes = Uint8Array.from(this.#pending);
     this.#pending = [];
-    this.#write(decode(bytes, this.#fonts.get(this.#state.font ?? this.#defaultFont) ?? this.#codePage));
+    const font = this.#state.font ?? this.#defaultFont;
+    const isSymbols = this.#symbolFonts.has(font) && this.#state.destination !== 'label';
+    const page = this.#fonts.get(font) ?? this.#codePage;
+    this.#write(isSymbols ? Buffer.from(bytes).toString('latin1') : decode(bytes, page));
   }
 
   #write(text: string): void {
@@ -102,14 +110,26 @@ class RtfReader {
     const story = this.#story;
     if (destination === 'text' || destination === 'note' || destination === 'box') {
       if (deleted) this.#dropped.deleted += text.trim().length;
-      else if (hidden) this.#dropped.hidden += text.trim().length;
-      else appendText(story, text, this.#state);
-    } else if (destination === 'label') story.label += text;
+      else if (hidden || (text.trim() !== '' && this.#colors.isUnseen(this.#state)))
+        this.#dropped.hidden += text.trim().length;
+      else appendText(story, shownIn(this.#symbolFont(), text), this.#state);
+    } else if (destination === 'fonts') this.#nameFont(text);
+    else if (destination === 'label') story.label += text;
+    else if (destination === 'colors') this.#colors.end(text);
     else if (destination === 'comment') this.#dropped.comments += text.trim().length;
     else if (destination === 'around') this.#dropped.headers_and_footers += text.trim().length;
     else if (destination === 'title') this.#title += text;
     else if (destination === 'option') takeOption(this.#form, text);
     else if (destination === 'styles' && this.#name.length < 100) this.#name += text;
+  }
+
+  #symbolFont(): string {
+    return this.#symbolFonts.get(this.#state.font ?? this.#defaultFont) ?? '';
+  }
+
+  #nameFont(text: string): void {
+    const name = text.replace(/;\s*$/, '').trim();
+    if (isSymbolFont(name)) this.#symbolFonts.set(this.#state.font ?? 0, name);
   }
 
   #takeControl(word: string, value: number | undefined): void {
@@ -131,8 +151,12 @@ class RtfReader {
     else if (word === 'pca') this.#codePage = 850;
     else if (word === 'fcharset' && state.destination === 'fonts') this.#fonts.set(state.font ?? 0, codePageOf(value));
     else if (state.destination === 'form' && takeFormWord(this.#form, word, value)) return;
+    else if (state.destination === 'colors') this.#colors.take(word, value);
     else if (word === 'uc') state.fallback = Math.max(0, Math.min(value ?? 1, 10));
     else if (word === 'f') state.font = value;
+    else if (word === 'cf') state.color = value;
+    else if (word === 'fs') state.size = value;
+    else if (backgrounds.has(word)) state.isBacked = value !== 0;
     else if (word === 'v') state.hidden = value !== 0;
     else if (word === 'deleted') state.deleted = value !== 0;
     else if (word === 'plain') Object.assign(state, unmarked);
@@ -263,6 +287,8 @@ class RtfReader {
     this.#name = '';
   }
 }
+
+const backgrounds = new Set(['cb', 'highlight', 'chcbpat', 'cbpat', 'chshdng', 'shading']);
 
 /** Word writes the bullet of a second level with the letter o. */
 const isNumber = (label: string) => /[\p{L}\p{N}]/u.test(label) && label !== 'o';

@@ -15,6 +15,12 @@ export interface State {
   deleted: boolean;
   raised: boolean;
   struck: boolean;
+  /** The number of the colour. */
+  color: number | undefined;
+  /** In half points. */
+  size: number | undefined;
+  /** Whether another colour lies behind it. */
+  isBacked: boolean;
   inTable: boolean;
   /** The level of a heading, from 0. */
   outline: number | undefined;
@@ -22,7 +28,15 @@ export interface State {
 }
 
 /** What `\plain` resets. */
-export const unmarked = { hidden: false, deleted: false, raised: false, struck: false };
+export const unmarked = {
+  hidden: false,
+  deleted: false,
+  raised: false,
+  struck: false,
+  color: undefined,
+  size: undefined,
+  isBacked: false,
+};
 
 export const firstState = (): State => ({
   destination: 'text',

@@ -58,6 +58,7 @@ export type Destination =
   | 'text'
   | 'skip'
   | 'fonts'
+  | 'colors'
   | 'styles'
   | 'title'
   | 'label'
@@ -71,6 +72,7 @@ export type Destination =
 /** Groups whose text is not that of the document. Unknown groups that begin with `\*` are skipped, too. */
 export const destinations: Readonly<Record<string, Destination>> = {
   fonttbl: 'fonts',
+  colortbl: 'colors',
   stylesheet: 'styles',
   title: 'title',
   footnote: 'note',
@@ -88,7 +90,7 @@ export const destinations: Readonly<Record<string, Destination>> = {
   ),
   ...Object.fromEntries(
     (
-      'colortbl filetbl info pict nonshppict objdata objclass objname fldinst datafield sp shprslt xe tc rxe txe ' +
+      'filetbl info pict nonshppict objdata objclass objname fldinst datafield sp shprslt xe tc rxe txe ' +
       'listtable listoverridetable revtbl rsidtbl generator themedata colorschememapping latentstyles datastore bkmkstart bkmkend ' +
       'atnid atnauthor atndate atnref atnicn ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn template pgdsctbl private pntxta pntxtb'
     )

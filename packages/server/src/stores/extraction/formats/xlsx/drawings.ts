@@ -15,9 +15,13 @@ export function readDrawings(get: (name: string) => Uint8Array | undefined, shee
     ...boxesOf(root),
     ...related(name, /^chart(?:Ex)?$/).map(({ root: chart }) => chartTitle(chart)),
   ]);
+  const pictures = drawings.flatMap(({ name }) =>
+    [...readRelationships(get, name).values()].filter(({ kind }) => kind === 'image'),
+  );
   const comments = sheets.flatMap((sheet) => related(sheet, /^(?:comments|threadedComment)$/));
   return {
     texts: texts.filter((text) => text !== ''),
+    pictures: pictures.length,
     commentCharacters: comments.reduce((sum, { root }) => sum + textOf(root).trim().length, 0),
   };
 }

@@ -146,3 +146,8 @@ function* combinations(all: readonly Condition[], kinds: readonly string[]) {
     }
   }
 }
+
+test('an exponent of General has two digits and its sign', () => {
+  const shown = [1e-7, -1.5e-10, 1.25e25, 1e100, 0.00001, 123456789012].map((value) => general(value));
+  assert.deepEqual(shown, ['1E-07', '-1.5E-10', '1.25E+25', '1E+100', '0.00001', '123456789012']);
+});

@@ -84,11 +84,12 @@ export function createFormat(code: string, system: DateSystem): Format {
 
 /**
  * Formats a cell without a format: 15 digits, the precision of spreadsheets. Long whole numbers are identifiers and
- * keep all digits.
+ * keep all digits. An exponent is written as in `1E-07`.
  */
 export function general(value: number | string): string {
   if (typeof value === 'string') return value;
-  return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(15)));
+  const digits = String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(15)));
+  return digits.replace(/e([+-])(\d+)$/, (_, sign, power) => `E${sign}${power.padStart(2, '0')}`);
 }
 
 /** The parts of a code: a text in quotes, an escaped or filling character, a bracket, or a character. */

@@ -11,10 +11,17 @@ import { type Attributes, encodingOf, readXml } from './xml-events.ts';
  * @throws ExtractionError when it is not a workbook.
  */
 export async function readXlsx(bytes: Uint8Array): Promise<Workbook> {
-  const { sheets, drawings, ...values } = readWorkbookParts(await openPackage(bytes, 'xlsx'));
+  const file = await openPackage(bytes, 'xlsx');
+  const { sheets, drawings, ...values } = readWorkbookParts(file);
   return {
     drawings,
-    sheets: sheets.map(({ name, hidden, part }) => ({ name, hidden, rows: rowsOf(() => readSheetRows(part, values)) })),
+    warnings: file.warnings,
+    sheets: sheets.map(({ name, hidden, part }) => ({
+      name,
+      hidden,
+      hiddenColumns: findHiddenColumns(part),
+      rows: rowsOf(() => readSheetRows(part, values)),
+    })),
     facts: {},
   };
 }
@@ -30,6 +37,22 @@ function* readSheetRows(part: Uint8Array, values: Values): Generator<SheetRow> {
     yield* ready;
     ready.length = 0;
   }
+}
+
+/** The columns stand before the rows. */
+const columnBytes = 2 ** 16;
+
+function findHiddenColumns(part: Uint8Array): Set<number> {
+  const start = new TextDecoder(encodingOf(part)).decode(part.subarray(0, columnBytes));
+  const found = new Set<number>();
+  // A tag contains no `<`, so no byte belongs to two candidates.
+  for (const [tag] of start.matchAll(/<(?:\w+:)?col\s[^<>]*/g)) {
+    const value = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
+    if (!isTrue(value('hidden')) && Number(value('width') ?? 1) !== 0) continue;
+    const [first, last] = [Number(value('min') ?? 1), Number(value('max') ?? 0)];
+    for (let column = first; column <= Math.min(last, mostColumns); column += 1) found.add(column - 1);
+  }
+  return found;
 }
 
 interface Cell {
@@ -49,9 +72,9 @@ function createRowEvents(values: Values, onRow: (row: SheetRow) => void) {
   let inValue = false;
   const inline = createRichText();
 
-  function openRow({ r, hidden }: Attributes): void {
+  function openRow({ r, hidden, ht }: Attributes): void {
     lastRow = r === undefined ? lastRow + 1 : Number(r) || lastRow + 1;
-    row = { row: lastRow, cells: [], hidden: isTrue(hidden), errors: [], isCut: false };
+    row = { row: lastRow, cells: [], hidden: isTrue(hidden) || Number(ht ?? 1) === 0, errors: [], isCut: false };
     nextColumn = 0;
   }
 
