@@ -26,7 +26,9 @@ export const SheetColumns = Type.Object(
       }),
     ),
     include_hidden: Type.Optional(
-      Type.Boolean({ description: 'Also read hidden sheets, and hidden rows of all sheets. Default: false.' }),
+      Type.Boolean({
+        description: 'Also read hidden sheets, and hidden rows and columns of all sheets. Default: false.',
+      }),
     ),
   },
   {

@@ -47,9 +47,10 @@ function findHiddenColumns(part: Uint8Array): Set<number> {
   const found = new Set<number>();
   // A tag contains no `<`, so no byte belongs to two candidates.
   for (const [tag] of start.matchAll(/<(?:\w+:)?col\s[^<>]*/g)) {
-    const value = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
-    if (!isTrue(value('hidden')) && Number(value('width') ?? 1) !== 0) continue;
-    const [first, last] = [Number(value('min') ?? 1), Number(value('max') ?? 0)];
+    const pairs = [...tag.matchAll(/\s(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value] as const);
+    const { hidden, width = '1', min = '1', max = '0' }: Attributes = Object.fromEntries(pairs);
+    if (!isTrue(hidden) && Number(width) !== 0) continue;
+    const [first, last] = [Number(min), Number(max)];
     for (let column = first; column <= Math.min(last, mostColumns); column += 1) found.add(column - 1);
   }
   return found;
