@@ -5,7 +5,7 @@ import sys
 
 from quartermaster import Quartermaster, RecordFailedError
 
-document, question = sys.argv[1:]
+document, question = sys.argv[1:] or ["examples/handbook.md", "When does the library open?"]
 
 with Quartermaster(os.environ.get("QM_URL", "http://127.0.0.1:8080"), os.environ["QM_API_KEY"]) as qm:
     try:
@@ -14,7 +14,7 @@ with Quartermaster(os.environ.get("QM_URL", "http://127.0.0.1:8080"), os.environ
         record = qm.records.create(collection["collection_id"], type="file", file_id=file["file_id"]).wait()
     except RecordFailedError as error:
         sys.exit(f"The document cannot be read: {error}")
-    print(record["num_chunks"], "passages")
+    print("Passages:", record["num_chunks"])
 
     best = qm.search(collection["collection_id"], question, top_k=1)[0]
     print(best["content"])

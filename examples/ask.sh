@@ -2,6 +2,8 @@
 # Run: QM_API_KEY=$(cat data/first-key) bash examples/ask.sh examples/handbook.md 'When does the library open?'
 set -euo pipefail
 url=${QM_URL:-http://127.0.0.1:8080}
+document=${1:-examples/handbook.md}
+question=${2:-When does the library open?}
 
 # Without a JSON body, call gets; with one, it posts. It fails for an answer with an error and shows it.
 call() {
@@ -11,7 +13,7 @@ json() {
   call "$1" -H 'Content-Type: application/json' -d "$2"
 }
 
-file=$(call files -F purpose=record_file -F "file=@$1" | jq -r .data.file_id)
+file=$(call files -F purpose=record_file -F "file=@$document" | jq -r .data.file_id)
 collection=$(json collections '{"name":"Handbook","type":"text"}' | jq -r .data.collection_id)
 record=$(json "collections/$collection/records" "$(jq -n --arg id "$file" '{type: "file", file_id: $id}')" | jq -r .data.record_id)
 
@@ -20,5 +22,5 @@ call "collections/$collection/records/$record/events" -N > /dev/null
 call "collections/$collection/records/$record" | jq -e '.data | if .status == "ready" then empty else .error end' && exit 1
 
 # The best passage, with its score, its file and the headings above it.
-json "collections/$collection/chunks/query" "$(jq -n --arg question "$2" '{query_text: $question, top_k: 1}')" |
+json "collections/$collection/chunks/query" "$(jq -n --arg question "$question" '{query_text: $question, top_k: 1}')" |
   jq -r '.data[] | "\(.content)\n-- \(.file_name), \(.locator.heading_path | join(" > ")), score \(.score)"'

@@ -2,7 +2,7 @@
 // Run: QM_API_KEY=$(cat data/first-key) node examples/ask.ts examples/handbook.md 'When does the library open?'
 import { Quartermaster, RecordFailedError } from '@quartermaster/client';
 
-const [document = '', question = ''] = process.argv.slice(2);
+const [document = 'examples/handbook.md', question = 'When does the library open?'] = process.argv.slice(2);
 const qm = new Quartermaster({
   baseUrl: process.env.QM_URL ?? 'http://127.0.0.1:8080',
   apiKey: process.env.QM_API_KEY,
@@ -12,7 +12,7 @@ try {
   const { file_id } = await qm.files.upload(document);
   const { collection_id } = await qm.collections.create({ name: 'Handbook' });
   const record = await qm.records.create(collection_id, { type: 'file', file_id }).wait();
-  console.log(`${record.num_chunks} passages`);
+  console.log(`Passages: ${record.num_chunks}`);
 
   const [best] = await qm.search(collection_id, { query_text: question, top_k: 1 });
   console.log(best?.content);

@@ -85,7 +85,11 @@ export function readDocumentation(): { readonly pages: readonly Page[]; readonly
 }
 
 function readPage(file: string): Page {
-  const markdown = markdownOf(file).replaceAll(/^<!-- .* -->\n/gm, '');
+  // Comments, and what only those who change a page need to know.
+  const markdown = markdownOf(file).replaceAll(
+    /^<!-- .* -->\n|^Generated from .* by `npm run reference`; do not edit\.\s/gm,
+    '',
+  );
   return { path: pathOf(file), title: /^# (.*)/.exec(markdown)?.[1] ?? file, html: render(file, markdown) };
 }
 
@@ -93,7 +97,9 @@ function markdownOf(file: string): string {
   const text = (path: string) => readFileSync(join(root, path), 'utf8');
   if (file === tour) return `#${sectionOf(text(tour), tourHeading).slice(2)}${sectionOf(text(tour), 'Use it')}`;
   if (file !== examples) return text(file);
-  const blocks = exampleFiles.map((path) => `## ${titleOf(path)}\n\n~~~~\n${text(path)}~~~~\n`);
+  const blocks = exampleFiles
+    .toSorted((a, b) => placeOf(a) - placeOf(b))
+    .map((path) => `## ${titleOf(path)}\n\n~~~~\n${text(path)}~~~~\n`);
   return [`#${sectionOf(text(tour), 'Examples').slice(2)}`, ...blocks].join('\n');
 }
 
@@ -103,6 +109,13 @@ const tourHeading = 'The fifteen-minute tour';
 function sectionOf(text: string, heading: string): string {
   const start = `## ${heading}\n`;
   return start + (text.split(`\n${start}`)[1] ?? '').split('\n## ')[0];
+}
+
+/** Where the README names an example. The files that it does not name are last. */
+function placeOf(example: string): number {
+  const text = readFileSync(join(root, tour), 'utf8');
+  const places = [example, posix.dirname(example)].map((path) => text.indexOf(`](${path})`));
+  return places.find((place) => place >= 0) ?? text.length;
 }
 
 function titleOf(example: string): string {

@@ -135,7 +135,9 @@ test('[documented] the example of an agent signs in from the URL alone, and its 
   const browser = openBrowser(service.filesUrl, await setUp(service));
   const callback = await browser.allow(/^Open (\S+)/.exec(printed)?.[1] ?? assert.fail(printed));
   assert.match(await (await fetch(callback)).text(), /signed in/);
-  assert.equal((await ended).at(-1), 'It opens at nine.');
+  const lines = await ended;
+  assert.equal(lines.at(-1), 'It opens at nine.');
+  assert.ok(!lines.some((line) => line.includes('[mcp-sdk]')), 'the library warns');
 });
 
 test('[documented] the example of an own bundle passes its test, and the service calls the API with the credential', async () => {

@@ -33,6 +33,9 @@ function side(): HTMLElement {
   const status = element('p', { role: 'status', class: 'kind' });
   const list = element('div', {}, ...groups.map(groupOf));
   let search: ReturnType<typeof createSearch> | undefined;
+  input.addEventListener('focus', () => {
+    search ??= createSearch(pages);
+  });
   input.addEventListener('input', () => {
     const question = input.value.trim();
     search ??= createSearch(pages);

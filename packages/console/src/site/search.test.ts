@@ -45,6 +45,10 @@ const questions: ReadonlyArray<readonly [question: string, address: string, plac
   ['csv columns', 'reference/sheets', 1],
   ['uplod', 'guides/typescript-client', 3],
   ['chat with citations', 'examples', 3],
+  ['EADDRINUSE', 'guides/troubleshooting#when-the-service-starts', 1],
+  ['reranker', 'guides/embedding#reranking', 1],
+  ['lost encryption key', 'reference/secrets#a-lost-key', 1],
+  ['how much memory does it need', 'guides/faq#how-large-a-machine', 3],
 ];
 
 for (const [question, address, place] of questions) {

@@ -22,7 +22,7 @@ export interface Found {
 
 /** They say little about what a question looks for. */
 const stopWords = new Set(
-  'a an and any are as at be by can could do does for from get have how i if in into is it its me my no not of on one or so that the their them then there this to use used was we what when where which who why will with you your'.split(
+  'a an and any are as at be by can cannot could do does for from get happens have how i if in into is it its me my need no not of on one or so that the their them then there this to use used was we what when where which who why will with you your'.split(
     ' ',
   ),
 );
@@ -30,7 +30,7 @@ const mostFound = 12;
 /** An entry that holds the question word for word counts this many times. */
 const forPhrase = 4;
 
-/** Indexes the sections of all pages. Takes about a third of a second, so it waits for the first question. */
+/** Indexes the sections of all pages. Takes up to a second, so it waits until the field of the search has the focus. */
 export function createSearch(pages: readonly Page[]): (question: string) => readonly Found[] {
   const entries = new Map(pages.flatMap(entriesOf).map((entry) => [entry.id, entry]));
   const index = new MiniSearch<Entry>({
@@ -39,6 +39,13 @@ export function createSearch(pages: readonly Page[]): (question: string) => read
     processTerm: stemOf,
   });
   index.addAll([...entries.values()]);
+  const plain = new Map<string, string>();
+  const plainOfEntry = (id: string) => {
+    const { text = '', name = '' } = entries.get(id) ?? {};
+    const known = plain.get(id) ?? plainOf(`${name} ${text}`);
+    plain.set(id, known);
+    return known;
+  };
   return (question) => {
     const all = [...new Set(wordsOf(question))];
     const words = all.filter((word) => !stopWords.has(word.toLowerCase()));
@@ -51,8 +58,7 @@ export function createSearch(pages: readonly Page[]): (question: string) => read
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 4 && !term.includes('_') ? 0.2 : false),
       boostDocument: (id) => {
-        const { text = '', name = '' } = entries.get(id) ?? {};
-        const isWhole = all.length > 1 && plainOf(`${name} ${text}`).includes(phrase);
+        const isWhole = all.length > 1 && plainOfEntry(id).includes(phrase);
         return (isWhole ? forPhrase : 1) * weightOf(id);
       },
     });
@@ -70,9 +76,10 @@ export function createSearch(pages: readonly Page[]): (question: string) => read
   };
 }
 
-/** Guides say what to do. The index repeats the titles of pages. */
+/** Guides say what to do. The index repeats the titles of pages, and some pages assess the product. */
 function weightOf(id: string): number {
   if (id.startsWith('#') || id.startsWith('|')) return 0.4;
+  if (/^reference\/(?:asvs|extraction|hold|threats)\b/.test(id)) return 0.7;
   return id.startsWith('guides/') ? 1.4 : 1;
 }
 
@@ -118,6 +125,7 @@ function entriesOf({ path, title: page, html }: Page): readonly Entry[] {
 /** The text of HTML that markdown-it wrote. */
 function textOf(html: string): string {
   const text = html
+    .replaceAll(/<\/?(?:a|code|em|strong)(?: [^<>]*)?>/g, '')
     .replaceAll(/<[^<>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
