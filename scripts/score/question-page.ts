@@ -69,7 +69,7 @@ export function describeQuestions(asked: readonly AskedQuestion[]): string {
   const none = asked.filter(({ kind }) => kind === 'none');
   const right = asked.filter(({ rank }) => rank === 1);
   const good = (some: readonly AskedQuestion[]) => some.filter(({ isGoodMatch }) => isGoodMatch).length;
-  return `# Ordinary questions
+  return `# How often questions find their answer
 
 120 questions in eight languages about 60 documents in one collection, through the API with the settings of a new service.
 [Their README](../../test/fixtures/ordinary-questions/README.md) says how they were written. Columns: number of questions, and the share whose

@@ -10,7 +10,7 @@ export function describeRetrieval(scores: readonly RetrievalScore[], bars: Reado
     const cells = names.map((name) => ofSet.find((score) => score.configuration === name)?.ndcg.toFixed(4) ?? '');
     return `| \`${set}\` | ${(bars.get(set) ?? 0).toFixed(4)} | ${cells.join(' | ')} |`;
   });
-  return `# What questions find
+  return `# Ranking, measured on sets of real questions
 
 nDCG@10 over the sets of real questions in the test corpus, each with the passage that answers it: one document a record,
 everything through the API. Measured by \`npm run script -- retrieval-score\`. Do not edit; a test checks that no number decreases.

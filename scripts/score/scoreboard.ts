@@ -73,7 +73,7 @@ export function describe(results: readonly Result[]): string {
   const held = holdBars(results).map(({ bar, value, met, excused }) =>
     row([bar, value.toFixed(3), met ? 'met' : excused ? 'missed, stands apart' : 'missed']),
   );
-  return `# What the readers of documents reach
+  return `# How well documents are read
 
 Measured by \`npm run script -- extraction-score\` over the test corpus: real files that this project did not write. Do not edit; a test checks
 that no number decreases. The measures are those of the corpus's \`score.py\`, file by file; a format's figure is their mean.
