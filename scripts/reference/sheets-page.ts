@@ -57,7 +57,7 @@ export function describeSheets(): string {
     'the console downloads the same sheet. Its columns `qm:row`, `qm:code` and `qm:message` say where and why a row was rejected.',
     '',
     '* Correct the rows, upload the sheet and create a second record from it. Its `qm:` columns are ignored. The first record stays `partial`.',
-    '  The console uploads the sheet below the rejected rows, and links both records: their metadata have `corrects` and `corrected_by`.',
+    '  The console uploads it below the rejected rows and says how many rows are left. The metadata `corrects` and `corrected_by` name the records.',
     '* To keep one record, correct the whole sheet, upload it, and send `type` and its `file_id` to `POST …/records/{record_id}`.',
     '',
     '## Accepted names',

@@ -152,6 +152,7 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /v1/collections
       GET /v1/collections/:collection_id
       GET /v1/collections/:collection_id/embedding_failures
+      GET /v1/collections/:collection_id/evaluations
       GET /v1/collections/:collection_id/records
       GET /v1/collections/:collection_id/records/:record_id
       GET /v1/collections/:collection_id/records/:record_id/events

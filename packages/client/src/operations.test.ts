@@ -44,6 +44,7 @@ const calls: Readonly<Record<string, readonly [method: string, call: (client: Cl
   updateChunk: ['chunks.update', ({ chunks }) => chunks.update('c', 'k', {})],
   deleteChunk: ['chunks.delete', ({ chunks }) => chunks.delete('c', 'k')],
   evaluateCollection: ['collections.evaluate', ({ collections }) => collections.evaluate('c', { file_id: 'f' })],
+  listEvaluations: ['collections.lastEvaluation', ({ collections }) => collections.lastEvaluation('c')],
   queryChunks: ['search', ({ search }) => search('c', { query_text: 'a' })],
   queryCollections: ['search', ({ search }) => search(['c'], { query_text: 'a' })],
   listProjects: ['projects.list', ({ projects }) => projects.list()],

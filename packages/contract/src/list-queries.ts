@@ -27,6 +27,18 @@ export const CollectionListQuery = Type.Object({
 });
 export type CollectionListQuery = Static<typeof CollectionListQuery>;
 
+export const ChunkListQuery = Type.Object({
+  ...ListQuery.properties,
+  edited: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Only chunks that were changed since they were created. Creating the record again replaces them by the text of the source.',
+    }),
+  ),
+});
+export type ChunkListQuery = Static<typeof ChunkListQuery>;
+
 export const RecordListQuery = Type.Object({
   ...ListQuery.properties,
   status: Type.Optional(

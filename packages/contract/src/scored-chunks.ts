@@ -144,9 +144,20 @@ export const Evaluation = Type.Object({
   collection_id: Type.String(),
   created_timestamp: Timestamp,
   ...counts,
-  previous: Type.Union([Type.Object({ created_timestamp: Timestamp, ...counts }), Type.Null()], {
-    description: 'The last evaluation of the collection before this one; null for the first.',
-  }),
+  previous: Type.Union(
+    [
+      Type.Object({
+        created_timestamp: Timestamp,
+        ...counts,
+        num_same: Type.Integer({
+          description:
+            'Questions of both evaluations, with the same expected answer. Compare the counts only if this is `num_questions` of both.',
+        }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The last evaluation of the collection before this one; null for the first.' },
+  ),
   questions: Type.Array(EvaluatedQuestion, { description: 'In the order of the sheet.' }),
   num_skipped: Type.Integer({ description: 'Rows that were not asked, such as rows without an expected answer.' }),
   skipped: Type.Array(SkippedRow, { description: `The first ${mostEvaluated} of them.` }),

@@ -36,12 +36,16 @@ function printEvaluation({ questions, previous, skipped, num_skipped: numSkipped
     const change = was === undefined || was === rank ? '' : `, before ${was ?? 'not found'}`;
     say(`row ${row ?? '-'}  ${rank ?? 'not found'}${change}  ${question}  (best: ${best ?? 'nothing'})`);
   }
+  // The counts of other questions say nothing about these.
+  const isSame = previous?.num_same === now.num_questions && previous.num_questions === now.num_questions;
   const line = (name: string, count: (each: typeof now | NonNullable<typeof previous>) => number) =>
     say(
-      `${name}${count(now)} of ${now.num_questions}${previous === null ? '' : `, before ${count(previous)} of ${previous.num_questions}`}`,
+      `${name}${count(now)} of ${now.num_questions}${previous !== null && isSame ? `, before ${count(previous)} of ${previous.num_questions}` : ''}`,
     );
   line('first         ', (each) => each.num_first);
   line('within three  ', (each) => each.num_within_three);
   line('within ten    ', (each) => each.num_within_ten);
   if (numSkipped > 0) say(`skipped       ${numSkipped}`);
+  if (previous !== null && !isSame)
+    say(`The last evaluation had other questions: ${previous.num_same} of its ${previous.num_questions} are the same.`);
 }

@@ -40,6 +40,9 @@ export function createCollections(calls: Calls<FilesApi>) {
     /** Asks the questions of an uploaded sheet, and returns at which places their answers are. A lost response is not retried. */
     evaluate: (collectionId: string, body: EvaluationCreate, options: RequestOptions = {}) =>
       calls.data(`POST ${one}/evaluations`, { path: path(collectionId), body }, options),
+    /** Returns the last evaluation; null before the first. */
+    lastEvaluation: async (collectionId: string, options: RequestOptions = {}) =>
+      (await calls.data(`GET ${one}/evaluations`, { path: path(collectionId) }, options))[0] ?? null,
     /** Lists the chunks whose text has failed to be embedded, and why. */
     embeddingFailures: (collectionId: string, query: ListQuery = {}, options: RequestOptions = {}) =>
       calls.list(

@@ -9,7 +9,8 @@ import {
 } from '../chunk-query.ts';
 import { PassageBoxes } from '../citations.ts';
 import { Chunk, ChunkCreate, ChunkUpdate } from '../collections.ts';
-import { Acknowledgement, CountedList, List, ListQuery, Success, SuccessWithWarnings, Warnings } from '../envelope.ts';
+import { Acknowledgement, CountedList, List, ListQuery, Success, SuccessWithWarnings } from '../envelope.ts';
+import { ChunkListQuery } from '../list-queries.ts';
 import { Evaluation, EvaluationCreate, ScoredChunk } from '../scored-chunks.ts';
 import { describeOperations } from './operation.ts';
 import { CollectionParams, PathId, RecordParams } from './request-parts.ts';
@@ -26,19 +27,27 @@ const ChunkList = Type.Object({
 function ScoredList<Item extends TSchema>(item: Item) {
   return Type.Object({ ...List(item).properties, total_count: Type.Null() });
 }
+const QueryWarnings = {
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Why there are no chunks although some match: none has at most `max_tokens` tokens. Then the unknown members of the request, which were ignored. Absent if there are none.',
+    }),
+  ),
+};
 const QueryAnswer = Type.Object({
   ...ScoredList(ScoredChunk).properties,
   ...GoodMatchAnswer,
   ...RankingAnswer,
   ...RerankingAnswer,
-  ...Warnings,
+  ...QueryWarnings,
 });
 const CollectionsQueryAnswer = Type.Object({
   ...ScoredList(ScoredChunk).properties,
   ...GoodMatchAnswer,
   rankings: CollectionRankings,
   ...RerankingAnswer,
-  ...Warnings,
+  ...QueryWarnings,
 });
 
 export const chunkOperations = describeOperations('chunks', {
@@ -53,12 +62,13 @@ export const chunkOperations = describeOperations('chunks', {
   },
   listChunksOfRecord: {
     summary: 'List the chunks of a record',
-    description: '`total_count` is always null. With `order=asc`, the chunks are sorted as in the source.',
+    description:
+      'With `order=asc`, the chunks are sorted as in the source. `edited=true` lists those that were changed.',
     scope: 'collections:read',
     params: RecordParams,
-    querystring: ListQuery,
+    querystring: ChunkListQuery,
     response: { 200: ChunkList },
-    examples: { inOrder: { query: { order: 'asc' } } },
+    examples: { inOrder: { query: { order: 'asc' } }, edited: { query: { edited: 'true', count: 'true' } } },
   },
   createChunk: {
     summary: 'Create a chunk without a record',
@@ -109,12 +119,20 @@ export const chunkOperations = describeOperations('chunks', {
       'Reads a sheet with a question and an expected answer in each row, asks the collection each question, and tells at which place the expected answer was found. ' +
       'What is expected is the title, file name, URL or id of a record, or a text that a chunk contains; case and blanks do not matter. ' +
       'The columns are found as in question–answer sheets: `question` and `expected` or `answer`. ' +
-      'The places of the last evaluation are stored and compared with the next one.',
+      'The result is stored until the next evaluation, which is compared with it.',
     scope: 'collections',
     params: CollectionParams,
     body: EvaluationCreate,
     response: { 200: SuccessWithWarnings(Evaluation) },
     examples: { sheet: { body: { file_id: '$SHEET_ID' } } },
+  },
+  listEvaluations: {
+    summary: 'List the evaluations of a collection',
+    description: 'Returns the last one, as it was answered. Earlier ones are not stored.',
+    scope: 'collections:read',
+    params: CollectionParams,
+    response: { 200: List(Evaluation) },
+    examples: { last: {} },
   },
   queryCollections: {
     summary: 'Find the chunks of several collections that answer a question',

@@ -68,6 +68,12 @@ class AsyncCollections(AsyncResource):
         call = Call("evaluateCollection", {"collection_id": collection_id}, body={"file_id": file_id, **options})
         return await self._connection.data(call)
 
+    async def last_evaluation(self, collection_id: str) -> Evaluation | None:
+        """Return the last evaluation; ``None`` before the first."""
+        call = Call("listEvaluations", {"collection_id": collection_id})
+        found: list[Evaluation] = await self._connection.data(call)
+        return found[0] if found else None
+
     def embedding_failures(
         self, collection_id: str, **query: Unpack[ListEmbeddingFailuresOptions]
     ) -> AsyncPages[EmbeddingFailure]:

@@ -108,7 +108,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
 }
 
 function openDryRuns(
-  { files, repositories, pages, extractor, clock, ...deps }: CollectionContext,
+  { files, repositories, pages, extractor, clock, metrics, ...deps }: CollectionContext,
   { collections, chunks }: Pick<CollectionServices, 'collections' | 'chunks'>,
 ): Pick<CollectionServices, 'dryRuns' | 'evaluations'> {
   const queue = deps.admission.queue('dry_runs', { permits: deps.extractionProcesses });
@@ -117,7 +117,14 @@ function openDryRuns(
   const readQuestions = createReadQuestions(reading);
   return {
     dryRuns: createDryRuns({ collections, jobs: repositories.jobs, ...reading }),
-    evaluations: createEvaluations({ collections, evaluations, readQuestions, answerQuestion: chunks.query, clock }),
+    evaluations: createEvaluations({
+      collections,
+      evaluations,
+      readQuestions,
+      answerQuestion: chunks.query,
+      clock,
+      onEnded: metrics?.evaluated,
+    }),
   };
 }
 

@@ -269,4 +269,6 @@ export interface EvaluationTable {
   created_at: number;
   /** JSON. */
   ranks: string;
+  /** JSON of the answer; null for an evaluation of an earlier version. */
+  result: string | null;
 }

@@ -19,6 +19,7 @@ import { createTrustedPublisherTable } from './migrations/0015-trusted-publisher
 import { addClaimNodes } from './migrations/0016-claim-nodes.ts';
 import { addRestorableRecords } from './migrations/0017-restorable-records.ts';
 import { createEvaluationTable } from './migrations/0018-evaluations.ts';
+import { addEvaluationResults } from './migrations/0019-evaluation-results.ts';
 import { earlierStore, movedStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -56,6 +57,7 @@ export function migrationsFor(dialect: Database['dialect'], movedStore?: string)
     '0016-claim-nodes': addClaimNodes(dialect),
     '0017-restorable-records': addRestorableRecords,
     '0018-evaluations': createEvaluationTable(dialect),
+    '0019-evaluation-results': addEvaluationResults,
     ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
 }

@@ -186,6 +186,12 @@ export const extractionFailureCodes = {
 } as const;
 export type ExtractionFailureCode = keyof typeof extractionFailureCodes;
 
+/** Why characters of a file are not part of its text. */
+export const droppedReasons = [
+  ...(['boilerplate', 'comments', 'deleted', 'embedded', 'footers', 'headers_and_footers'] as const),
+  ...(['hidden', 'running_heads', 'table_of_contents'] as const),
+] as const;
+
 /** The facts that an extraction reports. The API returns them as `report` of the record. */
 export interface ExtractionReport {
   readonly format: string;
@@ -206,8 +212,8 @@ export interface ExtractionReport {
   readonly ocr?: OcrReport;
   /** The number of characters that became chunks. */
   readonly characters?: number;
-  /** Characters of the file that are not part of the text, by reason: `deleted`, `hidden`, `running_heads`, … */
-  readonly dropped?: Readonly<Record<string, number>>;
+  /** Characters of the file that are not part of the text, by reason. */
+  readonly dropped?: Readonly<Partial<Record<(typeof droppedReasons)[number], number>>>;
   readonly tables?: number;
   readonly headings?: number;
   /** The title of the document, at most 500 characters. */

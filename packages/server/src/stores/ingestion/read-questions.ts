@@ -1,4 +1,5 @@
 import { longestEvaluated, mostEvaluated, purposes, type SkippedRow } from '@quartermaster/contract';
+import type { Problem } from '../../platform/problem.ts';
 import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 import type { ExpectedAnswer, ReadQuestions } from '../collections/evaluations/evaluations.ts';
 import { readSource } from '../collections/records/record-source.ts';
@@ -8,6 +9,7 @@ import { taskOf } from './extract-record.ts';
 import { openSource } from './process-record.ts';
 
 const sheet = purposes.qa_record_file;
+const wantedColumns = 'a sheet with the columns "question" and "expected", or with those that `columns` names';
 const wanted = `a sheet with at most ${mostEvaluated} rows of a question and what is expected`;
 
 /** Returns the function that reads the questions of an evaluation as a question–answer sheet is read. */
@@ -39,14 +41,7 @@ export function createReadQuestions(deps: Pick<DryRunDeps, 'files' | 'pages' | '
       { signal },
     );
     if (outcome === null || outcome.kind === 'cancelled') throw new Error('The evaluation was cancelled.');
-    if (outcome.kind === 'failed')
-      throw fieldInvalid(
-        'body/file_id',
-        outcome.code === 'capacity_exceeded'
-          ? 'more rows'
-          : `a file that cannot be read: ${outcome.message.replace(/\.$/, '')}`,
-        wanted,
-      );
+    if (outcome.kind === 'failed') throw refused(outcome.code, outcome.message);
     const long = questions.find(({ question }) => question.length > longestEvaluated);
     if (long !== undefined)
       throw fieldInvalid(
@@ -56,4 +51,10 @@ export function createReadQuestions(deps: Pick<DryRunDeps, 'files' | 'pages' | '
       );
     return { questions, numSkipped, skipped };
   };
+}
+
+function refused(code: string, message: string): Problem {
+  if (code === 'capacity_exceeded') return fieldInvalid('body/file_id', 'more rows', wanted);
+  if (code === 'columns_not_found') return fieldInvalid('body/file_id', 'a sheet without these columns', wantedColumns);
+  return fieldInvalid('body/file_id', `a file that cannot be read: ${message.replace(/\.$/, '')}`, wanted);
 }

@@ -1,5 +1,6 @@
 import { type RecordStage, type RecordStatus, recordStatuses } from '@quartermaster/contract';
 import { Counter, Gauge, Histogram, type Registry } from '../../platform/metrics.ts';
+import type { EvaluationOutcome } from '../collections/evaluations/evaluations.ts';
 
 /** Metrics of record ingestion. */
 export interface RecordMetrics {
@@ -8,6 +9,8 @@ export interface RecordMetrics {
   chunksWritten(count: number): void;
   /** Counts a record whose chunks were to be replaced for new settings of its collection. */
   rechunked(outcome: RechunkOutcome): void;
+  /** Counts an evaluation of a collection. */
+  evaluated(outcome: EvaluationOutcome): void;
   /** Counts a failed removal of a deleted record or collection. The removal is retried. */
   sweepFailed(): void;
 }
@@ -64,7 +67,14 @@ export function createRecordMetrics({ registry, countRecords }: RecordMetricsDep
     labelNames: ['outcome'],
     registers: [registry],
   });
+  const evaluated = new Counter({
+    name: 'quartermaster_evaluations_total',
+    help: 'Evaluations of collections with a sheet of questions, by outcome.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
   return {
+    evaluated: (outcome) => evaluated.inc({ outcome }),
     rechunked: (outcome) => rechunked.inc({ outcome }),
     sweepFailed: () => failedSweeps.inc(),
     follow() {

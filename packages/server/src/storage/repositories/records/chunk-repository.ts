@@ -1,4 +1,4 @@
-import type { ListQuery } from '@quartermaster/contract';
+import type { ChunkListQuery } from '@quartermaster/contract';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type {
@@ -18,7 +18,7 @@ import { contentOf, headingOf, toTextColumns } from '../../database/chunk-conten
 import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
 import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
-import { withoutIndex } from '../../database/row-limit.ts';
+import { countRows, withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { namesOfRecord } from '../../database/visible-chunks.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
@@ -86,14 +86,17 @@ function visibleIn(db: Kysely<Tables>, of: Pick<ChunkKey, 'collectionId' | 'proj
   return ofCollection.where('chunk.project_id', '=', of.projectId).where(isReady(of));
 }
 
-async function list(database: Database, of: ChunkListKey, query: ListQuery) {
+async function list(database: Database, of: ChunkListKey, query: ChunkListQuery) {
   const ofCollection = visibleIn(database.read, of);
-  const rows = of.recordId === undefined ? ofCollection : ofCollection.where('chunk.record_id', '=', of.recordId);
+  const all = of.recordId === undefined ? ofCollection : ofCollection.where('chunk.record_id', '=', of.recordId);
+  const isEdited = query.edited === true;
+  const rows = isEdited ? all.whereRef('chunk.updated_at', '>', 'chunk.created_at') : all;
   const within = sql<boolean>`chunk.collection_id = ${of.collectionId}`;
   const weighed = { weight: rowWeight(weightOfChunk), joined: namesOfRecord, within };
   const chunks = { table: 'chunk', columns: chunkColumns, ...weighed } as const;
   const readPage = (window: KeysetWindow) => readWeighedPage<ChunkRow, 'chunk'>(database, rows, { ...chunks, window });
-  const page = await readKeysetPage(query, readPage, null); // collections and records store the number of their chunks
+  // Collections and records store the number of all their chunks.
+  const page = await readKeysetPage(query, readPage, isEdited ? () => countRows(database.read, rows) : null);
   return { ...page, items: page.items.map(toChunk) };
 }
 

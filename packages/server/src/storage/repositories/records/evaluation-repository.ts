@@ -8,18 +8,22 @@ export function createEvaluationRepository({ read, write }: Database): Evaluatio
     async find(collectionId) {
       const row = await read
         .selectFrom('evaluation')
-        .select(['created_at', 'ranks'])
+        .select(['created_at', 'ranks', 'result'])
         .where('collection_id', '=', collectionId)
         .executeTakeFirst();
       if (row === undefined) return undefined;
       // `save` wrote it.
-      return { collectionId, createdAt: row.created_at, ranks: JSON.parse(row.ranks) as StoredEvaluation['ranks'] };
+      const ranks = JSON.parse(row.ranks) as StoredEvaluation['ranks'];
+      const result = row.result === null ? null : (JSON.parse(row.result) as StoredEvaluation['result']);
+      return { collectionId, createdAt: row.created_at, ranks, result };
     },
-    async save({ collectionId, createdAt, ranks }) {
+    async save({ collectionId, createdAt, ranks, result }) {
       // A collection that is gone gets no row.
-      await sql`insert into evaluation (collection_id, created_at, ranks)
-        select id, cast(${createdAt} as bigint), ${JSON.stringify(ranks)} from collection where id = ${collectionId}
-        on conflict (collection_id) do update set created_at = excluded.created_at, ranks = excluded.ranks`.execute(
+      await sql`insert into evaluation (collection_id, created_at, ranks, result)
+        select id, cast(${createdAt} as bigint), ${JSON.stringify(ranks)}, ${JSON.stringify(result)}
+        from collection where id = ${collectionId}
+        on conflict (collection_id)
+        do update set created_at = excluded.created_at, ranks = excluded.ranks, result = excluded.result`.execute(
         write,
       );
     },

@@ -35,6 +35,8 @@ export interface ChunkAnswer {
   /** How each collection was ranked, in the order of the question. */
   readonly rankings: readonly RankedCollection[];
   readonly reranking: Reranking;
+  /** Says why there are no items although chunks match; empty otherwise. */
+  readonly warnings: readonly string[];
   /** Whether the best score reaches the threshold of the question or, without one, whether there probably is an answer. */
   readonly hasGoodMatch: boolean;
 }
@@ -85,8 +87,13 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
       threshold === undefined
         ? isGoodMatch({ text: body.query_text, folded: words.folded, scores, texts })
         : scores.some((score) => score >= threshold);
-    return { items, hasMore: page.hasMore, rankings, reranking, hasGoodMatch };
+    return { items, hasMore: page.hasMore, rankings, reranking, hasGoodMatch, warnings: describeEmpty(body, page) };
   };
+}
+
+function describeEmpty({ max_tokens: most }: ChunkQuestion, { shortest }: Pick<SelectedHits<unknown>, 'shortest'>) {
+  if (most === undefined || shortest === undefined) return [];
+  return [`No chunk that matches has at most ${most} tokens. The shortest has ${shortest}: raise max_tokens.`];
 }
 
 /** Finds the page of an answer. Repeats the search, at most `mostAgain` times, if its chunks were replaced before they were read. */

@@ -1,4 +1,4 @@
-import type { ListQuery, Locator } from '@quartermaster/contract';
+import type { ChunkListQuery, Locator } from '@quartermaster/contract';
 import type { Page } from '../../../platform/page.ts';
 import type { ExtractedChunk } from '../../extraction/extraction.ts';
 import type { ScanBox } from '../../extraction/page-protocol.ts';
@@ -51,7 +51,7 @@ export interface ChunkRepository extends ChunkIndex<StoredChunk> {
   /** Returns where the chunk stands on scanned pages. Empty for other chunks. */
   findBoxes(key: ChunkKey): Promise<readonly ScanBox[]>;
   /** Lists the chunks of a collection or of one record. */
-  list(of: ChunkListKey, query: ListQuery): Promise<Page<StoredChunk>>;
+  list(of: ChunkListKey, query: ChunkListQuery): Promise<Page<StoredChunk>>;
   /** @returns false when there is no such chunk. */
   change(key: ChunkKey, change: ChunkChange): Promise<boolean>;
   /** @returns false when there is no such chunk. */

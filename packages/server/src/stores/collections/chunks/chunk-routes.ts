@@ -67,6 +67,11 @@ function createRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   );
 }
 
+/** `warnings` of an answer, those of the request after those of the answer; no member if there are none. */
+function warningsWith(found: readonly string[], { warnings = [] }: { warnings?: string[] }): { warnings?: string[] } {
+  return found.length + warnings.length === 0 ? {} : { warnings: [...found, ...warnings] };
+}
+
 function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
   app.post(
     `${ofCollection}/query`,
@@ -82,7 +87,7 @@ function queryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): void {
         const { ranking, reason: ranking_reason } = ranked;
         const { hasGoodMatch: good_match, reranking } = found;
         const answer = { ...withTotal(listEnvelope(found)), good_match, ranking, ranking_reason, reranking };
-        return { ...answer, ...warningsOf(ChunkQuery, request.body) };
+        return { ...answer, ...warningsWith(found.warnings, warningsOf(ChunkQuery, request.body)) };
       }),
   );
 }
@@ -104,7 +109,7 @@ function collectionsQueryRoute(app: App, { guard, chunks }: ChunkRoutesDeps): vo
         }));
         const { hasGoodMatch: good_match, reranking } = found;
         const answer = { ...withTotal(listEnvelope(found)), good_match, rankings, reranking };
-        return { ...answer, ...warningsOf(CollectionsQuery, request.body) };
+        return { ...answer, ...warningsWith(found.warnings, warningsOf(CollectionsQuery, request.body)) };
       }),
   );
 }

@@ -96,6 +96,30 @@ test('chunks of a record can be deleted one by one, and its count follows', asyn
   assert.equal((await call('GET', `/v1/collections/${collectionId}`)).body.data.num_chunks, 2);
 });
 
+test('the chunks of a record that were changed are listed and counted, until it is processed again', async (t) => {
+  const { call, record, settled, collectionId } = await openTestCollection(t);
+  const source = { content: 'a|b|c', text_splitter: { type: 'separator', separators: ['|'] } };
+  const { record_id: id } = await record(collectionId, source);
+  const all = `/v1/collections/${collectionId}/records/${id}`;
+  const edited = async (query = '') => {
+    const { data, total_count } = (await call('GET', `${all}/chunks?edited=true&count=true${query}`)).body;
+    return [data.map(({ content }: { content: string }) => content), total_count];
+  };
+  assert.deepEqual(await edited(), [[], 0]);
+  const { data } = (await call('GET', `${all}/chunks?order=asc`)).body;
+  for (const [at, content] of [
+    [0, 'x'],
+    [2, 'z'],
+  ] as const)
+    await call('POST', `/v1/collections/${collectionId}/chunks/${data[at].chunk_id}`, { content });
+  assert.deepEqual(await edited('&order=asc'), [['x', 'z'], 2]);
+  assert.deepEqual(await edited('&limit=1'), [['z'], 2]);
+  assert.equal((await call('GET', `${all.slice(0, -1)}0/chunks?edited=true`)).status, 404);
+  await call('POST', `${all}/retry`, {});
+  await settled(collectionId, id);
+  assert.deepEqual(await edited(), [[], 0]);
+});
+
 test('a chunk without text is refused', async (t) => {
   const { call, collection } = (await openTestService(t)).createProject();
   const url = `/v1/collections/${await collection()}/chunks`;

@@ -1,8 +1,8 @@
 import {
   type Chunk,
   type ChunkCreate,
+  type ChunkListQuery,
   type ChunkUpdate,
-  type ListQuery,
   type Locator,
   textLimits,
 } from '@quartermaster/contract';
@@ -39,7 +39,7 @@ export interface Chunks {
   /** Returns where the chunk stands on scanned pages. Empty for other chunks. */
   findBoxes(key: ChunkKey): Promise<readonly ScanBox[]>;
   /** Lists the chunks of a collection or of one record. */
-  list(of: ChunkListKey, query: ListQuery): Promise<Page<Chunk>>;
+  list(of: ChunkListKey, query: ChunkListQuery): Promise<Page<Chunk>>;
   update(key: ChunkKey, body: ChunkUpdate): Promise<Chunk>;
   remove(key: ChunkKey): Promise<void>;
   /**
@@ -61,7 +61,7 @@ export function createChunks(deps: ChunksDeps): Chunks {
   }
 
   /** Checks that the collection or record exists, and returns its stored number of chunks if the query asks for it. */
-  async function countChunks({ projectId, collectionId, recordId }: ChunkListKey, query: ListQuery) {
+  async function countChunks({ projectId, collectionId, recordId }: ChunkListKey, query: ChunkListQuery) {
     if (recordId !== undefined) {
       const { num_chunks: numChunks } = await deps.records.get({ projectId, collectionId, recordId });
       return query.count === true ? numChunks : undefined;
@@ -96,9 +96,10 @@ export function createChunks(deps: ChunksDeps): Chunks {
     findBoxes: (key) => chunks.findBoxes(key),
     async list(of, query) {
       const page = await chunks.list(of, checkCursors(query, 'chunk'));
-      const numChunks = page.items.length === 0 || query.count === true ? await countChunks(of, query) : undefined;
-      const total = numChunks === undefined ? {} : { total: { count: numChunks, isExact: true } };
-      return { items: page.items.map(toChunkItem), hasMore: page.hasMore, ...total };
+      const stored = page.items.length === 0 || query.count === true ? await countChunks(of, query) : undefined;
+      // The repository counts edited chunks, because no number of them is stored.
+      const total = page.total ?? (stored === undefined ? undefined : { count: stored, isExact: true });
+      return { items: page.items.map(toChunkItem), hasMore: page.hasMore, ...(total && { total }) };
     },
     async update(key, body) {
       const before = await find(key);

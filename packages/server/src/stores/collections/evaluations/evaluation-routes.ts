@@ -1,7 +1,7 @@
 import { EvaluationCreate } from '@quartermaster/contract';
 import { chunkOperations } from '@quartermaster/contract/operations';
 import { whileConnected } from '../../../platform/client-gone.ts';
-import { successEnvelope } from '../../../platform/envelope.ts';
+import { listEnvelope, successEnvelope } from '../../../platform/envelope.ts';
 import type { App } from '../../../platform/http/app.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
 import { fileReachOf } from '../../../platform/permissions.ts';
@@ -17,6 +17,15 @@ export interface EvaluationRoutesDeps {
 
 /** Evaluations over HTTP. Source: docs/contract.md "Collections, records, chunks". */
 export function evaluationRoutes(app: App, { guard, evaluations }: EvaluationRoutesDeps): void {
+  app.get(
+    '/v1/collections/:collection_id/evaluations',
+    withScope(guard, chunkOperations.listEvaluations),
+    async (request) => {
+      const { projectId } = guard.callerOf(request);
+      const items = await evaluations.list(projectId, request.params.collection_id);
+      return listEnvelope({ items, hasMore: false });
+    },
+  );
   app.post(
     '/v1/collections/:collection_id/evaluations',
     { ...withScope(guard, chunkOperations.evaluateCollection), preValidation: dropNulls },

@@ -17,6 +17,7 @@ for (const [name, openDatabase] of Object.entries(databases)) {
       await openTestService(t, { database: await openDatabase(t), files })
     ).createProject();
     const collectionId = await collection();
+    assert.deepEqual((await call('GET', `/v1/collections/${collectionId}/evaluations`)).body.data, []);
     await record(collectionId, { title: 'Opening hours', content: 'The library opens at nine in the morning.' });
     await record(collectionId, { title: 'Dogs', content: 'Dogs must stay outside the library.' });
     const evaluate = async (sheet: string, more = {}) => {
@@ -49,13 +50,16 @@ for (const [name, openDatabase] of Object.entries(databases)) {
     const second: Evaluation = (await evaluate([...rows, 'New?,Notes'].join('\n'))).body.data;
     assert.deepEqual(second.previous, {
       ...{ created_timestamp: first.created_timestamp, num_questions: 4 },
-      ...{ num_first: 2, num_within_three: 3, num_within_ten: 3 },
+      ...{ num_first: 2, num_within_three: 3, num_within_ten: 3, num_same: 4 },
     });
+    assert.deepEqual((await call('GET', `/v1/collections/${collectionId}/evaluations`)).body.data, [second]);
     const [, , , last, added] = second.questions;
     assert.deepEqual([last?.previous_rank, typeof last?.rank], [null, 'number']);
     assert.equal(Object.hasOwn(added ?? {}, 'previous_rank'), false);
     const named = await evaluate('Frage;Treffer\nDogs?;Dogs\n', { columns: { question: 'Frage', answer: 'Treffer' } });
     assert.equal(named.body.data.num_first, 1);
+    assert.equal(named.body.data.previous.num_same, 0);
+    assert.equal((await evaluate('问题,期望文档\nDogs?,Dogs\n')).body.data.num_first, 1);
     assert.deepEqual([named.body.data.num_skipped, named.body.data.skipped], [0, []]);
     const blank = (await evaluate('question,expected\nDogs?,Dogs\n,Dogs\nDogs?,\n')).body.data as Evaluation;
     assert.deepEqual([blank.num_questions, blank.num_skipped], [1, 2]);

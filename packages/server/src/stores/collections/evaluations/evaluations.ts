@@ -8,6 +8,7 @@ import type {
   SkippedRow,
 } from '@quartermaster/contract';
 import type { CommonDeps } from '../../../platform/common-deps.ts';
+import { Problem } from '../../../platform/problem.ts';
 import type { AnswerQuestion } from '../chunks/answer-question.ts';
 import type { Collections } from '../collections.ts';
 import type { DryRunPlace } from '../records/dry-runs.ts';
@@ -42,7 +43,12 @@ export interface StoredEvaluation {
   readonly createdAt: number;
   /** The place of the first right chunk of each question, by a digest of question and expected answer. */
   readonly ranks: ReadonlyArray<readonly [key: string, rank: number | null]>;
+  /** The answer; null for an evaluation of an earlier version. */
+  readonly result: Evaluation | null;
 }
+
+/** `refused`: the caller, the sheet or the collection was at fault. */
+export type EvaluationOutcome = 'completed' | 'refused' | 'cancelled' | 'failed';
 
 /** Stores the last evaluation of each collection. A row is deleted with its collection. */
 export interface EvaluationRepository {
@@ -56,12 +62,16 @@ export interface EvaluationDeps extends Pick<CommonDeps, 'clock'> {
   readonly evaluations: EvaluationRepository;
   readonly readQuestions: ReadQuestions;
   readonly answerQuestion: AnswerQuestion;
+  /** Counts evaluations. Default: they are not counted. */
+  readonly onEnded?: ((outcome: EvaluationOutcome) => void) | undefined;
 }
 
 /** Measures at which places a collection finds known answers. */
 export interface Evaluations {
   /** @throws the errors of reading the sheet and of chunk queries */
   run(place: DryRunPlace, sheet: EvaluationCreate, signal: AbortSignal): Promise<Evaluation>;
+  /** Returns the last evaluation; none before the first. @throws OBJECT_NOT_FOUND when the collection does not exist */
+  list(projectId: string, collectionId: string): Promise<readonly Evaluation[]>;
 }
 
 /** A right chunk after this place counts as not found. */
@@ -70,48 +80,78 @@ const depth = 10;
 const longestExcerpt = 500;
 
 export function createEvaluations(deps: EvaluationDeps): Evaluations {
-  const { collections, evaluations, clock } = deps;
+  const { collections, evaluations, onEnded = () => {} } = deps;
   return {
     async run(place, sheet, signal) {
-      const { projectId, keyId, collectionId } = place;
-      await collections.find(projectId, collectionId);
-      const asked = await deps.readQuestions(place, sheet, signal);
-      const previous = await evaluations.find(collectionId);
-      const before = new Map(previous?.ranks);
-      const questions: EvaluatedQuestion[] = [];
-      const ranks: Array<readonly [string, number | null]> = [];
-      // One question at a time, so that an evaluation waits for its turns like any caller.
-      for (const { row, question, expected } of asked.questions) {
-        const of = { projectId, keyId, collectionIds: [collectionId] };
-        const { items } = await deps.answerQuestion(of, { query_text: question, top_k: depth }, signal);
-        const rank = rankOf(items, expected);
-        const key = keyOf(question, expected);
-        const was = before.get(key);
-        ranks.push([key, rank]);
-        questions.push({
-          row,
-          question,
-          expected: expected.slice(0, longestExcerpt),
-          rank,
-          best: items[0] === undefined ? null : nameOf(items[0]),
-          ...(was === undefined ? {} : { previous_rank: was }),
-        });
+      try {
+        const result = await evaluate(deps, { place, sheet, signal });
+        onEnded('completed');
+        return result;
+      } catch (error) {
+        onEnded(signal.aborted ? 'cancelled' : error instanceof Problem ? 'refused' : 'failed');
+        throw error;
       }
-      const createdAt = clock.now();
-      await evaluations.save({ collectionId, createdAt, ranks });
-      return {
-        object: 'Evaluation',
-        collection_id: collectionId,
-        created_timestamp: createdAt,
-        ...countRanks(ranks),
-        previous:
-          previous === undefined ? null : { created_timestamp: previous.createdAt, ...countRanks(previous.ranks) },
-        questions,
-        num_skipped: asked.numSkipped,
-        skipped: [...asked.skipped],
-      };
+    },
+    async list(projectId, collectionId) {
+      await collections.find(projectId, collectionId);
+      const last = await evaluations.find(collectionId);
+      return last?.result == null ? [] : [last.result];
     },
   };
+}
+
+interface Asked {
+  readonly place: DryRunPlace;
+  readonly sheet: EvaluationCreate;
+  readonly signal: AbortSignal;
+}
+
+async function evaluate(deps: EvaluationDeps, { place, sheet, signal }: Asked): Promise<Evaluation> {
+  const { collections, evaluations, clock } = deps;
+  const { projectId, keyId, collectionId } = place;
+  await collections.find(projectId, collectionId);
+  const asked = await deps.readQuestions(place, sheet, signal);
+  const previous = await evaluations.find(collectionId);
+  const before = new Map(previous?.ranks);
+  const questions: EvaluatedQuestion[] = [];
+  const ranks: Array<readonly [string, number | null]> = [];
+  // One question at a time, so that an evaluation waits for its turns like any caller.
+  for (const { row, question, expected } of asked.questions) {
+    const of = { projectId, keyId, collectionIds: [collectionId] };
+    const { items } = await deps.answerQuestion(of, { query_text: question, top_k: depth }, signal);
+    const rank = rankOf(items, expected);
+    const key = keyOf(question, expected);
+    const was = before.get(key);
+    ranks.push([key, rank]);
+    questions.push({
+      row,
+      question,
+      expected: expected.slice(0, longestExcerpt),
+      rank,
+      best: items[0] === undefined ? null : nameOf(items[0]),
+      ...(was === undefined ? {} : { previous_rank: was }),
+    });
+  }
+  const createdAt = clock.now();
+  const result: Evaluation = {
+    object: 'Evaluation',
+    collection_id: collectionId,
+    created_timestamp: createdAt,
+    ...countRanks(ranks),
+    previous:
+      previous === undefined
+        ? null
+        : {
+            created_timestamp: previous.createdAt,
+            ...countRanks(previous.ranks),
+            num_same: ranks.filter(([key]) => before.has(key)).length,
+          },
+    questions,
+    num_skipped: asked.numSkipped,
+    skipped: [...asked.skipped],
+  };
+  await evaluations.save({ collectionId, createdAt, ranks, result });
+  return result;
 }
 
 function keyOf(question: string, expected: string): string {

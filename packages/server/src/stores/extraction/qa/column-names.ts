@@ -29,11 +29,11 @@ përgjigje erantzuna freagra ateb tweġiba ответ ответы отгово�
 ഉത്തരം ਉੱਤਰ જવાબ คำตอบ คําตอบ câutrảlời trảlời đápán jawaban jawapan sagot jibu պատասխան პასუხი жауап javob хариулт
 auskunft 解决方案 解決方案 разъяснение`);
 const otherAnswerNames = list(`
-a ans expected completion output back definition definitions meaning explanation description solution 答 解释 解釋 定义 定義 释义 釋義 说明 說明
+a ans expected expecteddocument expectedpassage expectedrecord expectedsource completion output back definition definitions meaning explanation description solution 答 解释 解釋 定义 定義 释义 釋義 说明 說明
 説明 意味 답 정의 설명 definición significado definição definizione bedeutung erklärung définition signification definitie
 significato betekenis forklaring määritelmä selitys definice význam definícia definicja znaczenie meghatározás jelentés definiție
 definiţie tanım definicija apibrėžimas definīcija määratlus определение значение визначення ορισμός تعريف التعريف
-הגדרה địnhnghĩa resolution assistant`);
+הגדרה địnhnghĩa resolution assistant 期望 期望文档 期望段落 预期 预期文档 预期段落 預期 預期文件 期待文書 erwartet`);
 
 export const acceptedNames = {
   question: [...questionWords, ...otherQuestionNames],

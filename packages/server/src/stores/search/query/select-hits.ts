@@ -16,6 +16,8 @@ export interface SelectedHits<Found> {
   readonly hits: readonly Found[];
   /** Whether others follow. */
   readonly hasMore: boolean;
+  /** The tokens of the shortest result, if none fits into the limit. */
+  readonly shortest?: number;
   /** What the page leaves of its limits. */
   readonly left: { readonly tokens: number; readonly weight: number };
 }
@@ -45,7 +47,14 @@ export function selectHits<Found extends DistinctHit<unknown>>(
     weight -= ofHit;
     end = index + 1;
   }
-  return { hits, hasMore: hits.length > 0 && end < good.length, left: { tokens, weight } };
+  const shortest = Math.min(...good.slice(start).map(({ described }) => described.numTokens));
+  const isTooLong = hits.length === 0 && good.length > start;
+  return {
+    hits,
+    ...(isTooLong ? { shortest } : {}),
+    hasMore: hits.length > 0 && end < good.length,
+    left: { tokens, weight },
+  };
 }
 
 function includes({ described, equals }: DistinctHit<unknown>, id: string): boolean {
