@@ -17,13 +17,22 @@ import { permissions } from '../packages/console/src/language/zh-permissions.ts'
 import { shell } from '../packages/console/src/language/zh-shell.ts';
 import { stores } from '../packages/console/src/language/zh-stores.ts';
 import { tools } from '../packages/console/src/language/zh-tools.ts';
+import { evaluationWords } from '../packages/console/src/pages/collections/evaluation-words.ts';
 import { tableWords } from '../packages/console/src/pages/collections/table-words.ts';
 import { connectionWords } from '../packages/console/src/pages/credentials/connection-words.ts';
 import { jobWords } from '../packages/console/src/pages/jobs/job-words.ts';
 import { overviewWords } from '../packages/console/src/pages/overview/overview-words.ts';
 import { passageWords } from '../packages/console/src/pages/record/passage-words.ts';
+import { reportWords } from '../packages/console/src/pages/record/report-words.ts';
 import { recordFailureCodes } from '../packages/server/src/stores/collections/records/record-failures.ts';
-import { extractionFailureCodes, rowCodes } from '../packages/server/src/stores/extraction/extraction.ts';
+import {
+  droppedReasons,
+  type ExtractionReport,
+  extractionFailureCodes,
+  type OcrReport,
+  rowCodes,
+} from '../packages/server/src/stores/extraction/extraction.ts';
+import { unreadReasons } from '../packages/server/src/stores/extraction/ocr/recognition.ts';
 
 /** The texts of all pages, and those that a page loads itself. */
 const en = { ...enOfAll, ...importsInEnglish };
@@ -39,6 +48,11 @@ const chinese: Readonly<Record<string, string>> = {
   ...stores,
   ...tools,
 };
+
+const parametersOf = (text = '') => [...new Set([...text.matchAll(/\{(\w+)/g)].map(([, name]) => name))].sort();
+
+/** Members of a report that are shown with others. */
+const unlabelled = { encoding_confidence: true, warnings: true };
 
 test('the Chinese console has a sentence for every error code of the service and for no other', () => {
   const all = [errorCodes, rowCodes, extractionFailureCodes, recordFailureCodes].flatMap((table) => Object.keys(table));
@@ -57,9 +71,35 @@ test('a Chinese text has no English sentence, and quotes the message of a docume
 });
 
 test('texts that load with their page are in both languages', () => {
-  for (const words of [connectionWords, jobWords, overviewWords, passageWords, tableWords]) {
+  const documents = [evaluationWords, passageWords, reportWords, tableWords];
+  for (const words of [connectionWords, jobWords, overviewWords, ...documents]) {
     assert.deepEqual(Object.keys(words.en), Object.keys(words.zh));
     for (const text of Object.values(words.zh)) assert.match(text, /\p{Script=Han}/u);
+    const parameters = (texts: object) => Object.values(texts).map((text) => parametersOf(text));
+    assert.deepEqual(parameters(words.zh), parameters(words.en));
+  }
+});
+
+test('every member of a parsing report has a label in both languages', () => {
+  // The compiler finds a member that is missing here.
+  const members: Record<
+    Exclude<keyof ExtractionReport | keyof OcrReport | 'embedding', keyof typeof unlabelled>,
+    true
+  > = {
+    ...{ attachments: true, characters: true, dialect: true, dropped: true, embedding: true, encoding: true },
+    ...{ engine: true, form_fields: true, format: true, front_matter: true, header: true, headings: true },
+    ...{ languages: true, low_confidence_pages: true, mean_confidence: true, milliseconds: true, not_read: true },
+    ...{ notes: true, ocr: true, pages: true, pages_without_text: true, parser: true, peak_memory_bytes: true },
+    ...{ replaced: true, rows: true, seconds: true, sheets: true, tables: true, title: true },
+  };
+  const labelled = [
+    ...Object.keys(members),
+    ...droppedReasons.map((reason) => `dropped.${reason}`),
+    ...unreadReasons.map((reason) => `reason.${reason}`),
+  ];
+  for (const words of Object.values(reportWords)) {
+    const missing = labelled.filter((name) => !Object.hasOwn(words, name));
+    assert.deepEqual(missing, []);
   }
 });
 
@@ -90,7 +130,6 @@ test('an error is said in the words of the console, without paths of the API', (
 });
 
 test('every text of the console has the same parameters in English and in Chinese', () => {
-  const parametersOf = (text = '') => [...new Set([...text.matchAll(/\{(\w+)/g)].map(([, name]) => name))].sort();
   assert.deepEqual(Object.keys(chinese).sort(), Object.keys(en).sort());
   for (const [key, text] of Object.entries(en)) assert.deepEqual(parametersOf(chinese[key]), parametersOf(text), key);
 });

@@ -40,7 +40,7 @@ test('[console] works with the keyboard and in narrow windows', async (t: TestCo
 function pathsOf({ collectionId, recordId, runId }: Seeded): readonly string[] {
   const collection = `/collections/${collectionId}`;
   return [
-    ...['/', '/files', '/collections', collection, `${collection}?tab=search&q=library`],
+    ...['/', '/files', '/collections', collection, `${collection}?tab=search&q=library`, `${collection}?tab=evaluate`],
     ...[
       `${collection}/records/${recordId}`,
       '/jobs?status=error',

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { settledRecord } from '../support/client.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
-import { tabTo } from '../support/console-keyboard.ts';
+import { tabTo, waitForFocus } from '../support/console-keyboard.ts';
 
 /** All steps share one service and one browser, because starting them takes longer than the checks. */
 test('[console] people try an example, and correct passages, pairs and rows', async (t: TestContext) => {
@@ -14,9 +14,10 @@ test('[console] people try an example, and correct passages, pairs and rows', as
   await t.test('[console] a passage is edited by keyboard, and search finds the new text at once', () =>
     editPassage(opened),
   );
+  await t.test('[console] unsaved text and edited passages are not lost without a question', () => keepEdits(opened));
   await t.test('[console] the documents of one type are listed', () => filterTypes(opened));
   await t.test('[console] the question and the answer of a pair are edited where they stand', () => editPair(opened));
-  await t.test('[console] corrected rows are linked with their sheet, which is then no longer partly ready', () =>
+  await t.test('[console] corrected rows are linked with their sheet, which then tells how many are left', () =>
     correctRows(opened),
   );
   await t.test('[console] the guide to a page opens in another tab', () => openGuide(opened));
@@ -61,6 +62,48 @@ async function editPassage({ page, service }: OpenedConsole): Promise<void> {
   await text.waitFor({ state: 'detached' });
   const [hit] = await service.client.search(id, { query_text: 'owls' });
   assert.equal(hit?.content, 'The library is open from noon to midnight, for owls.');
+  await waitForFocus(page.getByRole('button', { name: /^Edit passage: The library is open from noon/ }));
+}
+
+/** Escape, links, Reprocess and Rename of the page of a document whose only passage was edited. */
+async function keepEdits({ page, service }: OpenedConsole): Promise<void> {
+  const [collection] = (await service.client.collections.list()).data;
+  const id = collection?.collection_id ?? '';
+  const edit = page.getByRole('button', { name: /^Edit passage: The library is open from noon/ });
+  const text = page.getByLabel('Text of the passage');
+  const dialog = page.getByRole('dialog', { name: 'Discard your changes?' });
+  await page.getByText('Edited', { exact: true }).waitFor();
+  await edit.press('Enter');
+  await text.press('Escape');
+  await waitForFocus(edit);
+  await edit.press('Enter');
+  await text.fill('Unsaved.');
+  await text.press('Escape');
+  assert.deepEqual(await findingsInBoth(page), nothing);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('link', { name: 'Jobs' }).click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  assert.equal(await text.inputValue(), 'Unsaved.');
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Discard' }).click();
+  await waitForFocus(edit);
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('dialog').getByText('1 passage was edited.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Reprocess' }).click();
+  const asking = page.getByRole('dialog', { name: 'Reprocess “Opening hours”?' });
+  await asking.getByText('1 passage was edited.').waitFor();
+  await asking.getByRole('button', { name: 'Cancel' }).click();
+  await page.goto(`${service.filesUrl}/collections/${id}`);
+  for (const name of ['Opening hours', 'Lending']) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  await page.getByRole('button', { name: 'Reprocess' }).click();
+  const askingAll = page.getByRole('dialog', { name: 'Reprocess 2 documents?' });
+  await askingAll.getByText('In 1 of them, 1 passage was edited.').waitFor();
+  await askingAll.getByRole('button', { name: 'Reprocess' }).click();
+  await page.getByText('Reprocessing 2 documents.').waitFor();
+  const record = (await service.client.records.list(id, { name: 'Opening hours' })).data[0]?.record_id ?? '';
+  await settledRecord(service.client, id, record);
+  assert.deepEqual((await service.client.records.chunks(id, record, { edited: true, count: true })).data, []);
 }
 
 async function filterTypes({ page, service }: OpenedConsole): Promise<void> {
@@ -86,7 +129,8 @@ async function filterTypes({ page, service }: OpenedConsole): Promise<void> {
   await page.getByText('No documents match').waitFor();
 }
 
-const sheet = 'question,answer\nWhen do you open?,At nine.\nWho may borrow?,\nWhat does a card cost?,Twelve euros.\n';
+const sheet =
+  'question,answer\nWhen do you open?,At nine.\nWho may borrow?,\nWhat does a card cost?,Twelve euros.\nWhere are you?,\n';
 
 async function editPair({ page, service }: OpenedConsole): Promise<void> {
   const { client } = service;
@@ -109,24 +153,42 @@ async function editPair({ page, service }: OpenedConsole): Promise<void> {
 }
 
 async function correctRows({ page, service }: OpenedConsole): Promise<void> {
-  const corrected = 'question,answer,qm:row\nWho may borrow?,Everybody with a card.,3\n';
-  await page.getByRole('tab', { name: 'Rejected' }).waitFor();
-  const chooser = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'Upload the corrected rows' }).click();
-  const file = { name: 'rejected-rows.csv', mimeType: 'text/csv', buffer: Buffer.from(corrected) };
-  await (await chooser).setFiles(file);
-  await page.getByRole('heading', { level: 1, name: 'faq.csv: corrected rows' }).waitFor();
-  await page.locator('[data-status="ready"]').waitFor();
-  await page.getByRole('link', { name: 'The sheet whose rows these correct' }).click();
-  await page.getByRole('heading', { level: 1, name: 'faq.csv', exact: true }).waitFor();
-  await page.getByText('Corrected', { exact: true }).waitFor();
-  await page.getByRole('link', { name: 'Corrected rows of this sheet' }).waitFor();
+  const state = (text: string) => page.locator('[data-status]', { hasText: text }).waitFor();
+  const upload = async (content: string) => {
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Upload the corrected rows' }).click();
+    await (await chooser).setFiles({ name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+  };
+  const back = async () => {
+    await page.getByRole('heading', { level: 1, name: 'faq.csv: corrected rows' }).waitFor();
+    await page.getByRole('link', { name: 'The sheet whose rows these correct' }).click();
+    await page.getByRole('heading', { level: 1, name: 'faq.csv', exact: true }).waitFor();
+  };
+  await page.getByRole('tab', { name: 'Rejected (2)' }).waitFor();
+  await upload('question,answer\nWho?,I.\n');
+  await page.getByText('The sheet has no column “qm:row”').waitFor();
+  await upload('question,answer,qm:row\nWho may borrow?,Everybody with a card.,3\n');
+  await back();
+  await state('1 row to correct');
+  await upload('question,answer,qm:row\nWhere are you?,In the old mill.,5\n');
+  await back();
+  await state('Corrected');
+  assert.equal(await page.getByRole('link', { name: 'Corrected rows of this sheet' }).count(), 2);
   assert.equal(await page.getByRole('button', { name: 'Upload the corrected rows' }).count(), 0);
   assert.deepEqual(await findingsInBoth(page), nothing);
+  const sheet = page.url();
   await page.goto(`${service.filesUrl}/jobs?status=partial`);
-  await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
-  await page.getByRole('link', { name: 'Collections' }).last().waitFor();
-  assert.equal(await page.locator('[data-record]').count(), 0, 'nothing is left to do');
+  await page.getByText('No documents here').waitFor();
+  await page.goto(sheet);
+  await page.getByRole('link', { name: 'Corrected rows of this sheet' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'faq.csv: corrected rows' }).waitFor();
+  await page.getByText('Skipped rows').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.locator('[data-record="faq.csv"] [data-status]', { hasText: '1 row to correct' }).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Restored: 1').waitFor();
+  await page.locator('[data-record="faq.csv"] [data-status]', { hasText: 'Corrected' }).waitFor();
 }
 
 async function openGuide({ page, context, service }: OpenedConsole): Promise<void> {

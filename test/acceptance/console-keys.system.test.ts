@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NewApiKey } from '@quartermaster/contract';
+import { findingsInBoth, nothing } from '../support/axe.ts';
 import { createKeyInConsole, openConsole, openPage } from '../support/console.ts';
 import { share } from '../support/service.ts';
 
@@ -118,6 +119,7 @@ test('[console] a project is deleted after its name is typed, and the settings s
   await dialog.getByLabel('Project name').fill('short-lived');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await page.getByText('short-lived ·').waitFor();
+  assert.deepEqual(await findingsInBoth(page), nothing);
 
   await erase.click();
   const confirm = dialog.getByRole('button', { name: 'Delete project' });

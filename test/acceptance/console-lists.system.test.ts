@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { findingsInBoth, nothing } from '../support/axe.ts';
 import { settledRecord } from '../support/client.ts';
 import { type OpenedConsole, openConsole, openPage } from '../support/console.ts';
+import { waitForFocus } from '../support/console-keyboard.ts';
 import { type EmbeddingService, startEmbeddingService } from '../support/embedding-service.ts';
 import { textPdf } from '../support/sample-pdf.ts';
 
@@ -93,10 +94,12 @@ async function changeRecords({ opened, collection }: Subject): Promise<void> {
   await count('2 items');
   await page.getByText('Removed in 23 hours').first().waitFor();
   assert.deepEqual(await findingsInBoth(page), nothing, 'deleted documents');
-  await page.getByRole('checkbox', { name: 'Select Fines' }).check();
-  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.getByRole('button', { name: 'Restore: Fines' }).press('Enter');
   await page.getByText('Restored: 1').waitFor();
   await count('1 item');
+  await waitForFocus(page.getByRole('heading', { level: 1 }));
+  await page.getByRole('checkbox', { name: 'Select Lending' }).check();
+  await page.getByRole('button', { name: 'Restore 1', exact: true }).waitFor();
   const [hit] = await service.client.search(collection, { query_text: 'fines of the house' });
   assert.match(hit?.content ?? '', /Fines/);
   await page.getByLabel('Status').selectOption('All statuses');

@@ -144,6 +144,15 @@ async function evaluateSheet({ opened, collection }: Subject): Promise<void> {
   await page.getByText('1 row was not asked').waitFor();
   await page.getByText(/^Row 3: /).waitFor();
   assert.equal(await page.getByText('Every expected answer was found first').count(), 0);
+  await page.getByText(/had other questions: 1 of its 2 questions are the same/).waitFor();
+  await page.getByRole('tab', { name: 'Documents' }).click();
+  await page.getByRole('tab', { name: 'Evaluate' }).click();
+  await page.getByText(/^Evaluated /).waitFor();
+  await page.getByText('1 row was not asked').waitFor();
+  const other = { ...sheet, buffer: Buffer.from('x,y,z\n1,2,3\n') };
+  await page.locator('input[accept=".csv,.xlsx"]').setInputFiles(other);
+  await page.getByRole('button', { name: 'Evaluate' }).click();
+  await page.getByText('Name them “question” and “expected”').waitFor();
   for (const size of sizes.slice(1)) {
     await page.setViewportSize(size);
     assert.deepEqual(await findingsInBoth(page), nothing, `${size.width} px`);

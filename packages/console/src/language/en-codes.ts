@@ -22,6 +22,7 @@ export const codes: Codes = {
 
 /** Texts for invalid fields of a request, by their names. */
 export const fields: Codes = {
+  columns: 'The columns of the sheet were not found. Name them “question” and “expected” in its first row.',
   content:
     'The content does not fit the file name. Open the file in its own program, and save it in the format of its name.',
   url: 'Enter the whole address of a page, such as https://example.com/help.',

@@ -21,12 +21,16 @@ export function explainError({ code, message, details }: CodedError, { codes, fi
   return codes[code]?.replace('{message}', () => plain) ?? plain;
 }
 
-/** The name of the first invalid field. A file whose content contradicts its name has the name `content`. */
+/**
+ * The name of the first invalid field. A file whose content contradicts its name has the name `content`, and a sheet
+ * whose columns were not found `columns`.
+ */
 function fieldOf(details: unknown): string {
   const first: unknown = Array.isArray(details) ? details[0] : undefined;
   const { path, found } = Object(first) as { readonly path?: unknown; readonly found?: unknown };
   if (typeof path !== 'string') return '';
   if (path === 'body/file' && typeof found === 'string' && found.includes('content')) return 'content';
+  if (path === 'body/file_id' && typeof found === 'string' && found.includes('columns')) return 'columns';
   return path.replace(/^body\//, '');
 }
 

@@ -38,14 +38,13 @@ function firstLanguage(): LanguageCode {
   return stored.startsWith('zh') ? 'zh' : 'en';
 }
 
-/** `{name}` is the parameter, and `{name|one|many}` is the singular or plural form for its number. */
-function translator(messages: Messages): Translate {
-  return (key, parameters = {}) =>
-    messages[key].replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
-      const value = parameters[name];
-      if (one === undefined || many === undefined) return String(value ?? whole);
-      return Number(value) === 1 ? one : many;
-    });
+/** Puts parameters into a text: `{name}`, and `{name|one|many}`, the singular or plural form for its number. */
+export function fill(text: string, parameters: Parameters): string {
+  return text.replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
+    const value = parameters[name];
+    if (one === undefined || many === undefined) return String(value ?? whole);
+    return Number(value) === 1 ? one : many;
+  });
 }
 
 /** Texts in the chosen language. Chinese is loaded when it is chosen. */
@@ -70,7 +69,8 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
       setCode(wanted);
     };
     const explain = (said: CodedError) => explainError(said, words);
-    return { code, choose, explain, t: translator(words.messages) };
+    const t: Translate = (key, parameters = {}) => fill(words.messages[key], parameters);
+    return { code, choose, explain, t };
   }, [code, words]);
   return language === null ? null : <LanguageContext value={language}>{children}</LanguageContext>;
 }

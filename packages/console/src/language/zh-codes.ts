@@ -69,6 +69,7 @@ export const codes: Codes = {
 
 /** The same for a field of a request, by its name. */
 export const fields: Codes = {
+  columns: '未找到表格的列。请在第一行将其命名为“question”和“expected”。',
   content: '内容与文件名不符。请用原程序打开文件，并以文件名所示的格式保存。',
   url: '请输入完整的网址，例如 https://example.com/help。',
 };

@@ -10,6 +10,13 @@ function isFocusLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body;
 }
 
+/** Focuses the heading if the button with the focus is removed, for example with the row of its object. */
+export function focusHeadingIfLost(): void {
+  setTimeout(() => {
+    if (isFocusLost()) focusHeading();
+  }, 50);
+}
+
 /**
  * Returns the focus to the element that had it before, when the component goes away. If that element is gone too, for
  * example the row of a deleted object, the heading of the page gets it.

@@ -2,7 +2,8 @@ import { Badge, Progress, Text } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { useLanguage } from '../../language/language.tsx';
 import { tones } from '../tones.ts';
-import { correctionOf } from './record-words.ts';
+import { useCorrections } from './corrections.ts';
+import { rowCounts } from './record-words.ts';
 
 const colors = {
   creating: 'cyan.9',
@@ -16,11 +17,14 @@ const colors = {
 export function RecordState({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
   const { progress } = record;
-  const isCorrected = correctionOf(record) !== undefined;
+  const rowsLeft = useCorrections([record]).get(record.record_id)?.rowsLeft;
   if (record.status !== 'creating' || progress === null) {
+    const isPartly = rowsLeft !== undefined && rowsLeft > 0 && rowsLeft < rowCounts(record).rejected;
     return (
-      <Badge color={isCorrected ? tones.good : colors[record.status]} data-status={record.status}>
-        {t(isCorrected ? 'records.corrected' : `records.status.${record.status}`)}
+      <Badge color={rowsLeft === 0 ? tones.good : colors[record.status]} data-status={record.status}>
+        {rowsLeft === 0 ? t('records.corrected') : null}
+        {isPartly ? t('records.rowsLeft', { count: rowsLeft }) : null}
+        {rowsLeft !== 0 && !isPartly ? t(`records.status.${record.status}`) : null}
       </Badge>
     );
   }

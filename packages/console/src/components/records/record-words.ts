@@ -15,9 +15,16 @@ export function formatOf(record: RecordItem): string {
   return extension.toUpperCase();
 }
 
-/** The id of the sheet with the corrected rows of this one. */
-export function correctionOf({ status, metadata }: RecordItem): string | undefined {
-  return status === 'partial' ? metadata.corrected_by : undefined;
+/** The ids of the sheets with the corrected rows of this one. */
+export function correctionsOf({ status, metadata }: RecordItem): readonly string[] {
+  return status === 'partial' ? (metadata.corrected_by ?? '').split(' ').filter((id) => id !== '') : [];
+}
+
+/** The numbers of rows of a sheet by what became of them; 0 for other records. */
+export function rowCounts({ report }: RecordItem) {
+  const rows = Object(report?.rows) as Readonly<Record<string, unknown>>;
+  const count = (name: string) => Number(rows[name] ?? 0);
+  return { accepted: count('accepted'), rejected: count('rejected'), duplicate: count('duplicate') };
 }
 
 /** The bytes of the file; undefined for other records. */

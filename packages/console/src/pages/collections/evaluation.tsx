@@ -1,6 +1,6 @@
 import { Alert, Button, FileInput, Stack, Table, Text } from '@mantine/core';
 import type { Collection, EvaluationCounts, Evaluation as EvaluationItem } from '@quartermaster/contract';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { currentProject, filesApi } from '../../api/addresses.ts';
 import { storeFile } from '../../api/send-file.ts';
@@ -8,14 +8,25 @@ import { Empty } from '../../components/empty.tsx';
 import { FactCards } from '../../components/fact-cards.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatTime } from '../../components/format.ts';
-import { useLanguage } from '../../language/language.tsx';
+import { Loading } from '../../components/loading.tsx';
+import { fill, useLanguage } from '../../language/language.tsx';
+import { evaluationWords } from './evaluation-words.ts';
 
 /** Asks the collection the questions of a sheet and shows at which places it finds their answers. */
 export function Evaluation({ collection }: { collection: Collection }) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
+  const words = evaluationWords[code];
   const [sheet, setSheet] = useState<File | null>(null);
+  const queries = useQueryClient();
+  const { collection_id } = collection;
+  const queryKey = ['evaluation', collection_id];
+  const last = useQuery({
+    queryKey,
+    queryFn: () => filesApi.data('GET /v1/collections/{collection_id}/evaluations', { path: { collection_id } }),
+  });
   const evaluation = useMutation({
-    mutationFn: (file: File) => evaluate(collection.collection_id, file, t('failure.offline')),
+    mutationFn: (file: File) => evaluate(collection_id, file, t('failure.offline')),
+    onSuccess: (result) => queries.setQueryData(queryKey, [result]),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -26,26 +37,29 @@ export function Evaluation({ collection }: { collection: Collection }) {
       <form onSubmit={submit}>
         <Stack align="flex-start" gap="sm">
           <FileInput
-            label={t('evaluation.sheet')}
-            description={t('evaluation.sheetAbout')}
-            placeholder={t('evaluation.choose')}
+            label={words.sheet}
+            description={words.sheetAbout}
+            placeholder={words.choose}
             accept=".csv,.xlsx"
             value={sheet}
             onChange={setSheet}
           />
           <Button type="submit" loading={evaluation.isPending} disabled={sheet === null}>
-            {t('evaluation.go')}
+            {words.go}
           </Button>
         </Stack>
       </form>
       {evaluation.error === null ? null : <Failure error={evaluation.error} />}
-      {evaluation.data === undefined ? (
-        <Empty icon="search" title={t('evaluation.start')}>
-          {t('evaluation.startAbout')}
+      {last.error === null ? null : <Failure error={last.error} onRetry={() => void last.refetch()} />}
+      {last.isPending ? <Loading /> : null}
+      {last.data?.length === 0 ? (
+        <Empty icon="search" title={words.start}>
+          {words.startAbout}
         </Empty>
-      ) : (
-        <Result result={evaluation.data} />
-      )}
+      ) : null}
+      {last.data?.map((result) => (
+        <Result key={result.created_timestamp} result={result} />
+      ))}
     </Stack>
   );
 }
@@ -67,41 +81,49 @@ async function evaluate(collectionId: string, file: File, offline: string): Prom
 const places = ['num_first', 'num_within_three', 'num_within_ten'] as const;
 
 function Result({ result }: { result: EvaluationItem }) {
-  const { t, code } = useLanguage();
+  const { code } = useLanguage();
+  const words = evaluationWords[code];
   const { previous } = result;
+  // The counts of other questions say nothing about these.
+  const isSame =
+    previous !== null && previous.num_same === result.num_questions && previous.num_same === previous.num_questions;
   const shareOf = (counts: EvaluationCounts, name: (typeof places)[number]) =>
-    t('evaluation.share', { count: counts[name], all: counts.num_questions });
+    fill(words.share, { count: counts[name], all: counts.num_questions });
   const facts = places.map((name) => ({
     name,
-    label: t(`evaluation.${name}`),
+    label: words[name],
     text:
-      previous === null
+      previous === null || !isSame
         ? shareOf(result, name)
-        : t('evaluation.compared', { now: shareOf(result, name), before: shareOf(previous, name) }),
+        : fill(words.compared, { now: shareOf(result, name), before: shareOf(previous, name) }),
   }));
+  const comparison = () => {
+    if (previous === null) return words.noPrevious;
+    const { num_same: same, num_questions: all, created_timestamp: at } = previous;
+    const time = formatTime(at, code);
+    return isSame ? fill(words.previous, { time }) : fill(words.other, { time, same, all });
+  };
   const failed = result.questions.filter(({ rank }) => rank !== 1);
-  const placeOf = (rank: number | null) => (rank === null ? t('evaluation.notFound') : String(rank));
+  const placeOf = (rank: number | null) => (rank === null ? words.notFound : String(rank));
   return (
     <div role="status">
       <FactCards facts={facts} />
       <Text size="sm" c="dimmed" my="sm">
-        {previous === null
-          ? t('evaluation.noPrevious')
-          : t('evaluation.previous', { time: formatTime(previous.created_timestamp, code) })}
+        {fill(words.at, { time: formatTime(result.created_timestamp, code) })} {comparison()}
       </Text>
       <Skipped result={result} />
       {failed.length === 0 ? (
-        result.num_skipped === 0 && <Text>{t('evaluation.allFirst')}</Text>
+        result.num_skipped === 0 && <Text>{words.allFirst}</Text>
       ) : (
         <Table.ScrollContainer minWidth={480} type="native" tabIndex={0}>
           <Table>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{t('evaluation.question')}</Table.Th>
-                <Table.Th>{t('evaluation.expected')}</Table.Th>
-                <Table.Th>{t('evaluation.place')}</Table.Th>
-                <Table.Th>{t('evaluation.before')}</Table.Th>
-                <Table.Th>{t('evaluation.best')}</Table.Th>
+                <Table.Th>{words.question}</Table.Th>
+                <Table.Th>{words.expected}</Table.Th>
+                <Table.Th>{words.place}</Table.Th>
+                <Table.Th>{words.before}</Table.Th>
+                <Table.Th>{words.best}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -125,11 +147,11 @@ function Result({ result }: { result: EvaluationItem }) {
 
 /** The rows of the sheet that were not asked. */
 function Skipped({ result: { num_skipped: count, skipped } }: { result: EvaluationItem }) {
-  const { t, explain } = useLanguage();
+  const { t, code, explain } = useLanguage();
   if (count === 0) return null;
   const lines = skipped.map((row) => `${t('records.row', { row: row.row })}: ${explain(row)}`);
   return (
-    <Alert color="orange" variant="light" mb="sm" title={t('evaluation.skipped', { count })}>
+    <Alert color="orange" variant="light" mb="sm" title={fill(evaluationWords[code].skipped, { count })}>
       <Text size="sm" style={{ whiteSpace: 'pre-line' }}>
         {lines.join('\n')}
       </Text>

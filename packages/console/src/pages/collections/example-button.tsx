@@ -6,10 +6,13 @@ import { Icon } from '../../components/icons.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 
-const labels = { en: 'Create an example collection', zh: '创建示例集合' } as const;
+const labels = {
+  create: { en: 'Create an example collection', zh: '创建示例集合' },
+  instead: { en: 'Try an example instead', zh: '改为试用示例' },
+} as const;
 
 /** Creates a collection with documents by one click, and opens it. */
-export function ExampleButton() {
+export function ExampleButton({ label = 'create' }: { label?: keyof typeof labels }) {
   const { code } = useLanguage();
   const { showError } = useToasts();
   const queries = useQueryClient();
@@ -29,7 +32,7 @@ export function ExampleButton() {
   };
   return (
     <Button variant="default" loading={busy} leftSection={<Icon name="play" size={16} />} onClick={() => void create()}>
-      {labels[code]}
+      {labels[label][code]}
     </Button>
   );
 }

@@ -1,4 +1,4 @@
-import { NativeSelect, TextInput } from '@mantine/core';
+import { Group, NativeSelect, TextInput } from '@mantine/core';
 import type { Collection, CollectionType } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { ChunkSizeField } from './chunk-size.tsx';
+import { ExampleButton } from './example-button.tsx';
 
 export function NewCollection({ onClose }: { onClose: () => void }) {
   const { t } = useLanguage();
@@ -50,6 +51,9 @@ export function NewCollection({ onClose }: { onClose: () => void }) {
           </>
         )}
       </SubmitForm>
+      <Group mt="md">
+        <ExampleButton label="instead" />
+      </Group>
     </Dialog>
   );
 }

@@ -1,27 +1,28 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
-import { type Collection, purposeNames, purposes, type RecordItem } from '@quartermaster/contract';
-import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { type Collection, purposeNames, purposes } from '@quartermaster/contract';
+import { lazy, type ReactNode, Suspense, useDeferredValue, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useInfiniteList } from '../../api/infinite-list.ts';
 import { usePageChoice, usePageText } from '../../app/page-state.ts';
 import { useMay } from '../../app/project.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { ConfirmButton } from '../../components/forms/confirm-button.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Filters } from '../../components/lists/filters.tsx';
-import { type Selection, SelectionCount, useForEach, useSelection } from '../../components/lists/selection.tsx';
+import { SelectionCount, useSelection } from '../../components/lists/selection.tsx';
 import { Loading } from '../../components/loading.tsx';
-import { needsPassword } from '../../components/records/password-form.tsx';
-import { useToasts } from '../../components/toasts.tsx';
+import { useRestore } from '../../components/records/use-restore.ts';
 import { useLanguage } from '../../language/language.tsx';
-import { AddRecords } from './add-records.tsx';
+import type { BulkActionsProps } from './bulk-actions.tsx';
 import classes from './collections.module.css';
 import { ImportArea } from './import-area.tsx';
 import { ImportPanel } from './import-panel.tsx';
 import { RecordTable, sorts } from './record-table.tsx';
 import { tableWords } from './table-words.ts';
+
+const AddRecords = lazy(() => import('./add-records.tsx').then((module) => ({ default: module.AddRecords })));
+/** Loads when documents are chosen. */
+const BulkActions = lazy(() => import('./bulk-actions.tsx').then((module) => ({ default: module.BulkActions })));
 
 const statuses = ['', 'creating', 'ready', 'partial', 'error', 'deleting'] as const;
 
@@ -60,7 +61,7 @@ export function RecordList({ collection }: { collection: Collection }) {
           </RecordTools>
         )}
       />
-      {isAdding ? <AddRecords collection={collection} onClose={() => setAdding(false)} /> : null}
+      <Suspense>{isAdding ? <AddRecords collection={collection} onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   );
 }
@@ -118,7 +119,9 @@ function RecordTools({ records, formats, children }: RecordToolsProps) {
           {records.status === 'deleting' ? (
             <RestoreMany collectionId={collectionId} selection={selection} />
           ) : (
-            <BulkActions collectionId={collectionId} selection={selection} records={list.items} />
+            <Suspense>
+              <BulkActions collectionId={collectionId} selection={selection} records={list.items} />
+            </Suspense>
           )}
         </Group>
       ) : null}
@@ -176,93 +179,18 @@ function RecordFilters({ records }: Pick<RecordToolsProps, 'records'>) {
   );
 }
 
-const restorable = { restorable: true } as const;
-
 /** Restores the chosen records. */
 function RestoreMany({ collectionId, selection }: Omit<BulkActionsProps, 'records'>) {
   const words = tableWords[useLanguage().code];
-  const { say, showError } = useToasts();
-  const queries = useQueryClient();
-  const forEach = useForEach();
-  const restore = async () => {
-    const endpoint = 'POST /v1/collections/{collection_id}/records/{record_id}/restore';
-    const failed = await forEach(selection.ids, (id) =>
-      filesApi.json(endpoint, { path: { collection_id: collectionId, record_id: id } }),
-    );
-    await queries.invalidateQueries({ queryKey: ['records', collectionId] });
-    say(words.restored.replace('{count}', String(selection.ids.size - failed.length)));
-    selection.choose(failed);
-  };
+  const { restore } = useRestore(collectionId);
   return (
     <Button
       variant="default"
       size="xs"
       leftSection={<Icon name="refresh" size={16} />}
-      onClick={() => void restore().catch(showError)}
+      onClick={() => void restore(selection.ids).then(selection.choose)}
     >
-      {words.restore}
+      {words.restoreMany.replace('{count}', String(selection.ids.size))}
     </Button>
-  );
-}
-
-interface BulkActionsProps {
-  readonly collectionId: string;
-  readonly selection: Selection;
-  readonly records: readonly RecordItem[];
-}
-
-/** Deletes the chosen records, or processes them again. Those that fail or are left out stay chosen. */
-function BulkActions({ collectionId, selection, records }: BulkActionsProps) {
-  const { t } = useLanguage();
-  const { say, showError } = useToasts();
-  const queries = useQueryClient();
-  const forEach = useForEach();
-  const count = selection.ids.size;
-  const path = (id: string) => ({ path: { collection_id: collectionId, record_id: id } });
-  const act = async (
-    done: 'records.deletedMany' | 'records.retriedMany',
-    call: (id: string) => Promise<unknown>,
-    leftOut: ReadonlySet<string> = new Set(),
-  ) => {
-    const ids = [...selection.ids].filter((id) => !leftOut.has(id));
-    const failed = await forEach(ids, call);
-    await queries.invalidateQueries({ queryKey: ['records', collectionId] });
-    if (ids.length > failed.length) say(t(done, { count: ids.length - failed.length }));
-    if (leftOut.size > 0) say(t('records.passwordMany', { count: leftOut.size }));
-    selection.choose([...failed, ...leftOut]);
-  };
-  const retry = () => {
-    // Without a password, processing would fail again.
-    const locked = records.filter((record) => selection.ids.has(record.record_id) && needsPassword(record.error));
-    return act(
-      'records.retriedMany',
-      (id) => filesApi.json('POST /v1/collections/{collection_id}/records/{record_id}/retry', path(id)),
-      new Set(locked.map((record) => record.record_id)),
-    );
-  };
-  const remove = () =>
-    act('records.deletedMany', (id) =>
-      filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', { ...path(id), query: restorable }),
-    );
-  return (
-    <>
-      <Button
-        variant="default"
-        size="xs"
-        leftSection={<Icon name="refresh" size={16} />}
-        onClick={() => void retry().catch(showError)}
-      >
-        {t('records.retry')}
-      </Button>
-      <ConfirmButton
-        icon="trash"
-        look={{ variant: 'light', color: 'red', size: 'xs' }}
-        title={t('records.deleteMany', { count })}
-        action={t('action.delete')}
-        onConfirm={remove}
-      >
-        {t('records.deleteManyAbout')}
-      </ConfirmButton>
-    </>
   );
 }

@@ -1,4 +1,4 @@
-import { Checkbox, Text } from '@mantine/core';
+import { Button, Checkbox, Text } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -11,6 +11,7 @@ import { VirtualRows } from '../../components/lists/virtual-rows.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { formatOf, nameOfRecord, pageCountOf, sizeOf } from '../../components/records/record-words.ts';
 import { Thumbnail } from '../../components/records/thumbnail.tsx';
+import { useRestore } from '../../components/records/use-restore.ts';
 import { type LanguageCode, useLanguage } from '../../language/language.tsx';
 import classes from './record-table.module.css';
 import { tableWords } from './table-words.ts';
@@ -108,6 +109,7 @@ function RecordRow({ record, selection }: { record: RecordItem; selection: Selec
   const name = nameOfRecord(record);
   const size = sizeOf(record);
   const reason = record.error === null ? '' : explain(record.error);
+  const words = tableWords[code];
   return (
     <tr className={classes.row} data-record={name}>
       {selection === undefined ? null : (
@@ -135,6 +137,11 @@ function RecordRow({ record, selection }: { record: RecordItem; selection: Selec
             {name}
           </Link>
         )}
+        {record.status === 'deleting' ? (
+          <span className={classes.reason} data-status="deleting">
+            {words.removed} {formatAge(record.updated_timestamp + restorableMs, code)}
+          </span>
+        ) : null}
         {reason === '' ? null : <span className={classes.reason}>{reason}</span>}
       </td>
       <td className={classes.type}>{formatOf(record) || t(`records.type.${record.type}`)}</td>
@@ -145,15 +152,25 @@ function RecordRow({ record, selection }: { record: RecordItem; selection: Selec
       </td>
       <td className={classes.state}>
         <span className={classes.status}>
-          {record.status === 'deleting' ? (
-            <Text size="xs" component="span" data-status="deleting">
-              {tableWords[code].removed} {formatAge(record.updated_timestamp + restorableMs, code)}
-            </Text>
-          ) : (
-            <RecordState record={record} />
-          )}
+          {record.status !== 'deleting' ? <RecordState record={record} /> : null}
+          {record.status === 'deleting' && selection !== undefined ? <Restore record={record} /> : null}
         </span>
       </td>
     </tr>
+  );
+}
+
+function Restore({ record }: { record: RecordItem }) {
+  const words = tableWords[useLanguage().code];
+  const { restore } = useRestore(record.collection_id);
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={`${words.restore}: ${nameOfRecord(record)}`}
+      onClick={() => void restore([record.record_id])}
+    >
+      {words.restore}
+    </Button>
   );
 }

@@ -78,7 +78,7 @@ function Decision({ request, requestId }: { request: ConsentRequest; requestId: 
         <Applicant request={request} />
         <Permissions choice={choice} onChange={setChoice} request={request} />
         {failure === null ? null : <Failure error={failure} />}
-        {decision === null ? <Text c="red.8">{t('consent.nothing')}</Text> : null}
+        {decision === null ? <Text c="red">{t('consent.nothing')}</Text> : null}
         <Group justify="flex-end">
           <Button variant="default" disabled={!isUnlocked || busy} onClick={() => void decide({ decision: 'deny' })}>
             {t('consent.refuse')}

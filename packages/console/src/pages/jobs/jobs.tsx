@@ -10,8 +10,9 @@ import { Failure } from '../../components/failure.tsx';
 import { formatAge } from '../../components/format.ts';
 import { Loading } from '../../components/loading.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { useCorrections } from '../../components/records/corrections.ts';
 import { RecordState } from '../../components/records/record-state.tsx';
-import { correctionOf, nameOfRecord } from '../../components/records/record-words.ts';
+import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { jobWords } from './job-words.ts';
 import classes from './jobs.module.css';
@@ -62,12 +63,13 @@ function JobList({ status }: { status: (typeof statuses)[number] }) {
         (state.data?.data.length ?? 0) > 0 ? 3000 : 15_000,
     })),
   });
+  const corrections = useCorrections(lists.flatMap(({ data }) => data?.data ?? []));
   const failure = collections.error ?? lists.find(({ error }) => error !== null)?.error ?? null;
   if (failure !== null) return <Failure error={failure} onRetry={() => void collections.refetch()} />;
   if (collections.data === undefined || lists.some(({ isPending }) => isPending)) return <Loading />;
   const rows = shown.flatMap((collection, index) =>
     (lists[index]?.data?.data ?? [])
-      .filter((record) => correctionOf(record) === undefined)
+      .filter(({ record_id: id }) => corrections.get(id)?.rowsLeft !== 0)
       .map((record) => ({ collection, record })),
   );
   const full = shown.filter((_, index) => lists[index]?.data?.has_more === true);

@@ -9,9 +9,9 @@ import { runsKey } from '../../api/runs.ts';
 import { useMay, useProjectChoice } from '../../app/project.tsx';
 import { formatAge, formatBytes, formatNumber } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
-import { useLanguage } from '../../language/language.tsx';
+import { fill, useLanguage } from '../../language/language.tsx';
 import classes from './overview.module.css';
-import { fill, overviewWords } from './overview-words.ts';
+import { overviewWords } from './overview-words.ts';
 
 interface Item {
   readonly text: string;

@@ -30,7 +30,3 @@ const zh: Readonly<Record<keyof typeof en, string>> = {
 };
 
 export const overviewWords: Readonly<Record<'en' | 'zh', typeof zh>> = { en, zh };
-
-/** Puts values in the places of a text. */
-export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));

@@ -12,11 +12,11 @@ import { Failure } from '../../components/failure.tsx';
 import { formatBytes, formatMs, formatNumber } from '../../components/format.ts';
 import { Icon, type IconName } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { useLanguage } from '../../language/language.tsx';
+import { fill, useLanguage } from '../../language/language.tsx';
 import { RunRow } from '../runs/runs.tsx';
 import { Attention } from './attention.tsx';
 import classes from './overview.module.css';
-import { fill, overviewWords } from './overview-words.ts';
+import { overviewWords } from './overview-words.ts';
 
 /** Current activity, from the metrics that a key with scope admin can read. */
 export function Overview() {

@@ -1,4 +1,4 @@
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import type { Chunk } from '@quartermaster/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,10 +7,12 @@ import { filesApi } from '../../api/addresses.ts';
 import type { Page } from '../../api/infinite-list.ts';
 import { useMay } from '../../app/project.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { formatTime } from '../../components/format.ts';
 import { Loading } from '../../components/loading.tsx';
 import { languageOfPassage } from '../../components/passage-language.ts';
 import { describePlace } from '../../components/records/record-words.ts';
 import { Term } from '../../components/term.tsx';
+import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { EditPassage } from './edit-passage.tsx';
 import { passageWords } from './passage-words.ts';
@@ -150,6 +152,12 @@ function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCard
   useEffect(() => {
     if (isScrolledTo) card.current?.scrollIntoView({ block: 'center' });
   }, [isScrolledTo]);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    if (wasEditing.current && !isEditing) editButton.current?.focus();
+    wasEditing.current = isEditing;
+  }, [isEditing]);
   const { page } = chunk.locator ?? {};
   const where = describePlace(chunk.locator, t);
   return (
@@ -159,12 +167,11 @@ function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCard
       ) : null}
       <li ref={card} className={classes.chunk} data-chosen={isChosen || undefined} id={chunk.chunk_id}>
         <Group justify="space-between" gap="xs" mb={4}>
-          <Text size="xs" c="dimmed">
-            {where} · <Term about={words.token}>{t('records.tokens', { count: chunk.num_tokens })}</Term>
-          </Text>
+          <ChunkFacts chunk={chunk} where={where} />
           <Group gap="sm">
             {mayEdit && !isEditing ? (
               <Button
+                ref={editButton}
                 size="compact-xs"
                 variant="subtle"
                 aria-label={words.editOf.replace('{start}', () => (chunk.question ?? chunk.content).slice(0, 40))}
@@ -190,6 +197,28 @@ function ChunkCard({ chunk, above, isChosen, isScrolledTo, onChoose }: ChunkCard
         </div>
       </li>
     </Fragment>
+  );
+}
+
+/** The place of a chunk, its number of tokens, and whether it was edited. */
+function ChunkFacts({ chunk, where }: { chunk: Chunk; where: string }) {
+  const { t, code } = useLanguage();
+  const words = passageWords[code];
+  return (
+    <Text size="xs" c="dimmed">
+      {where} · <Term about={words.token}>{t('records.tokens', { count: chunk.num_tokens })}</Term>
+      {chunk.updated_timestamp > chunk.created_timestamp ? (
+        <Badge
+          component="span"
+          size="xs"
+          ml="xs"
+          color={tones.caution}
+          title={formatTime(chunk.updated_timestamp, code)}
+        >
+          {words.edited}
+        </Badge>
+      ) : null}
+    </Text>
   );
 }
 

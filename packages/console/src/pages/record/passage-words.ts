@@ -1,12 +1,21 @@
 /** The texts of passages. They load with their page, because the first load of other pages is full. */
 const en = {
   edit: 'Edit',
+  edited: 'Edited',
+  editedLost:
+    '{count} {count|passage was|passages were} edited. Processing the document again brings back {count|its|their} former text.',
+  reprocessTitle: 'Reprocess “{name}”?',
+  discard: 'Discard',
+  discardTitle: 'Discard your changes?',
+  discardAbout: 'The text of this passage is not saved.',
   editOf: 'Edit passage: {start}',
   content: 'Text of the passage',
   question: 'Question',
   answer: 'Answer',
   save: 'Save',
   addCorrected: 'Upload the corrected rows',
+  notCorrected:
+    'The sheet has no column “qm:row”, so it is not the corrected download of these rows. Add other sheets on the page of the collection.',
   correctionTitle: '{name}: corrected rows',
   correction: 'Corrected rows of this sheet',
   corrects: 'The sheet whose rows these correct',
@@ -17,12 +26,19 @@ const en = {
 
 const zh: Readonly<Record<keyof typeof en, string>> = {
   edit: '编辑',
+  edited: '已编辑',
+  editedLost: '已编辑 {count} 个片段。重新处理文档会恢复其原文本。',
+  reprocessTitle: '重新处理“{name}”？',
+  discard: '放弃',
+  discardTitle: '放弃更改？',
+  discardAbout: '此片段的文本尚未保存。',
   editOf: '编辑片段：{start}',
   content: '片段文本',
   question: '问题',
   answer: '答案',
   save: '保存',
   addCorrected: '上传更正后的行',
+  notCorrected: '该表格没有“qm:row”列，因此不是这些行更正后的下载文件。其他表格请在集合页面添加。',
   correctionTitle: '{name}：更正后的行',
   correction: '查看更正后的行',
   corrects: '查看被更正的表格',

@@ -16,13 +16,15 @@ import { ColumnForm } from '../../components/records/column-form.tsx';
 import { needsPassword, PasswordForm } from '../../components/records/password-form.tsx';
 import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
+import { useRestore } from '../../components/records/use-restore.ts';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import { CorrectionLink } from './corrected-rows.tsx';
+import { CorrectionLinks } from './corrected-rows.tsx';
 import { Passages } from './passages.tsx';
 import classes from './record.module.css';
 import { RecordGone } from './record-gone.tsx';
 import { Report } from './report.tsx';
+import { Reprocess, useEdited } from './reprocess.tsx';
 import { RowReport } from './row-report.tsx';
 
 /** One record: status, parsing report and chunks. */
@@ -56,7 +58,7 @@ export function RecordPage() {
       <Stack gap="xl">
         <div className={classes.state}>
           <RecordState record={record} />
-          <CorrectionLink record={record} />
+          <CorrectionLinks record={record} />
         </div>
         {record.error === null ? null : (
           <Alert color="red" variant="light" icon={<Icon name="warning" />} title={t('records.failed')}>
@@ -82,10 +84,11 @@ export function RecordPage() {
 
 function RecordActions({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
-  const { say, showError } = useToasts();
+  const { showError } = useToasts();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { collection_id: collectionId, record_id: recordId } = record;
+  const { sayDeleted } = useRestore(collectionId);
   const path = { collection_id: collectionId, record_id: recordId };
   const list = ['records', collectionId];
   const act = async (verb: 'retry' | 'cancel') => {
@@ -97,28 +100,36 @@ function RecordActions({ record }: { record: RecordItem }) {
     const query = { restorable: true } as const;
     await filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', { path, query });
     await queries.invalidateQueries({ queryKey: list });
-    say(t('records.deleted', { name: nameOfRecord(record) }));
     await navigate({ to: '/collections/$collectionId', params: { collectionId } });
+    sayDeleted(t('records.deleted', { name: nameOfRecord(record) }), [recordId]);
   };
   const rename = async (title: string) => {
     await filesApi.json('POST /v1/collections/{collection_id}/records/{record_id}', { path, body: { title } });
     await queries.invalidateQueries({ queryKey: ['record', path] });
     await queries.invalidateQueries({ queryKey: list });
   };
-  const isMoving = record.status === 'creating';
+  const edited = useEdited(record);
   return (
     <>
       {/* Without a password, processing would fail again. */}
-      {needsPassword(record.error) ? null : (
+      {record.status !== 'creating' && !needsPassword(record.error) ? (
+        <Reprocess record={record} edited={edited} onConfirm={() => act('retry')} />
+      ) : null}
+      {record.status === 'creating' ? (
         <Button
           variant="default"
-          leftSection={<Icon name={isMoving ? 'pause' : 'refresh'} size={16} />}
-          onClick={() => void act(isMoving ? 'cancel' : 'retry').catch(showError)}
+          leftSection={<Icon name="pause" size={16} />}
+          onClick={() => void act('cancel').catch(showError)}
         >
-          {t(isMoving ? 'records.cancel' : 'records.retry')}
+          {t('records.cancel')}
         </Button>
-      )}
-      <RenameButton name={nameOfRecord(record)} about={t('records.renameAbout')} maxLength={255} onRename={rename} />
+      ) : null}
+      <RenameButton
+        name={nameOfRecord(record)}
+        about={`${t('records.renameAbout')} ${edited.warning}`}
+        maxLength={255}
+        onRename={rename}
+      />
       <ConfirmButton
         icon="trash"
         look={{ variant: 'light', color: 'red' }}

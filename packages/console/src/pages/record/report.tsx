@@ -4,10 +4,11 @@ import { Icon } from '../../components/icons.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './record.module.css';
 import { type Facts, factsOf } from './report-facts.ts';
+import { reportWords } from './report-words.ts';
 
 /** The parsing report: facts as cards, warnings as a list. */
 export function Report({ report }: { report: Facts | null }) {
-  const { t } = useLanguage();
+  const { t, code, explain } = useLanguage();
   if (report === null) {
     return (
       <Text size="sm" c="dimmed">
@@ -18,7 +19,7 @@ export function Report({ report }: { report: Facts | null }) {
   const sentences = Array.isArray(report.warnings) ? report.warnings.map(String) : [];
   return (
     <>
-      <FactCards facts={factsOf(report, t)} />
+      <FactCards facts={factsOf(report, { words: reportWords[code], explain })} />
       {sentences.length === 0 ? null : (
         <Alert color="orange" variant="light" icon={<Icon name="warning" />} title={t('records.warnings')} mt="md">
           <ul className={classes.warnings}>

@@ -10,7 +10,8 @@ import { Failure } from '../../components/failure.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
-import { correctionOf } from '../../components/records/record-words.ts';
+import { useCorrections } from '../../components/records/corrections.ts';
+import { rowCounts } from '../../components/records/record-words.ts';
 import { useLanguage } from '../../language/language.tsx';
 import type { RecordPath } from './chunk-list.tsx';
 import { CorrectedRows } from './corrected-rows.tsx';
@@ -21,8 +22,11 @@ export function RowReport({ record }: { record: RecordItem }) {
   const { t } = useLanguage();
   const { collection_id, record_id, updated_timestamp: version } = record;
   const path = { collection_id, record_id };
-  const mayCorrect = useMay('change') && record.status === 'partial' && correctionOf(record) === undefined;
+  const rowsLeft = useCorrections([record]).get(record_id)?.rowsLeft;
+  const mayCorrect = useMay('change') && record.status === 'partial' && rowsLeft !== 0;
   const [shown, show] = usePageChoice('rows', ['rejected', 'duplicate'], 'replace');
+  const counts = rowCounts(record);
+  if (counts.rejected + counts.duplicate === 0) return null;
   return (
     <section aria-labelledby="rows">
       <Title order={2} size="h4" id="rows">
@@ -33,8 +37,8 @@ export function RowReport({ record }: { record: RecordItem }) {
       </Text>
       <Tabs value={shown} onChange={show} keepMounted={false}>
         <Tabs.List mb="sm">
-          <Tabs.Tab value="rejected">{t('records.rowsRejected')}</Tabs.Tab>
-          <Tabs.Tab value="duplicate">{t('records.rowsDuplicate')}</Tabs.Tab>
+          <Tabs.Tab value="rejected">{`${t('records.rowsRejected')} (${counts.rejected})`}</Tabs.Tab>
+          <Tabs.Tab value="duplicate">{`${t('records.rowsDuplicate')} (${counts.duplicate})`}</Tabs.Tab>
         </Tabs.List>
         {(['rejected', 'duplicate'] as const).map((status) => (
           <Tabs.Panel key={status} value={status}>

@@ -34,7 +34,7 @@ export function Settings() {
             <Group gap="xs">
               {/* A console without a project has no pages. */}
               {projects.length > 1 ? (
-                <Button variant="default" c="red.8" onClick={() => setDeleting(true)}>
+                <Button variant="light" color="red" onClick={() => setDeleting(true)}>
                   {t('settings.deleteProject')}
                 </Button>
               ) : null}
