@@ -141,7 +141,7 @@ function readStyle(element: XmlElement): Style {
   const own = ownLook(childOf(element, 'w:rPr'));
   return {
     own: { ...own, backed: own.backed ?? isShaded(properties) },
-    hasShades: findAll(element, 'w:shd').some(isDark),
+    hasShades: element.attributes.type === 'table' && findAll(element, 'w:shd').some(isDark),
     name: valOf(element, 'w:name') ?? '',
     basedOn: valOf(element, 'w:basedOn'),
     outline: toLevel(valOf(properties, 'w:outlineLvl')),
@@ -150,6 +150,7 @@ function readStyle(element: XmlElement): Style {
 }
 
 function withLook(look: Look, own: OwnLook): Look {
+  if (own === nothingOwn) return look;
   return {
     hidden: own.hidden ?? look.hidden,
     struck: own.struck ?? look.struck,

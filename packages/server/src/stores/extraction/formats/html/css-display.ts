@@ -1,4 +1,4 @@
-import { isSelected, keysOf, parseSelector, type Selector, type StyledElement, styledElement } from './css-selector.ts';
+import { isSelected, parseSelector, type Selector, type StyledElement, styledElement } from './css-selector.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -41,13 +41,14 @@ const boxes = new Map<string, Box>([
 const always = new Set(['html', 'body', 'main']);
 const limits = { rules: 2_000, sameKey: 100 };
 
-const unstyled: StyledElement = { name: '', id: '', classes: [] };
-const none: Declarations = new Map();
-
 interface OpenElement extends StyledElement {
   readonly box: Box;
   readonly isUnseen: boolean;
 }
+
+const unstyled: StyledElement = { name: '', id: '', classes: [] };
+const plain: OpenElement = { ...unstyled, box: inline, isUnseen: false };
+const none: Declarations = new Map();
 
 export function createDisplays(): Displays {
   const rules = new Map<string, Box>();
@@ -83,6 +84,12 @@ export function createDisplays(): Displays {
     return rules.get(name) ?? inline;
   }
 
+  let last: { readonly attributes: Attributes; readonly element: StyledElement } | undefined;
+  /** The same element is asked for twice: whether it is hidden, and where it begins. */
+  const styled = (name: string, attributes: Attributes) => {
+    if (last?.attributes !== attributes) last = { attributes, element: styledElement(name, attributes) };
+    return last.element;
+  };
   const isIn = (known: Rules, element: StyledElement) => !known.isEmpty() && known.select(element, open, showing);
 
   return {
@@ -92,13 +99,17 @@ export function createDisplays(): Displays {
         const parts = rule.split('{');
         depth += parts.length - 1;
         const [declarations = '', selectors = ''] = parts.toReversed();
-        learnRule(selectors, declarationsOf(declarations), depth === 1);
+        if (known.test(declarations)) learnRule(selectors, declarationsOf(declarations), depth === 1);
         depth = Math.max(0, depth - 1);
       }
     },
     enter: (name, attributes) => {
       const hasRules = rules.size > 0 || !hiding.isEmpty() || !fading.isEmpty();
-      const element = hasRules ? styledElement(name, attributes) : unstyled;
+      if (!hasRules && attributes.style === undefined && open.at(-1)?.isUnseen !== true) {
+        open.push(plain);
+        return inline;
+      }
+      const element = hasRules ? styled(name, attributes) : unstyled;
       const own = attributes.style === undefined ? none : declarationsOf(attributes.style);
       const box = boxIn(own) ?? (rules.size === 0 ? inline : ruleFor(element));
       const isFading = !always.has(name) && (isFaint(own) || isIn(fading, element));
@@ -110,8 +121,8 @@ export function createDisplays(): Displays {
     hides: (name, attributes) =>
       !hiding.isEmpty() &&
       !always.has(name) &&
-      boxIn(declarationsOf(attributes.style ?? '')) === undefined &&
-      isIn(hiding, styledElement(name, attributes)),
+      isIn(hiding, styled(name, attributes)) &&
+      boxIn(declarationsOf(attributes.style ?? '')) === undefined,
     take: (text) => {
       if (open.at(-1)?.isUnseen === true) unseen += text.trim().length;
     },
@@ -141,10 +152,8 @@ function createRules(): Rules {
       byKey.set(selector.key, same.add(name));
     },
     remove: (name) => void known.delete(name),
-    select: (element, around, others) =>
-      !element.classes.some((each) => others.has(each)) &&
-      !others.has(element.id) &&
-      keysOf(element).some((key) =>
+    select: (element, around, others) => {
+      const isUnder = (key: string) =>
         byKey
           .get(key)
           ?.values()
@@ -152,8 +161,12 @@ function createRules(): Rules {
             const selector = known.get(name);
             const isKnown = selector !== undefined && !selector.names.some((each) => others.has(each));
             return isKnown && isSelected(selector, element, around);
-          }),
-      ),
+          }) === true;
+      const { name, id, classes } = element;
+      if (!isUnder(name) && !(id !== '' && isUnder(`#${id}`)) && !classes.some((each) => isUnder(`.${each}`)))
+        return false;
+      return !classes.some((each) => others.has(each)) && !others.has(id);
+    },
   };
 }
 
@@ -185,6 +198,8 @@ function boxIn(declarations: Declarations): Box | undefined {
   return display === undefined ? undefined : (boxes.get(display) ?? inline);
 }
 
+/** Rules without one of these say nothing about whether a text is shown. */
+const known = /display|position|opacity|font-size|visibility|background/i;
 const far = /^-(?:\d{4,9}(?:\.\d+)?px|\d{3,9}(?:\.\d+)?(?:em|rem|vw|vh|%))/;
 
 /** Whether a style puts its element far beside the page. */

@@ -27,11 +27,6 @@ export function styledElement(name: string, { id = '', class: classes = '' }: At
   return { name, id, classes: classes === '' ? [] : classes.split(/\s+/, limits.classes) };
 }
 
-/** The keys under which selectors for an element are found. */
-export function keysOf({ name, id, classes }: StyledElement): string[] {
-  return [name, ...(id === '' ? [] : [`#${id}`]), ...classes.map((each) => `.${each}`)];
-}
-
 /** @returns undefined for a selector with states, attributes or neighbours */
 export function parseSelector(text: string): Selector | undefined {
   if (text.length > limits.characters) return undefined;

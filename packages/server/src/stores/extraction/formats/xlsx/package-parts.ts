@@ -2,6 +2,7 @@ import { fileDamaged } from '../../extraction-error.ts';
 import type { Drawings } from '../../qa/sheet.ts';
 import { findMain } from '../docx/package-parts.ts';
 import type { OfficePackage } from '../open-package.ts';
+import { struckText } from '../raised-text.ts';
 import { readDrawings } from './drawings.ts';
 import { builtInFormat, createFormat, type DateSystem, type Format, general } from './number-format.ts';
 import { createRichText } from './rich-text.ts';
@@ -106,7 +107,9 @@ function readFormats(part: Uint8Array, system: DateSystem): Format[] {
   const codes = new Map<number, string>();
   const formats: Format[] = [];
   const cache = new Map<string, Format>();
-  let inCells = false;
+  /** Whether each font strikes its text out. */
+  const struck: boolean[] = [];
+  let [inCells, inFonts] = [false, false];
   const formatOf = (id: number): Format => {
     const code = codes.get(id) ?? builtInFormat(id);
     if (code === undefined) return general;
@@ -115,13 +118,20 @@ function readFormats(part: Uint8Array, system: DateSystem): Format[] {
     return known;
   };
   readWhole(part, {
-    open: (name, { numFmtId = '0', formatCode = '' }) => {
+    open: (name, { numFmtId = '0', formatCode = '', fontId = '0', val = '1' }) => {
       if (name === 'numFmt') codes.set(Number(numFmtId), formatCode);
+      else if (name === 'fonts') inFonts = true;
+      else if (name === 'font' && inFonts) struck.push(false);
+      else if (name === 'strike' && inFonts) struck[struck.length - 1] = isTrue(val);
       else if (name === 'cellXfs') inCells = true;
-      else if (name === 'xf' && inCells) formats.push(formatOf(Number(numFmtId)));
+      else if (name === 'xf' && inCells) {
+        const shown = formatOf(Number(numFmtId));
+        formats.push(struck[Number(fontId)] === true ? (value) => struckText(shown(value)) : shown);
+      }
     },
     close: (name) => {
       if (name === 'cellXfs') inCells = false;
+      if (name === 'fonts') inFonts = false;
     },
   });
   return formats;

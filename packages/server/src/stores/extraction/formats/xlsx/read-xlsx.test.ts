@@ -101,6 +101,14 @@ test('raised and struck runs of a string have their marks', async () => {
   assert.deepEqual(await cellsOf(workbookOf(sheet, { strings: `<si>${rich}</si>` })), [[shown, shown, '6']]);
 });
 
+test('a cell whose font strikes it out has the marks, with its format', async () => {
+  const styles =
+    '<numFmts><numFmt numFmtId="164" formatCode="0&quot; kg&quot;"/></numFmts><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts><cellStyleXfs><xf fontId="1"/></cellStyleXfs><cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="1" numFmtId="164"/><xf fontId="2"/></cellXfs><dxfs><dxf><font><strike/></font></dxf></dxfs>';
+  const text = (style: number) => `<c s="${style}" t="inlineStr"><is><t>old</t></is></c>`;
+  const sheet = `<sheetData><row>${text(0)}${text(1)}<c s="2"><v>5</v></c>${text(3)}<c s="1"/></row></sheetData>`;
+  assert.deepEqual(await cellsOf(workbookOf(sheet, { styles })), [['old', '~~old~~', '~~5 kg~~', 'old']]);
+});
+
 test('inline strings, booleans, formulas, errors and ISO dates are read; a formula gives its value', async () => {
   const sheet = `<sheetData><row><c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c><c t="b"><v>1</v></c><c t="str"><f>A1&amp;"x"</f><v>text</v></c><c><f>1+1</f><v>2</v></c><c t="d"><v>2024-05-01T00:00:00</v></c><c t="e"><v>#N/A</v></c></row></sheetData>`;
   const [row] = await read(workbookOf(sheet));
