@@ -53,7 +53,12 @@ export function createReader(parts: WordParts, stories: Stories): Reader {
 /** Whether the pages have a colour, or a picture lies behind their text. */
 function hasBackdrop(document: Uint8Array): boolean {
   const bytes = Buffer.from(document.buffer, document.byteOffset, document.length);
-  return bytes.includes(':background ') || bytes.includes('behindDoc="1"') || bytes.includes('behindDoc="true"');
+  return (
+    bytes.includes(':background ') ||
+    bytes.includes('behindDoc="1"') ||
+    bytes.includes('behindDoc="true"') ||
+    bytes.includes('z-index:-')
+  );
 }
 
 function createNotes(parts: WordParts): Notes {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawnPdf } from '../../../../../../../test/support/sample-pdf.ts';
+import { drawnPdf, writePdf } from '../../../../../../../test/support/sample-pdf.ts';
 import { layOut } from '../../document.ts';
 import { scannedPdf } from '../testing/scanned-pdf.fixture.ts';
 import { readPdf } from './read-pdf.ts';
@@ -69,4 +69,24 @@ test('large pictures beside the text of a page are counted with their pages', as
   assert.deepEqual(warnings, [
     'pictures_not_read: One picture of the document was not read. Pictures beside the text of a page are not read. Pages 1.',
   ]);
+});
+
+test('invisible text in a drawing is read if the drawing or the page holds anything else', async () => {
+  const inside = (drawing: string, content = '') => {
+    const stream = (text: string, more = '') => `<< /Length ${text.length} ${more}>>\nstream\n${text}\nendstream`;
+    const resources = '/Resources << /Font << /F1 4 0 R >> /XObject << /D 6 0 R >> >>';
+    return writePdf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 5 0 R ${resources} >>`,
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+      stream(`${seen} ${content} /D Do`),
+      stream(drawing, `/Type /XObject /Subtype /Form /BBox [0 0 600 800] ${resources} `),
+    ]);
+  };
+  const text = `3 Tr ${show('Scanned', 600)}`;
+  assert.equal((await read(inside(`.5 g 60 590 300 30 re f ${text}`))).text, 'Seen Scanned');
+  assert.equal((await read(inside(text, '.5 g 60 590 300 30 re f'))).text, 'Seen Scanned');
+  assert.deepEqual(await read(inside(text)), { text: 'Seen', hidden: 'Scanned'.length, warnings: [] });
+  assert.equal((await read(inside(`1 g ${show('Hidden', 600)}`))).text, 'Seen');
 });

@@ -33,6 +33,8 @@ interface Objects {
   /** What gives the paper another colour: pictures, drawings and dark areas. */
   readonly marks: Sides[];
   readonly lines: Sides[];
+  /** The number of drawings, which are marks, too, and of what they hold beside text. */
+  readonly drawings: { all: number; inside: number };
 }
 
 /** Kinds of page objects. Source: fpdf_edit.h of PDFium. */
@@ -79,9 +81,9 @@ export function createPageLooks(pdf: OpenPdf): PageLooks {
   return {
     examine: (page) => {
       const { invisible, white, tiny, ...others } = findObjects(pdf, page, buffer);
-      const { marks, lines } = others;
-      const candidates = white.filter(({ sides }) => isBare(sides, marks)).slice(0, limits.examined);
-      const hidden = invisible.filter(({ sides }) => isBare(sides, marks) && !isDrawn(sides, lines));
+      const { lines } = others;
+      const candidates = white.filter(({ sides }) => isBare(sides, others)).slice(0, limits.examined);
+      const hidden = invisible.filter(({ sides }) => isBare(sides, others) && !isDrawn(sides, lines));
       const unseen = [...tiny, ...hidden].map(({ object }) => object);
       return {
         unseen: new Set([...unseen, ...whiteOf(page, candidates)]),
@@ -92,7 +94,16 @@ export function createPageLooks(pdf: OpenPdf): PageLooks {
 }
 
 function findObjects({ pdfium, memory }: OpenPdf, page: number, buffer: number): Objects {
-  const found: Objects = { invisible: [], white: [], tiny: [], texts: [], pictures: [], marks: [], lines: [] };
+  const found: Objects = {
+    invisible: [],
+    white: [],
+    tiny: [],
+    texts: [],
+    pictures: [],
+    marks: [],
+    lines: [],
+    drawings: { all: 0, inside: 0 },
+  };
   const isLarge = pdfium.FPDF_GetPageHeightF(page) >= leastPage;
   let left = limits.objects;
 
@@ -136,8 +147,11 @@ function findObjects({ pdfium, memory }: OpenPdf, page: number, buffer: number):
       const object = pdfium.FPDFFormObj_GetObject(form, at);
       const kind = pdfium.FPDFPageObj_GetType(object);
       if (kind === kinds.text) takeText(object, true);
-      else if (kind === kinds.image) hasImage = true;
       else if (kind === kinds.form) hasImage = takeInside(object, depth + 1) || hasImage;
+      else {
+        found.drawings.inside += 1;
+        hasImage ||= kind === kinds.image;
+      }
     }
     return hasImage;
   }
@@ -162,6 +176,7 @@ function findObjects({ pdfium, memory }: OpenPdf, page: number, buffer: number):
       const sides = sidesOf(object) ?? [0, 0, 0, 0];
       const isPicture = kind === kinds.image || (kind === kinds.form && takeInside(object, 1));
       if (isPicture) found.pictures.push(sides);
+      if (kind === kinds.form) found.drawings.all += 1;
       found.marks.push(sides);
     }
   }
@@ -175,8 +190,8 @@ function meet([left, bottom, right, top]: Sides, other: Sides): boolean {
 }
 
 /** Whether nothing that people see lies at the place of a text. Within a drawing, anything on the page may lie there. */
-function isBare(sides: Sides | undefined, marks: readonly Sides[]): boolean {
-  if (sides === undefined) return marks.length <= 1;
+function isBare(sides: Sides | undefined, { marks, drawings }: Pick<Objects, 'marks' | 'drawings'>): boolean {
+  if (sides === undefined) return marks.length === drawings.all && drawings.inside === 0;
   return marks.length <= limits.examined * 4 && !marks.some((mark) => meet(sides, mark));
 }
 
