@@ -14,7 +14,7 @@ import { insertCollection, insertRecord } from '../packages/server/src/storage/d
 import { openDiskBlobStore } from '../packages/server/src/storage/disk/disk-blob-store.ts';
 import { openDatabase } from '../packages/server/src/storage/open-database.ts';
 import { createProjectDeletionRepository } from '../packages/server/src/storage/repositories/project-deletions.ts';
-import { insertChunks } from '../packages/server/src/storage/repositories/records/chunk-rows.ts';
+import { prepareChunks, toOwner } from '../packages/server/src/storage/repositories/records/chunk-rows.ts';
 import { createTestDatabase, startPostgres } from '../test/support/postgres.ts';
 
 const records = 100;
@@ -64,11 +64,11 @@ async function fill(place: Place): Promise<void> {
     const columns = { project_id: id, num_chunks: chunksOfRecord };
     const recordId = await insertRecord(database, collectionId, columns);
     const target = { projectId: id, collectionId, recordId, generation: 1 };
+    const owner = toOwner(recordId, { metadata: '{}', title: '', file: null });
     for (let from = 0; from < chunksOfRecord; from += rowsAtOnce) {
       const chunks = Array.from({ length: rowsAtOnce }, (_, at) => createChunk(record, from + at));
-      await write
-        .transaction()
-        .execute((transaction) => insertChunks(transaction, database, { place: target, chunks }));
+      const { insert } = await prepareChunks(database, { place: target, owner, chunks });
+      await write.transaction().execute(insert);
     }
   }
   const zeros = Buffer.alloc(dimensions * 4);

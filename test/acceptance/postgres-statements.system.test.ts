@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { csv } from '../../bench/sheets.ts';
+import { settledRecord } from '../support/client.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';
 
@@ -100,4 +102,23 @@ test('[postgres] a small record costs few statements and transactions', async (t
   t.diagnostic(`a small record: ${statements.toFixed(1)} statements, ${transactions.toFixed(1)} transactions`);
   assert.ok(statements <= most.statements, `${statements} statements`);
   assert.ok(transactions <= most.transactions, `${transactions} transactions`);
+});
+
+test('[postgres] an import of short pairs writes less than six times its file to the write-ahead log', async (t) => {
+  const server = await startPostgres();
+  t.after(server.stop);
+  const { client } = await startService(t, { settings: { DATABASE_URL: server.url } });
+  const watcher = await connect(t, server.url);
+  const content = [...csv(5_000)].join('');
+  const { collection_id: collection } = await client.collections.create({ name: 'pairs', type: 'qa' });
+  const file = await client.files.upload(new Blob([content]), { purpose: 'qa_record_file', name: 'pairs.csv' });
+  const { rows: before } = await watcher.query('select pg_current_wal_lsn() as place');
+  const { record_id: id } = await client.records.create(collection, { type: 'qa_sheet', file_id: file.file_id });
+  assert.equal((await settledRecord(client, collection, id)).status, 'ready');
+  const { rows: after } = await watcher.query('select pg_wal_lsn_diff(pg_current_wal_lsn(), $1) as bytes', [
+    before[0].place,
+  ]);
+  const times = Number(after[0].bytes) / Buffer.byteLength(content);
+  t.diagnostic(`${times.toFixed(2)} times the file`);
+  assert.ok(times > 1 && times < 6, `${times} times the file`);
 });

@@ -64,7 +64,7 @@ export interface RecordTable {
   report: string | null;
   /** JSON of a document that an attempt has read but not yet published; null otherwise. */
   made: string | null;
-  /** The keys of the next generation's pairs are in `pair_key` up to this ordinal; null while there are none. */
+  /** SQLite: the keys of the next generation's pairs are in `pair_key` up to this ordinal; null while there are none. */
   keyed_to: number | null;
   attempt: number;
   /** The process that works on the record; null when none does. */

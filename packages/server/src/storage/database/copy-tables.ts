@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './database.ts';
+import { insertAllKeys } from './pair-key.ts';
 import { tableNotCopied } from './problems.ts';
 import { tableNames } from './table-names.ts';
 import type { Tables } from './tables.ts';
@@ -27,8 +28,15 @@ export interface CopiedTable {
   readonly sha256: string;
 }
 
-/** Nodes and unfinished uploads belong to the source. The migrations of the target have run there. */
-const notCopied = new Set(['node', 'task_leader', 'blob_intent', 'schema_migration', 'schema_migration_lock']);
+/** Nodes and unfinished uploads belong to the source. The migrations of the target have run there. Keys follow from their chunks. */
+const notCopied = new Set([
+  'node',
+  'task_leader',
+  'blob_intent',
+  'pair_key',
+  'schema_migration',
+  'schema_migration_lock',
+]);
 export const copiedTables: readonly string[] = tableNames.filter((table) => !notCopied.has(table));
 
 type Row = Readonly<Record<string, unknown>>;
@@ -59,6 +67,7 @@ export async function copyTables(copy: TableCopy): Promise<readonly CopiedTable[
     copied.push(found);
   }
   await copyCounters(copy);
+  if (copy.target.dialect === 'sqlite') await insertAllKeys(copy.target.db);
   return copied;
 }
 

@@ -3,13 +3,21 @@ import type { Clock } from '../../platform/clock.ts';
 import type { CommonDeps } from '../../platform/common-deps.ts';
 import type { Registry } from '../../platform/metrics.ts';
 import type { ChangeFence } from '../../platform/nodes/open-node.ts';
-import type { SearchIndex } from '../../stores/search/search-index.ts';
+import type { IndexedChunk, SearchIndex } from '../../stores/search/search-index.ts';
 import type { chunkColumns } from './chunk-columns.ts';
 import type { ChunkTexts } from './chunk-texts.ts';
 import type { ChunkTable } from './collection-tables.ts';
 import type { Tables } from './tables.ts';
 
 export interface DatabaseSearchIndex extends SearchIndex<Kysely<Tables>, Transaction<Tables>, ChunkRow> {
+  /**
+   * PostgreSQL only: builds what `add` inserts, before the transaction.
+   * @returns the function that inserts it
+   */
+  prepare?(
+    collectionId: string,
+    chunks: readonly IndexedChunk[],
+  ): Promise<(transaction: Transaction<Tables>) => Promise<void>>;
   /**
    * Removes chunks of a record from the index and adds them again as they are stored now. The caller has locked the record
    * and its collection.
@@ -50,6 +58,8 @@ export interface Database {
    * Absent when writers never wait.
    */
   readonly untilMerged?: (collectionId: string) => Promise<void>;
+  /** PostgreSQL only: reserves values of `chunk.seq`, in ascending order. Those that are not used are lost. */
+  readonly reserveSeqs?: (count: number) => Promise<readonly number[]>;
   /** PostgreSQL only: refuses changes of a process that another one may have replaced. */
   readonly fence?: ChangeFence;
   /** Throws SERVICE_UNAVAILABLE while the database is known to be unavailable. Sends no statement. */

@@ -20,6 +20,7 @@ import { addClaimNodes } from './migrations/0016-claim-nodes.ts';
 import { addRestorableRecords } from './migrations/0017-restorable-records.ts';
 import { createEvaluationTable } from './migrations/0018-evaluations.ts';
 import { addEvaluationResults } from './migrations/0019-evaluation-results.ts';
+import { replacePairKeys } from './migrations/0020-pair-key-view.ts';
 import { earlierStore, movedStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -58,6 +59,7 @@ export function migrationsFor(dialect: Database['dialect'], movedStore?: string)
     '0017-restorable-records': addRestorableRecords,
     '0018-evaluations': createEvaluationTable(dialect),
     '0019-evaluation-results': addEvaluationResults,
+    '0020-pair-key-view': replacePairKeys(dialect),
     ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
 }

@@ -60,7 +60,7 @@ const own: Readonly<Record<keyof Tables, true>> = {
 };
 
 /**
- * Every table of a store in PostgreSQL, including those of Kysely's migrator. The same schema may
+ * Every table and view of a store in PostgreSQL, including the tables of Kysely's migrator. The same schema may
  * contain tables of other applications.
  */
 export const tableNames: readonly string[] = [...Object.keys(own), ...['schema_migration', 'schema_migration_lock']];

@@ -29,6 +29,7 @@ import {
   servingTimeouts,
   UnsuitableServer,
 } from './postgres-session.ts';
+import { createSeqReserve } from './reserve-seqs.ts';
 
 /** Default number of connections; one of them is reserved for heartbeats and leases. */
 const defaultConnections = 10;
@@ -101,6 +102,7 @@ export async function openPostgresDatabase(url: string, settings: DatabaseSettin
     searchIndex: index.searchIndex,
     startMaintenance: index.startMerging,
     untilMerged: index.untilMerged,
+    reserveSeqs: createSeqReserve(main.db, epoch),
     fence,
     assertAvailable() {
       availability.assert();

@@ -128,6 +128,34 @@ interface Loan {
   readonly confirmChange: PoolOptions['confirmChange'];
 }
 
+/** A `copy … from stdin`, whose data follow when the server asks for them. */
+class CopyIn extends pg.Query {
+  readonly #data: string;
+
+  constructor(text: string, data: string) {
+    super(text);
+    this.#data = data;
+  }
+  handleCopyInResponse(connection: CopyConnection): void {
+    connection.sendCopyFromChunk(Buffer.from(this.#data));
+    connection.endCopyFrom();
+  }
+}
+
+/** The part of the driver's connection that a copy needs. Its types lack it. */
+interface CopyConnection {
+  sendCopyFromChunk(data: Buffer): void;
+  endCopyFrom(): void;
+}
+
+function copyIn(client: pg.PoolClient, text: string, data: string): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    const callback = (error: Error | null, result: pg.QueryResult) =>
+      error === null ? resolve(result) : reject(error);
+    client.query(Object.assign(new CopyIn(text, data), { callback }));
+  });
+}
+
 /** A connection between acquire and release. */
 function lend(client: pg.PoolClient, { availability, prefix, names, confirmChange }: Loan) {
   let failure: PostgresFailure = {};
@@ -137,7 +165,11 @@ function lend(client: pg.PoolClient, { availability, prefix, names, confirmChang
     const ended = availability.sent();
     try {
       const name = isNamed(text) ? names.find(text) : undefined;
-      const result = await (name === undefined ? client.query(text, values) : client.query({ name, text, values }));
+      const result = await (/^copy\s/.test(text)
+        ? copyIn(client, text, String(values[0]))
+        : name === undefined
+          ? client.query(text, values)
+          : client.query({ name, text, values }));
       ended(true);
       return result;
     } catch (error) {

@@ -43,7 +43,7 @@ test('the decoded options of a URL reach pg_dump, and a service file of the envi
 
 test('a dump contains only the tables of the store and needs no permission to read others', async (t) => {
   const { url, role, admin } = await openStoreOfRole(t);
-  const own = `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'S')`;
+  const own = `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'S')`;
   const { rows: relations } = await admin.query<{ name: string }>(own);
   await admin.query(`create table secrets_of_role (id serial); alter table secrets_of_role owner to ${role}`);
   await admin.query('create schema other; create table other.secrets (id int); create table secrets (id int)');

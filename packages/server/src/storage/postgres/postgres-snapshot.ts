@@ -102,7 +102,7 @@ interface Relations {
 }
 
 /**
- * Finds the tables of a store and their sequences. Other tables may share the schema and the role.
+ * Finds the tables, views and sequences of a store. Other tables may share the schema and the role.
  * @throws when an unreleased version has created the database, or a newer version has changed it, because the tables of
  * these are unknown
  */
@@ -116,7 +116,7 @@ async function findRelations(client: pg.Client): Promise<Relations> {
      join pg_class c on c.relnamespace = n.oid
      left join pg_depend d on c.relkind = 'S' and d.objid = c.oid and d.deptype in ('a', 'i')
      left join pg_class o on o.oid = d.refobjid
-     where m.oid = to_regclass('schema_migration') and c.relkind in ('r', 'p', 'S')
+     where m.oid = to_regclass('schema_migration') and c.relkind in ('r', 'p', 'v', 'S')
        and coalesce(o.relname, c.relname)::text = any ($1)
      order by name`,
     [tableNames],

@@ -76,11 +76,14 @@ test('a record is added to a collection while another one is being indexed for i
   const database = await open(t);
   const stop = createStop();
   const { searchIndex } = database;
-  const add: typeof searchIndex.add = async (...args) => {
-    await stop.wait();
-    return searchIndex.add(...args);
+  const prepare: typeof searchIndex.prepare = async (...args) => {
+    const insert = (await searchIndex.prepare?.(...args)) ?? assert.fail();
+    return async (transaction) => {
+      await stop.wait();
+      await insert(transaction);
+    };
   };
-  const repositories = createCollectionRepositories({ ...database, searchIndex: { ...searchIndex, add } });
+  const repositories = createCollectionRepositories({ ...database, searchIndex: { ...searchIndex, prepare } });
   const collection = await addCollection(repositories);
   await addRecord(repositories, collection);
   const job = await claim(repositories);

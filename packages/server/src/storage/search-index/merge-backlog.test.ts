@@ -102,7 +102,7 @@ test('a batch of an import waits for the merge of its collection before its tran
       waited.push(collectionId);
     };
     const jobs = createRecordJobRepository({ ...temporary.database, untilMerged });
-    const lost = { id: 'r', projectId: 'p', collectionId: 'c', token: 't', generation: 0 } as RecordJob;
+    const lost = { id: 'r', projectId: 'p', collectionId: 'c', token: 't', generation: 0, metadata: '{}' } as RecordJob;
     assert.equal(await jobs.addChunks(lost, []), false);
     assert.deepEqual(waited, ['c']);
   } finally {

@@ -25,6 +25,8 @@ export interface RecordJob extends Job, RecordSource {
   /** The key that queued it; empty if unknown. */
   readonly keyId: string;
   readonly collectionId: string;
+  /** The JSON of its metadata at the time of the claim. */
+  readonly metadata: string;
   /** The latest time of its first claim. */
   readonly deadlineAt: number;
   /** Of its file; null without one. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { toPairKey } from '../../repositories/records/pair-keys.ts';
 import type { Database } from '../database.ts';
+import { toPairKey } from '../pair-key.ts';
 import { tableNames } from '../table-names.ts';
 
 /** The tables whose rows belong to no project. */
@@ -63,6 +63,9 @@ export async function fillProject({ write, dialect }: Database, project: string,
   for (const table of [...parents, ...tableNames]) {
     if (filled.has(table) || tablesOfStore.has(table)) continue;
     const columns = await columnsOf(write, dialect, table);
+    filled.add(table);
+    // The rows of a view follow from those of its table.
+    if (columns.length === 0) continue;
     const names = sql.join(columns.map(({ name }) => sql.ref(name)));
     const counter = counters[table];
     const returning = counter === undefined ? sql`` : sql`returning ${sql.ref(counter)} as id`;
@@ -78,7 +81,6 @@ export async function fillProject({ write, dialect }: Database, project: string,
       ids.push(...result.rows.map(({ id }) => id));
     }
     assigned.set(table, ids);
-    filled.add(table);
   }
   return filled;
 }

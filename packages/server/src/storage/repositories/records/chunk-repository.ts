@@ -22,7 +22,7 @@ import { countRows, withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { namesOfRecord } from '../../database/visible-chunks.ts';
 import { changeChunkBytes, checkRoom } from '../project-usage.ts';
-import { insertChunks, readOwner, toChunk, toStoredLocator } from './chunk-rows.ts';
+import { prepareChunks, readOwner, toChunk, toOwner, toStoredLocator } from './chunk-rows.ts';
 import { fitsCapacity, isReady, lockCollection, readLocked } from './lock-collection.ts';
 import { removeKeys } from './pair-keys.ts';
 import { wantVectors } from './vector-repository.ts';
@@ -155,21 +155,22 @@ async function describeNeighbours(
   return rows.map(({ num_tokens: numTokens, offset, ...row }) => ({ ...row, numTokens, offset: Number(offset) }));
 }
 
-function addDirect(
+async function addDirect(
   database: Database,
   { projectId, collectionId, quota }: { projectId: string; collectionId: string } & WithQuota,
   chunk: NewChunk,
 ): Promise<'added' | 'gone' | 'full'> {
+  const place = { projectId, collectionId, recordId: null, generation: 0 };
+  const prepared = await prepareChunks(database, { place, owner: toOwner(null, undefined), chunks: [chunk] });
   return database.write.transaction().execute(async (transaction) => {
     const collection = await lockCollection(transaction, collectionId);
     if (collection === undefined) return 'gone';
     const { indexed, hasVectors } = await readLocked(transaction, collectionId);
     const target = { collectionId, capacity: collection.capacity, indexed };
     if (!(await fitsCapacity(transaction, target, { unwritten: 1, added: 1, without: null }))) return 'full';
-    const place = { projectId, collectionId, recordId: null, generation: 0 };
-    const bytes = await insertChunks(transaction, database, { place, chunks: [chunk] });
+    await prepared.insert(transaction);
     if (hasVectors) await wantVectors(transaction, collectionId, chunk.id);
-    await growWithin(transaction, { ...place, quota }, bytes);
+    await growWithin(transaction, { ...place, quota }, prepared.bytes);
     return 'added';
   });
 }

@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { NewChunk, StoredChunk } from '../../../stores/collections/chunks/chunk-repository.ts';
 import { readFileName } from '../../../stores/collections/records/record-file-name.ts';
+import type { RecordJob } from '../../../stores/ingestion/record-job-repository.ts';
 import { listFilterTerms } from '../../../stores/search/filter-terms.ts';
 import { contentOf, toStoredContent } from '../../database/chunk-content.ts';
 import { countBytes } from '../../database/counted-bytes.ts';
@@ -10,6 +11,7 @@ import type { ChunkRow, Database } from '../../database/database.ts';
 import { insertInto, runMany } from '../../database/sqlite-insert-many.ts';
 import type { Tables } from '../../database/tables.ts';
 import { fileOfRecord } from '../../database/visible-chunks.ts';
+import { prepareInsert } from './copy-rows.ts';
 import { toNamedRecord } from './source-columns.ts';
 import { changeCounts, setId, slots, vectorTable } from './vector-sets.ts';
 
@@ -22,37 +24,76 @@ export interface ChunkPlace {
   readonly generation: number;
 }
 
-/** Number of rows in one PostgreSQL statement. Building it takes about 5 ms on the event loop. */
-const rowsAtOnce = 200;
+type Owner = ReturnType<typeof toOwner>;
 
 interface Added {
   readonly place: ChunkPlace;
-  /** Default: it is read. */
-  readonly owner?: ReturnType<typeof toOwner>;
+  readonly owner: Owner;
   readonly chunks: readonly NewChunk[];
 }
 
-/**
- * Inserts chunks and adds their words to the index.
- * @returns the bytes of the chunks
- */
-export async function insertChunks(
-  transaction: Transaction<Tables>,
-  { dialect, searchIndex }: Pick<Database, 'dialect' | 'searchIndex'>,
-  { place, chunks, ...known }: Added,
-): Promise<number> {
-  if (chunks.length === 0) return 0;
+/** New chunks whose rows and index entries are built, so that a transaction holds its locks for its statements only. */
+export interface PreparedChunks {
+  readonly owner: Owner;
+  readonly chunks: readonly NewChunk[];
+  /** The bytes of the chunks. */
+  readonly bytes: number;
+  /** Inserts the chunks and adds their words to the index. */
+  readonly insert: (transaction: Transaction<Tables>) => Promise<void>;
+  /** Prepares the same chunks for an owner that has changed meanwhile. */
+  readonly again: (owner: Owner) => Promise<PreparedChunks>;
+}
+
+type Target = Pick<Database, 'searchIndex' | 'reserveSeqs'>;
+
+/** Prepares new chunks. Call it before the transaction that inserts them. */
+export async function prepareChunks(database: Target, added: Added): Promise<PreparedChunks> {
+  const seqs = (await database.reserveSeqs?.(added.chunks.length)) ?? [];
+  return prepareWith(database, added, seqs);
+}
+
+/** Prepares chunks of the next generation of a record. */
+export function prepareNext(database: Target, job: RecordJob, chunks: readonly NewChunk[]): Promise<PreparedChunks> {
+  const { projectId, collectionId, id: recordId } = job;
+  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
+  const file = job.fileId === null || job.content === '' ? null : job.content;
+  const owner = toOwner(recordId, { metadata: job.metadata, title: job.title, file });
+  return prepareChunks(database, { place, owner, chunks });
+}
+
+async function prepareWith(
+  { searchIndex }: Target,
+  { place, owner, chunks }: Added,
+  seqs: readonly number[],
+): Promise<PreparedChunks> {
   const rows = chunks.map((chunk) => toRow(place, chunk));
-  const insert = dialect === 'sqlite' ? insertRows : insertByStatements;
-  const seqs = await insert(transaction, rows);
-  const owner = known.owner ?? (await readOwner(transaction, place.recordId));
-  const indexed = chunks.map(({ words, metadata, question }, at) => ({
-    seq: seqs[at] as number, // as many as rows
+  const entries = chunks.map(({ words, metadata, question }) => ({
     words,
     filterTerms: listFilterTerms({ ...owner, question, metadata }),
   }));
-  await searchIndex.add(transaction, place.collectionId, indexed);
-  return countBytes('chunk', rows);
+  const withSeqs = <Value extends object>(values: readonly Value[], given: readonly number[]) =>
+    values.map((value, at) => ({ seq: given[at] as number, ...value })); // as many as values
+  const prepared = {
+    owner,
+    chunks,
+    bytes: countBytes('chunk', rows),
+    again: (changed: Owner) => prepareWith({ searchIndex }, { place, owner: changed, chunks }, seqs),
+  };
+  if (chunks.length === 0) return { ...prepared, insert: async () => {} };
+  if (searchIndex.prepare === undefined) {
+    const insert = async (transaction: Transaction<Tables>) => {
+      const assigned = await insertRows(transaction, rows);
+      await searchIndex.add(transaction, place.collectionId, withSeqs(entries, assigned));
+    };
+    return { ...prepared, insert };
+  }
+  const insertPrepared = prepareInsert('chunk', withSeqs(rows, seqs));
+  const index = await searchIndex.prepare(place.collectionId, withSeqs(entries, seqs));
+  const insert = async (transaction: Transaction<Tables>) => {
+    await insertPrepared(transaction);
+    await index(transaction);
+  };
+  return { ...prepared, insert };
 }
 
 type NewChunkRow = ReturnType<typeof toRow>;
@@ -92,19 +133,6 @@ async function insertRows(transaction: Transaction<Tables>, rows: readonly NewCh
     insertInto('chunk', Object.keys(rows[0] ?? {})),
     rows.map((row) => Object.values(row)),
   );
-}
-
-/**
- * Inserts the rows in PostgreSQL.
- * @returns their `seq`, in order
- */
-async function insertByStatements(transaction: Transaction<Tables>, rows: readonly NewChunkRow[]): Promise<number[]> {
-  const seqs = new Map<string, number>();
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
-    const some = transaction.insertInto('chunk').values(rows.slice(from, from + rowsAtOnce));
-    for (const { id, seq } of await some.returning(['id', 'seq']).execute()) seqs.set(id, seq);
-  }
-  return rows.map(({ id }) => seqs.get(id) as number); // every row was returned
 }
 
 export function toChunk(row: ChunkRow): StoredChunk {

@@ -153,6 +153,7 @@ function toJob(claim: RecordClaim, row: Selectable<RecordTable>, settings: Setti
     keyId: row.key_id,
     collectionId: row.collection_id,
     ...toSource(row),
+    metadata: row.metadata,
     encryptedPassword: row.encrypted_password,
     token: claim.token,
     attempt: row.attempt,

@@ -1,8 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RecordJob } from '../../../stores/ingestion/record-job-repository.ts';
 import { bytesOfChunk } from '../../database/counted-bytes.ts';
+import { pairKeyOf } from '../../database/pair-key.ts';
 import type { Tables } from '../../database/tables.ts';
-import { findKeys, pairKeyOf } from './pair-keys.ts';
+import { findKeys } from './pair-keys.ts';
 
 /** A generation that no record ever has. Its chunks are swept with the old chunks of their record. */
 const replaced = -2;

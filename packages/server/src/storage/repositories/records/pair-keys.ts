@@ -2,40 +2,30 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { NewChunk } from '../../../stores/collections/chunks/chunk-repository.ts';
 import type { RecordJob } from '../../../stores/ingestion/record-job-repository.ts';
 import type { Database } from '../../database/database.ts';
+import { pairKeyOf, toPairKey } from '../../database/pair-key.ts';
 import type { Tables } from '../../database/tables.ts';
 
 /*
- * `pair_key` finds pairs by their key. Its key consists of the end of the collection's id and the beginning of the
- * pair's key, which is a digest. Keys arrive in random order, so inserting each at once would change most pages of the
- * table in each transaction. The keys of an unfinished generation are not queried. They are therefore inserted in
- * sorted batches, at the latest before the switch (ADR 0126). Both parts may be truncated, because the chunk contains
- * the full values.
+ * `pair_key` finds pairs by their key. In PostgreSQL it is a view, and an index of `chunk` contains the keys. In SQLite it is a
+ * table. Keys arrive in random order, so inserting each at once would change most pages of the table in each transaction. The
+ * keys of an unfinished generation are not queried. They are therefore inserted in sorted batches, at the latest before the
+ * switch (ADR 0126).
  */
-const idLength = 24;
-const partLength = 6;
 
 /** The keys of this many ordinals are inserted in one transaction. Other writers wait for it. */
 const pairsAtOnce = 20_000;
 /** The position before the first ordinal. */
-export const noKeys = -1;
+const noKeys = -1;
+
+/** The value of `keyed_to` for a generation without inserted keys. Null when none will be inserted. */
+export function firstKeyedTo(dialect: Database['dialect'], chunks: readonly NewChunk[]): number | null {
+  return dialect === 'sqlite' && chunks.some(({ rowKey }) => rowKey !== undefined) ? noKeys : null;
+}
 
 /** Returns whether a batch of keys should be inserted now. `keyedTo` is null for pairs without keys. */
 export function isKeyBatchDue(keyedTo: number | null, chunks: readonly NewChunk[]): boolean {
   const last = chunks.at(-1)?.ordinal;
   return last !== undefined && keyedTo !== null && last - keyedTo >= pairsAtOnce;
-}
-
-/** Returns the common prefix of all keys of a collection. */
-const startOfKeys = (collectionId: string) => collectionId.slice(idLength - partLength);
-
-/** Returns the value in `pair_key` for a pair. */
-export function toPairKey(collectionId: string, rowKey: string): string {
-  return startOfKeys(collectionId) + rowKey.slice(0, partLength);
-}
-
-/** Computes the same value in SQL. */
-export function pairKeyOf(collectionId: string, rowKey: string) {
-  return sql<string>`${startOfKeys(collectionId)} || substr(${sql.ref(rowKey)}, 1, ${sql.lit(partLength)})`;
 }
 
 /** The unfinished generation of a record, and the ordinal up to which its keys are inserted. */
@@ -57,7 +47,7 @@ export async function insertKeys(transaction: Transaction<Tables>, { job, keyedT
     .executeTakeFirstOrThrow();
   if (last === null || last <= keyedTo) return;
   const key = pairKeyOf(job.collectionId, 'row_key');
-  // A migration may have inserted some. PostgreSQL writes a third more to its log with "on conflict do nothing".
+  // A migration, or a move, may have inserted some.
   await sql`insert into pair_key (key, seq)
     select ${key}, seq from chunk
     where record_id = ${of.record} and generation = ${of.generation} and ordinal > ${keyedTo}
@@ -83,12 +73,8 @@ export async function removeKeys(
   const entries = chunks.flatMap(({ seq, collection_id, row_key }) =>
     row_key === null ? [] : [[toPairKey(collection_id, row_key), seq]],
   );
-  if (entries.length === 0) return;
-  const list = JSON.stringify(entries);
-  const removed =
-    dialect === 'sqlite'
-      ? sql`select value ->> 0, value ->> 1 from json_each(${list})`
-      : sql`select value ->> 0, (value ->> 1)::bigint from json_array_elements(${list}::json)`;
+  if (entries.length === 0 || dialect === 'postgres') return;
+  const removed = sql`select value ->> 0, value ->> 1 from json_each(${JSON.stringify(entries)})`;
   await sql`delete from pair_key where (key, seq) in (${removed})`.execute(transaction);
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql, type Transaction } from 'kysely';
 import type { Claim } from '../../../platform/jobs/job.ts';
 import type { NewChunk } from '../../../stores/collections/chunks/chunk-repository.ts';
@@ -12,7 +13,7 @@ import type { Database } from '../../database/database.ts';
 import { isHeldBy, noLease, renewLease } from '../../database/lease.ts';
 import type { Tables } from '../../database/tables.ts';
 import { changeUsage, findUsage, totalOf } from '../project-usage.ts';
-import { areChunksEqual, copyVectors, insertChunks, toOwner } from './chunk-rows.ts';
+import { areChunksEqual, copyVectors, type PreparedChunks, prepareNext, toOwner } from './chunk-rows.ts';
 import { claimRecord } from './claim-record.ts';
 import {
   changeHeld,
@@ -26,7 +27,7 @@ import {
 } from './held-record.ts';
 import { countChunks, fitsCapacity, lockCollection, readLocked } from './lock-collection.ts';
 import { countReplaced, findExistingKeys, isOvertaken, replaceRivals } from './pair-duplicates.ts';
-import { insertKeys, isKeyBatchDue, noKeys, removeKeys } from './pair-keys.ts';
+import { firstKeyedTo, insertKeys, isKeyBatchDue, removeKeys } from './pair-keys.ts';
 import { keptColumns } from './rechunking.ts';
 import { insertRows, sweepRows } from './record-rows.ts';
 import { wantVectors } from './vector-repository.ts';
@@ -78,9 +79,10 @@ export function createRecordJobRepository(database: Database, quota: number | nu
     },
     publish: async (job, ingested, unwritten = []) => {
       if (unwritten.length > 0) await database.untilMerged?.(job.collectionId);
+      const prepared = await prepareNext(database, job, unwritten);
       return write
         .transaction()
-        .execute((transaction) => publish(database, transaction, { job, ingested, quota, unwritten }));
+        .execute((transaction) => publish(database, transaction, { job, ingested, quota, prepared }));
     },
     fail: (job, failure, more) =>
       write.transaction().execute((transaction) => failHeld(transaction, job, { failure, quota, ...more })),
@@ -124,10 +126,11 @@ async function addChunks(database: Database, job: RecordJob, batch: ChunkBatch):
 /** @returns undefined when the lease is lost */
 async function writeChunks(database: Database, job: RecordJob, batch: ChunkBatch) {
   const { chunks, leaseUntil, quota } = batch;
+  const prepared = await prepareNext(database, job, chunks);
   return database.write.transaction().execute(async (transaction) => {
     const row = await hold(transaction, job);
     if (row === undefined) return;
-    const written = await insertNext(database, transaction, { job, row, chunks });
+    const written = await insertNext(database, transaction, { job, row, prepared });
     const held = await updateHeld(transaction, job, { ...written, ...extended(leaseUntil) });
     if (held === undefined || quota === null) return held;
     // Stops a large record early. The publication checks again, because other records may use the same room.
@@ -140,24 +143,19 @@ async function writeChunks(database: Database, job: RecordJob, batch: ChunkBatch
 interface NextChunks {
   readonly job: RecordJob;
   readonly row: HeldRecord & Parameters<typeof toOwner>[1];
-  readonly chunks: readonly NewChunk[];
+  readonly prepared: PreparedChunks;
 }
 
 /** Writes chunks of the next generation. @returns the columns of the record that change */
-async function insertNext(
-  { dialect, searchIndex }: Database,
-  transaction: Transaction<Tables>,
-  { job, row, chunks }: NextChunks,
-) {
-  const { projectId, collectionId, id: recordId } = job;
-  const place = { projectId, collectionId, recordId, generation: job.generation + 1 };
-  const bytes = await insertChunks(
-    transaction,
-    { dialect, searchIndex },
-    { place, owner: toOwner(recordId, row), chunks },
-  );
-  const haveKeys = chunks.some(({ rowKey }) => rowKey !== undefined);
-  return { next_bytes: Number(row.next_bytes) + bytes, keyed_to: row.keyed_to ?? (haveKeys ? noKeys : null) };
+async function insertNext({ dialect }: Database, transaction: Transaction<Tables>, { job, row, prepared }: NextChunks) {
+  // The record may have changed since its claim.
+  const owner = toOwner(job.id, row);
+  const { bytes, insert } = isDeepStrictEqual(owner, prepared.owner) ? prepared : await prepared.again(owner);
+  await insert(transaction);
+  return {
+    next_bytes: Number(row.next_bytes) + bytes,
+    keyed_to: row.keyed_to ?? firstKeyedTo(dialect, prepared.chunks),
+  };
 }
 
 const extended = (leaseUntil: number | undefined) => (leaseUntil === undefined ? {} : { lease_until: leaseUntil });
@@ -165,18 +163,19 @@ const extended = (leaseUntil: number | undefined) => (leaseUntil === undefined ?
 interface Publishing {
   readonly job: RecordJob;
   readonly ingested: IngestedRecord;
-  readonly unwritten: readonly NewChunk[];
+  /** The chunks of a small record; none when all are written. */
+  readonly prepared: PreparedChunks;
   readonly quota: number | null;
 }
 
 async function publish(
   database: Database,
   transaction: Transaction<Tables>,
-  { job, ingested, unwritten, quota }: Publishing,
+  { job, ingested, prepared, quota }: Publishing,
 ): Promise<Publication> {
   const held = await hold(transaction, job);
   if (held === undefined) return { kind: 'lost' };
-  const row = { ...held, ...(await insertNext(database, transaction, { job, row: held, chunks: unwritten })) };
+  const row = { ...held, ...(await insertNext(database, transaction, { job, row: held, prepared })) };
   const kept = await keepChunks(transaction, { job, ingested, row });
   if (kept !== undefined) return { kind: 'kept', reason: kept };
   await insertKeys(transaction, { job, keyedTo: row.keyed_to });
@@ -197,7 +196,7 @@ async function publish(
   const removed = await replaceRivals(transaction, job, { counts, now: ingested.now });
   if (hasVectors && row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
   if (hasVectors) {
-    const first = unwritten[0]?.id ?? (await findFirst(transaction, job));
+    const first = prepared.chunks[0]?.id ?? (await findFirst(transaction, job));
     if (first !== undefined) await wantVectors(transaction, row.collection_id, first);
   }
   const replaced = row.generation > 0;

@@ -53,18 +53,26 @@ export function createPostgresSearchIndex(deps: PostgresSearchIndexDeps): Postgr
     const built = await building.call('build', passed);
     await insertSegment(db, { ...toSegment(collectionId, passed, built), state: 'rebuilt' });
   }
+
+  async function prepare(collectionId: string, chunks: readonly IndexedChunk[]) {
+    const built = await building.call('build', chunks);
+    return async (db: Kysely<Tables>) => {
+      await holdOffRebuild(db, collectionId);
+      const reached = await insertSegment(db, { ...toSegment(collectionId, chunks, built), state: 'live' });
+      if (reached !== null) await addPassed(db, { collectionId, chunks, reached });
+      onChanged(collectionId);
+    };
+  }
   return {
     async drop(db, collectionId) {
       await holdOffRebuild(db, collectionId);
       return dropSegments(db, collectionId);
     },
+    prepare,
     async add(db, collectionId, chunks) {
       if (chunks.length === 0) return;
-      const built = await building.call('build', chunks);
-      await holdOffRebuild(db, collectionId);
-      const reached = await insertSegment(db, { ...toSegment(collectionId, chunks, built), state: 'live' });
-      if (reached !== null) await addPassed(db, { collectionId, chunks, reached });
-      onChanged(collectionId);
+      const insert = await prepare(collectionId, chunks);
+      await insert(db);
     },
     async remove(db, collectionId, seqs) {
       if (seqs.length === 0) return;

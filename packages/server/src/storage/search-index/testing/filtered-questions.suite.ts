@@ -9,7 +9,7 @@ import { insertCollection, insertRecord } from '../../database/testing/insert-ro
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { findVisibleChunks } from '../../database/visible-chunks.ts';
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
-import { insertChunks } from '../../repositories/records/chunk-rows.ts';
+import { prepareChunks, readOwner } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
 import { type FilteredRow, meetsByHand } from './filter-by-hand.ts';
 import { createRandom, emptyChunk } from './full-text-corpus.suite.ts';
@@ -113,7 +113,9 @@ async function createFilteredCollection(database: Database, seed: number) {
     if (recordId !== null) recordIds.push(recordId);
     const added = Array.from({ length: 1 + below(30) }, newChunk);
     const place = { projectId, collectionId: id, recordId, generation: 1 };
-    await write.transaction().execute((db) => insertChunks(db, database, { place, chunks: added }));
+    const owner = await write.transaction().execute((db) => readOwner(db, recordId));
+    const { insert } = await prepareChunks(database, { place, owner, chunks: added });
+    await write.transaction().execute(insert);
   }
   /** Indexes some chunks again without filter terms. */
   async function addAgain(): Promise<void> {

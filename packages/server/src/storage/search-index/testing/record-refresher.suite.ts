@@ -10,7 +10,7 @@ import type { Database } from '../../database/database.ts';
 import { insertCollection, insertRecord } from '../../database/testing/insert-rows.ts';
 import type { TemporaryDatabase } from '../../database/testing/open-temporary-database.ts';
 import { createChunkRepository } from '../../repositories/records/chunk-repository.ts';
-import { insertChunks } from '../../repositories/records/chunk-rows.ts';
+import { prepareChunks, toOwner } from '../../repositories/records/chunk-rows.ts';
 import { createRecordRepository } from '../../repositories/records/record-repository.ts';
 import { createRecordRefresher } from '../index-renewal.ts';
 import { createRefreshMetrics } from '../merge-metrics.ts';
@@ -35,10 +35,13 @@ export function testRecordRefresher(name: string, open: () => Promise<TemporaryD
     after(() => temporary.close());
 
     async function addRecord(collectionId: string, { chunks, lang }: { chunks: number; lang: string }) {
-      const recordId = await insertRecord(database, collectionId, { metadata: JSON.stringify({ lang }) });
+      const metadata = JSON.stringify({ lang });
+      const recordId = await insertRecord(database, collectionId, { metadata });
       const place = { projectId, collectionId, recordId, generation: 1 };
       const added = Array.from({ length: chunks }, (_, ordinal) => newChunk(ordinal));
-      await database.write.transaction().execute((db) => insertChunks(db, database, { place, chunks: added }));
+      const owner = toOwner(recordId, { metadata, title: '', file: null });
+      const { insert } = await prepareChunks(database, { place, owner, chunks: added });
+      await database.write.transaction().execute(insert);
       return recordId;
     }
     const setLang = (collectionId: string, recordId: string, lang: string) =>

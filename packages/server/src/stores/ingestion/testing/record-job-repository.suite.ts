@@ -165,6 +165,7 @@ function testClaims(open: () => OpenedRepositories): void {
       keyId: '',
       collectionId,
       ...source,
+      metadata: '{"a":"b"}',
       token: 'xrun1',
       attempt: 1,
       generation: 0,
