@@ -150,8 +150,10 @@ test('a request that may have acted keeps its key, unless it may be repeated', a
   for (const isRepeatable of [true, false]) {
     const repository = createMemory();
     repository.complete = async () => assert.fail('the database failed');
-    const idempotency = createIdempotency({ repository, clock: { now: () => 1 }, logger });
+    let now = 1;
+    const idempotency = createIdempotency({ repository, clock: { now: () => now }, logger });
     const running = await idempotency.begin({ ...request, isRepeatable });
+    now = Number.MAX_SAFE_INTEGER; // the claim is over, so that nothing is repeated
     assert.ok(running.kind === 'running');
     const finished = running.finish('print', 1);
     if (isRepeatable) await assert.rejects(finished);
@@ -159,6 +161,28 @@ test('a request that may have acted keeps its key, unless it may be repeated', a
     await running.release(true);
     assert.equal(repository.row === undefined, isRepeatable);
   }
+});
+
+test('the answer of a request that cannot be repeated is stored as soon as the database can be reached', async () => {
+  const memory = createMemory();
+  const { complete } = memory;
+  let failures = 2;
+  const stored = Promise.withResolvers<void>();
+  memory.complete = async (claim) => {
+    if (failures-- > 0) throw new Problem('SERVICE_UNAVAILABLE', 'The database cannot be reached.');
+    const isStored = await complete(claim);
+    stored.resolve();
+    return isStored;
+  };
+  const idempotency = createIdempotency({ repository: memory, clock: { now: () => 1 }, logger });
+  const running = await idempotency.begin({ ...request, isRepeatable: false });
+  assert.ok(running.kind === 'running');
+  assert.equal(await running.finish('print', 7), false);
+  await running.release(true);
+  await stored.promise;
+  const again = await idempotency.begin(request);
+  assert.ok(again.kind === 'answered');
+  assert.equal(await again.replay(['print']), 7);
 });
 
 test('while the commit of a request is in doubt, its key gets 503, and it is free as soon as the database can be reached', async () => {

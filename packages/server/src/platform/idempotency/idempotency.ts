@@ -163,8 +163,8 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
 const waitMs = silentMs + 1_000;
 const lookEveryMs = 1_000;
 
-/** Retries of a release, while the database cannot be reached or a commit holds the row. */
-const releaseRetries: RetryPolicy = { firstMs: 250, longestMs: 2_000 };
+/** Retries of a release or a completion, while the database cannot be reached or a commit holds the row. */
+const claimRetries: RetryPolicy = { firstMs: 250, longestMs: 2_000 };
 
 const nameOf = ({ projectId, operation, key, callerId }: RequestKey) =>
   JSON.stringify([projectId, operation, key, callerId]);
@@ -219,7 +219,7 @@ function holdClaim(deps: IdempotencyDeps, first: NewClaim, { times, inDoubt }: H
       inDoubt.add(nameOf(claim));
       heartbeat
         .close()
-        .then(() => releaseUntilStored(deps, claim))
+        .then(() => repeatWhileHeld(deps, claim, () => repository.release(claim)))
         .catch((error) => logger.warn({ err: error }, 'idempotency claim not released'))
         .finally(() => inDoubt.delete(nameOf(claim)));
     },
@@ -230,7 +230,11 @@ function holdClaim(deps: IdempotencyDeps, first: NewClaim, { times, inDoubt }: H
       const completed = await complete(fingerprint, answer, instead);
       over = await repository.complete(completed).catch((error: unknown) => {
         if (first.isRepeatable) throw error;
-        logger.warn({ err: error }, 'idempotent answer not stored');
+        logger.warn({ err: error }, 'idempotent answer not stored yet');
+        // The caller gets its answer now. A repetition gets it as soon as the database can be reached.
+        repeatWhileHeld(deps, completed, () => repository.complete(completed)).catch((last) =>
+          logger.warn({ err: last }, 'idempotent answer not stored'),
+        );
         return false;
       });
       return over;
@@ -238,13 +242,17 @@ function holdClaim(deps: IdempotencyDeps, first: NewClaim, { times, inDoubt }: H
   };
 }
 
-/** Repeats the release until the claim expires, after which the key is free anyway. */
-async function releaseUntilStored({ repository, clock, logger }: IdempotencyDeps, claim: HeldClaim): Promise<void> {
-  await retryUntilStored(() => repository.release(claim), {
-    policy: releaseRetries,
+/** Repeats until the claim expires. A key is free then, unless its request cannot be repeated. */
+async function repeatWhileHeld(
+  { clock, logger }: IdempotencyDeps,
+  { heldUntil }: HeldClaim,
+  attempt: () => Promise<unknown>,
+): Promise<void> {
+  await retryUntilStored(attempt, {
+    policy: claimRetries,
     signal: new AbortController().signal,
-    isRetryable: () => clock.now() < claim.heldUntil,
-    onRetry: (error) => logger.debug({ err: error }, 'idempotency claim release retried'),
+    isRetryable: () => clock.now() < heldUntil,
+    onRetry: (error) => logger.debug({ err: error }, 'idempotency claim retried'),
   });
 }
 
