@@ -144,7 +144,7 @@ async function evaluateSheet({ opened, collection }: Subject): Promise<void> {
   await page.getByText('1 row was not asked').waitFor();
   await page.getByText(/^Row 3: /).waitFor();
   assert.equal(await page.getByText('Every expected answer was found first').count(), 0);
-  await page.getByText(/had other questions: 1 of its 2 questions are the same/).waitFor();
+  await page.getByText(/had other questions: 1 of its 2 questions is the same/).waitFor();
   await page.getByRole('tab', { name: 'Documents' }).click();
   await page.getByRole('tab', { name: 'Evaluate' }).click();
   await page.getByText(/^Evaluated /).waitFor();

@@ -168,7 +168,7 @@ export const stores = {
   'records.corrected': 'Corrected',
   'records.rows': 'Skipped rows',
   'records.rowsAbout':
-    'Download the skipped rows, fix them and upload them. The columns that begin with “qm:” say where a row stands and why it was skipped; they may stay.',
+    'Download the skipped rows, fix them and upload them. The columns that begin with “qm:” say where a row stands and why it was skipped. Keep them.',
   'records.rowsCsv': 'Download CSV',
   'records.rowsDuplicate': 'Duplicates',
   'records.rowsLeft': '{count} {count|row|rows} to correct',

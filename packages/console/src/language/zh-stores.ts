@@ -166,7 +166,7 @@ export const stores = {
   'records.row': '第 {row} 行',
   'records.corrected': '已更正',
   'records.rows': '跳过的行',
-  'records.rowsAbout': '下载跳过的行，修正后上传。以“qm:”开头的列说明行的位置和跳过的原因，可以保留。',
+  'records.rowsAbout': '下载跳过的行，修正后上传。以“qm:”开头的列说明行的位置和跳过的原因，请保留这些列。',
   'records.rowsCsv': '下载 CSV',
   'records.rowsDuplicate': '重复',
   'records.rowsLeft': '待更正 {count} 行',
