@@ -46,6 +46,33 @@ test('two parts are on their way at the same time, and they are joined in their 
   assert.deepEqual(calls, ['intend']);
 });
 
+test('an upload of any size has at most two blocks of 256 KiB in memory', async () => {
+  let [held, most, sent] = [0, 0, 0];
+  const read = async (_position: number, length: number, buffer: Buffer = Buffer.alloc(length)) =>
+    buffer.subarray(0, length);
+  const objects: PartsUploadDeps['objects'] = {
+    beginParts: async () => 'id',
+    async putPart(_key, { body }) {
+      for await (const piece of body.open() as AsyncIterable<Buffer>) {
+        held += piece.buffer.byteLength;
+        most = Math.max(most, held);
+        await passTicks(1);
+        held -= piece.buffer.byteLength;
+        sent += piece.length;
+      }
+      return 'etag';
+    },
+    completeParts: async () => undefined,
+    abortParts: async () => undefined,
+  };
+  const intent = { intend: async () => undefined, renew: async () => undefined };
+  const bodyOf: PartsUploadDeps['bodyOf'] = (range) => bodyOfStaged(read, range);
+  const upload = createPartsUpload({ objects, key: 'key', bodyOf, ...intent });
+  upload.grown(megabytes(40));
+  await upload.finish(megabytes(41));
+  assert.deepEqual([most, sent], [2 * 256 * 1024, megabytes(41)]);
+});
+
 test('a part that fails is sent again when more bytes have arrived, and at the end', async () => {
   let failures = 0;
   const { upload, arrived, joined } = uploadTo(async (part) => {
