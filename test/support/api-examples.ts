@@ -9,6 +9,7 @@ import { account, setUpToken } from './administrator.ts';
 import { readApiDocument } from './api-document.ts';
 import { settledRecord } from './client.ts';
 import { serve } from './http.ts';
+import { chooseTinyModel } from './model-mirror.ts';
 import { allowApplication } from './oauth.ts';
 import { pieceThatSends, servePackage } from './package-registry.ts';
 import { addPerson } from './people.ts';
@@ -88,14 +89,20 @@ export interface ExampleShell {
 
 export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
   const upstream = await startThirdParties(t);
-  const overrides = { 'https://api.openweathermap.org': upstream, 'https://example.com': upstream };
+  const overrides = {
+    'https://api.openweathermap.org': upstream,
+    'https://example.com': upstream,
+    'https://huggingface.co': upstream,
+  };
   const slack = { '0.17.9': pieceThatSends('slack.com') };
   const registry = await servePackage(t, '@activepieces/piece-slack', () => slack);
+  const data = await temporaryFolder(t);
+  await chooseTinyModel(data);
   const service = await startService(t, {
+    folder: data,
     settings: {
       PACKAGE_REGISTRY: registry,
       ...{ EGRESS_OVERRIDES: JSON.stringify(overrides), PLUGINS_KEY: 'required', CORS_ORIGINS: applicationOrigin },
-      ...{ EMBEDDING_PROVIDER: 'openai', EMBEDDING_URL: `${upstream}/v1`, EMBEDDING_KEY: 'none' },
     },
   });
   const folder = await temporaryFolder(t);
@@ -151,21 +158,14 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
   };
 }
 
-/** Starts servers in place of OpenWeather, a web page and an embedding service. */
+/** Starts servers in place of OpenWeather and a web page. */
 async function startThirdParties(t: TestContext): Promise<string> {
   const weather = await readFile(resolve('bundles/open_weather/fixtures/current.json'));
-  return await serve(t, async (request, response) => {
-    let body = '';
-    for await (const part of request) body += part;
+  return await serve(t, (request, response) => {
     const isPage = request.url === '/';
     response.setHeader('Content-Type', isPage ? 'text/html' : 'application/json');
     if (isPage) response.end('<html><body><h1>Example</h1><p>A page for examples.</p></body></html>');
-    else if (request.url !== '/v1/embeddings') response.end(weather);
-    else {
-      const { input } = JSON.parse(body) as { input: string[] };
-      const data = input.map((text, index) => ({ object: 'embedding', index, embedding: [1, text.length / 1000] }));
-      response.end(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
-    }
+    else response.end(weather);
   });
 }
 

@@ -116,6 +116,8 @@ export const table: Readonly<Record<AddressName, Rows>> = {
       GET /v1/accounts
       PATCH /v1/accounts/:account_id
       DELETE /v1/accounts/:account_id
+      GET /v1/embedding_models
+      POST /v1/embedding_models
       GET /v1/packages
       POST /v1/bundle_plans
       POST /v1/bundle_plans/:bundle_plan_id/install

@@ -22,9 +22,7 @@ export function embeddingCommands(): Command {
     .option('--mirror <url>', 'address to use instead of https://huggingface.co, with the same paths', readUrl)
     .option('--allow-host <host...>', 'further hosts, name or name:port, to which redirects may lead', [])
     .option('--folder <folder>', 'only install the model into this new folder')
-    .description(
-      'download a recommended model, try it and search by meaning with it from the next start of the service',
-    )
+    .description('download a recommended model, try it and search by meaning with it, without a restart of the service')
     .option(...jsonOption)
     .action(useRecommended);
   embedding
@@ -87,7 +85,7 @@ async function useRecommended(name: string, options: UseOptions): Promise<void> 
     const result = { model: name, folder, bytes, unchanged: isUnchanged, in_use: isInUse, former };
     printResult(options, result, () => {
       say(isUnchanged ? `${folder} has these files already; the model works` : `installed ${folder}; the model works`);
-      if (isInUse) say('Restart the service. It then embeds all collections in the background.');
+      if (isInUse) say('The service uses it from now on, and embeds all collections in the background.');
       else say(`Set QUARTERMASTER_EMBEDDING_PROVIDER=onnx and QUARTERMASTER_EMBEDDING_MODEL=${folder}.`);
       if (former !== null) say(`Until a collection is embedded, the vectors of ${former} answer.`);
     });

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -11,9 +9,8 @@ import { promisify } from 'node:util';
 import type { Quartermaster } from '@quartermaster/client';
 import { settledRecord } from '../../../test/support/client.ts';
 import { commandEnvironment } from '../../../test/support/command-environment.ts';
-import { installOnnxRuntime } from '../../../test/support/onnx-runtime.ts';
-import { startService, temporaryFolder } from '../../../test/support/service.ts';
-import { writeTinyModel } from '../../../test/support/tiny-model.ts';
+import { type MirrorOptions, startModelMirror } from '../../../test/support/model-mirror.ts';
+import { logLines, startService, temporaryFolder } from '../../../test/support/service.ts';
 import { until } from '../../server/src/platform/testing/until.ts';
 import { recommendedModels } from '../../server/src/stores/search/embedding/model-fetch/recommended-models.ts';
 import { runCli } from './testing/run-cli.ts';
@@ -21,42 +18,10 @@ import { runCli } from './testing/run-cli.ts';
 const name = 'multilingual-e5-small';
 const files = ['config.json', 'model.onnx', 'tokenizer.json', 'tokenizer_config.json'];
 
-/** A vector as long as those of the recommended models, which points in one direction. */
-const towards = (direction: number, dimensions: number) =>
-  Array.from({ length: dimensions }, (_, place) => (place === direction ? 1 : 0));
-
-/** A mirror of the hub, whose models are so small that a test can write them. Large files are redirected. */
-async function open(
-  t: TestContext,
-  { dimensions = 384, answer }: { dimensions?: number; answer?: RequestListener } = {},
-) {
-  await installOnnxRuntime();
+/** A mirror of the hub, and a store that uses it. */
+async function open(t: TestContext, options: MirrorOptions = {}) {
   const home = await temporaryFolder(t);
-  const source = join(home, 'source');
-  for (const { path } of recommendedModels) {
-    const folder = join(source, path);
-    const [drink, vehicle] = [towards(0, dimensions), towards(1, dimensions)];
-    const vectors = { tea: drink, beverage: drink, train: vehicle, test: towards(2, dimensions) };
-    await writeTinyModel(folder, { vectors, files: { 'tokenizer_config.json': {}, 'config.json': {} } });
-    await mkdir(join(folder, 'onnx'));
-    await writeFile(join(folder, 'onnx', 'model.onnx'), await readFile(join(folder, 'model.onnx')));
-  }
-  const requests: string[] = [];
-  const server = createServer(async (request, response) => {
-    requests.push(request.url ?? '');
-    if (answer !== undefined) return answer(request, response);
-    if (request.url?.endsWith('model.onnx') && !request.url.startsWith('/storage/')) {
-      response.writeHead(302, { location: `/storage${request.url}` }).end();
-    } else {
-      response.end(await readFile(join(source, request.url?.replace(/^\/storage/, '') ?? '')));
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const mirror = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { source, mirror, requests } = await startModelMirror(t, options);
   const data = join(home, 'data');
   const use = (args: readonly string[] = [name], settings: Readonly<Record<string, string>> = {}) =>
     runCli(['embedding', 'use', ...args, '--mirror', mirror], {
@@ -92,7 +57,10 @@ test('after "embedding use", a service without settings for it finds synonyms, a
     used.errors,
     /^multilingual-e5-small: 94 languages, 384 dimensions, licence MIT\. It downloads 487 MB from /,
   );
-  assert.match(used.output, /installed .*\/models\/multilingual-e5-small; the model works\nRestart the service\./);
+  assert.match(
+    used.output,
+    /installed .*\/models\/multilingual-e5-small; the model works\nThe service uses it from now on/,
+  );
   const folder = join(data, 'models', name);
   assert.deepEqual((await readdir(folder)).sort(), [...files, 'quartermaster.json'].sort());
   assert.match(await readFile(join(folder, 'quartermaster.json'), 'utf8'), /"query_prefix":"query: "/);
@@ -104,11 +72,7 @@ test('after "embedding use", a service without settings for it finds synonyms, a
     const { record_id } = await first.client.records.create(collection, { content });
     await settledRecord(first.client, collection, record_id);
   }
-  const isCurrent = async ({ client }: { client: Quartermaster }, model: string) => {
-    const { vectors, embedding } = await client.collections.get(collection);
-    return vectors === 'current' && embedding?.model?.startsWith(`onnx:${model}:`) === true;
-  };
-  await until(() => isCurrent(first, name));
+  await until(() => isCurrent(first, collection, name));
   assert.equal(await find(first.client, collection), 'Green tea.');
   assert.equal(await first.stop(), 0);
 
@@ -120,12 +84,49 @@ test('after "embedding use", a service without settings for it finds synonyms, a
   assert.match(other.output, /the vectors of multilingual-e5-small answer/);
   assert.deepEqual(await states(), ['former', null, 'in use']);
   const second = await startService(t, { folder: data });
-  await until(() => isCurrent(second, 'all-MiniLM-L6-v2'));
+  await until(() => isCurrent(second, collection, 'all-MiniLM-L6-v2'));
   assert.equal(await find(second.client, collection), 'Green tea.');
   assert.equal(await second.stop(), 0);
   assert.equal((await use(['all-MiniLM-L6-v2'])).code, 0);
   assert.deepEqual((await list()).in_use, ['all-MiniLM-L6-v2']);
   assert.deepEqual(await states(), ['downloaded', null, 'in use']);
+});
+
+async function isCurrent({ client }: { client: Quartermaster }, collection: string, model: string): Promise<boolean> {
+  const { vectors, embedding } = await client.collections.get(collection);
+  return vectors === 'current' && embedding?.model?.startsWith(`onnx:${model}:`) === true;
+}
+
+test('a running service takes the model of "embedding use" into use, exchanges it for another and closes the former one', async (t) => {
+  const { data, use } = await open(t);
+  const service = await startService(t, { folder: data });
+  const { collection_id: collection } = await service.client.collections.create({ name: 'things' });
+  for (const content of ['Green tea.', 'The night train.']) {
+    const { record_id } = await service.client.records.create(collection, { content });
+    await settledRecord(service.client, collection, record_id);
+  }
+  const before = await service.client.collections.get(collection);
+  assert.deepEqual([before.vectors, await find(service.client, collection)], ['off', undefined]);
+  assert.equal((await use()).code, 0);
+  await until(() => isCurrent(service, collection, name));
+  await until(async () => (await find(service.client, collection)) === 'Green tea.');
+  assert.equal((await use(['all-MiniLM-L6-v2'])).code, 0);
+  await until(() => isCurrent(service, collection, 'all-MiniLM-L6-v2'));
+  await until(async () => (await find(service.client, collection)) === 'Green tea.');
+  const { record_id } = await service.client.records.create(collection, { content: 'More tea.' });
+  await settledRecord(service.client, collection, record_id);
+  await until(async () => (await service.client.collections.get(collection)).embedding?.num_embedded === 3);
+  assert.equal((await use(['all-MiniLM-L6-v2'])).code, 0);
+  const exchanged = () => logLines(service, 'embedding models exchanged').map(({ former }) => former !== null);
+  await until(async () => exchanged().length === 3);
+  assert.deepEqual(exchanged(), [false, true, false]);
+  await until(async () => /tea/.test((await find(service.client, collection)) ?? ''));
+  assert.equal(logLines(service, 'embedding model process started').length, 2);
+  assert.equal(await service.stop(), 0);
+  assert.deepEqual(
+    logLines(service).filter(({ level }) => level === 'error'),
+    [],
+  );
 });
 
 test('later downloads must have the checksums of the first one', async (t) => {
@@ -163,8 +164,8 @@ test('"embedding use" changes nothing and names the reason when a model cannot b
     assert.match(errors, message);
     assert.notEqual(code, 0);
   }
-  assert.deepEqual(await readdir(home), ['source']);
-  const refusals: ReadonlyArray<readonly [options: Parameters<typeof open>[1], message: RegExp]> = [
+  assert.deepEqual(await readdir(home), []);
+  const refusals: ReadonlyArray<readonly [options: MirrorOptions, message: RegExp]> = [
     [{ dimensions: 3 }, /returned a vector of 3 dimensions instead of 384/],
     [{ answer: (_, response) => response.end('{}') }, /The model in .* cannot be used/],
     [

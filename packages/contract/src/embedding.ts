@@ -147,3 +147,65 @@ export const CollectionReembedQuery = Type.Object({
   ),
 });
 export type CollectionReembedQuery = Static<typeof CollectionReembedQuery>;
+
+/** The recommended embedding models, and the one that the service downloads. Source: docs/guides/embedding.md "A recommended model". */
+
+const RecommendedModel = Type.Object({
+  name: Type.String(),
+  languages: Type.String(),
+  licence: Type.String({ description: 'Licence of the model, as its page states it.' }),
+  dimensions: Type.Integer(),
+  bytes: Type.Integer({ description: 'Size of the files to download, rounded to three digits.' }),
+  state: Type.Union([Type.Enum(['in_use', 'former', 'downloaded']), Type.Null()], {
+    description:
+      'New collections get the model that is `in_use`. The vectors of the `former` one answer until those of the new one are complete.',
+  }),
+});
+
+/** What a download does at present, in this order. */
+export const modelPhases = ['runtime', 'download', 'trial', 'failed'] as const;
+
+const ModelDownload = Type.Object({
+  model: Type.String(),
+  phase: Type.Unsafe<(typeof modelPhases)[number]>(
+    Type.Enum([...modelPhases], {
+      description:
+        '`runtime`: the runtime for local models is installed. `download`: the files are downloaded. `trial`: the model embeds one text. `failed`: see `error`.',
+    }),
+  ),
+  bytes: Type.Integer({ description: 'Bytes that have arrived.' }),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed and what to do, otherwise null.' }),
+});
+
+export const EmbeddingModels = Type.Object({
+  object: Type.Literal('EmbeddingModels'),
+  models: Type.Array(RecommendedModel),
+  source: Type.String({ description: 'Address from which the models are downloaded.' }),
+  obstacle: Type.Union([Type.String(), Type.Null()], {
+    description: 'Why the service cannot choose a model by itself and what to do; null when it can.',
+  }),
+  download: Type.Union([ModelDownload, Type.Null()], {
+    description: 'The download in progress, or the last one if it failed since the start of the service.',
+  }),
+  collections: Type.Union(
+    [
+      Type.Object({
+        num_embedded: Type.Integer({ description: 'Number of collections whose chunks all have been embedded.' }),
+        num_all: Type.Integer({ description: 'Number of collections that have the model of new collections.' }),
+      }),
+      Type.Null(),
+    ],
+    {
+      description:
+        'Progress of the embedding in all projects; null without a model, and for a moment after it was chosen.',
+    },
+  ),
+});
+export type EmbeddingModels = Static<typeof EmbeddingModels>;
+
+export const EmbeddingModelChoice = Type.Object({
+  model: Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()], {
+    description: 'Name of a recommended model. Null cancels the download in progress.',
+  }),
+});
+export type EmbeddingModelChoice = Static<typeof EmbeddingModelChoice>;

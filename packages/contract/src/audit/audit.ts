@@ -71,6 +71,15 @@ const actions = {
   'collection.changed': { object: 'collection', meaning: 'The settings of a collection were changed.' },
   'collection.evaluated': { object: 'collection', meaning: 'A collection was evaluated with a sheet of questions.' },
   'collection.deleted': { object: 'collection', meaning: 'A collection was deleted with everything in it.' },
+  'embedding_model.chosen': {
+    object: 'embedding_model',
+    meaning: 'An administrator chose a recommended embedding model. Its download was about to begin.',
+    outcome: 'begun',
+  },
+  'embedding_model.cancelled': {
+    object: 'embedding_model',
+    meaning: 'An administrator cancelled the download of an embedding model.',
+  },
   'file.deleted': { object: 'file', meaning: 'A file was deleted.' },
   'record.deleted': { object: 'record', meaning: 'A record was deleted with its chunks.' },
   'record.restored': { object: 'record', meaning: 'A deleted record was restored with its chunks.' },

@@ -8,6 +8,7 @@ export * from './collections.ts';
 export * from './connections.ts';
 export * from './credential-profiles.ts';
 export * from './dialects.ts';
+export * from './embedding-models.ts';
 export * from './execution.ts';
 export * from './files.ts';
 export * from './installed-bundles.ts';

@@ -1,5 +1,5 @@
-import { appendFile, copyFile, mkdir, readdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { appendFile, copyFile, cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { encryptionKeyFile } from '../../access/credential-profiles/encryption-key.ts';
 import { createAdmission } from '../../platform/admission/admission.ts';
@@ -30,6 +30,7 @@ import {
 } from '../backup/moved-store.ts';
 import { noStore } from '../backup/problems.ts';
 import { assertContentUnused } from '../service/open-blobs.ts';
+import { modelsFolder } from '../settings/chosen-models.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 import { type ContentOptions, copyContent, type MoveContext, openContent, type Source } from './move-content.ts';
 
@@ -184,9 +185,19 @@ async function readPlace({ write }: Database) {
 async function copyFolder({ from, to }: MoveContext): Promise<void> {
   await rm(to.installedBundles, { recursive: true, force: true });
   await copyBundles(from.installedBundles, to.installedBundles);
+  await copyModels(from, to);
   const key = join(from.dataFolder, encryptionKeyFile);
   if (await exists(key)) await copyFile(key, join(to.dataFolder, encryptionKeyFile));
   await syncTreeToDisk(to.dataFolder);
+}
+
+/** Copies the recommended models. A store with several nodes has no folder for them, so there the settings name a model. */
+async function copyModels(from: Config, to: Config): Promise<void> {
+  const [source, target] = [from, to].map(({ dataFolder }) => modelsFolder(dataFolder)) as [string, string];
+  await rm(target, { recursive: true, force: true });
+  if ((to.databaseUrl !== null && to.blobs !== null) || !(await exists(source))) return;
+  // Unfinished downloads begin with a full stop.
+  await cp(source, target, { recursive: true, filter: (path) => !basename(path).startsWith('.') });
 }
 
 /** Names the database without its user and password. */

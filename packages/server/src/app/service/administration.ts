@@ -43,10 +43,10 @@ import { createDamageReport } from '../../stores/files/maintenance/report-damage
 import { type SweepResult, sweepOrphans } from '../../stores/files/maintenance/sweep-orphans.ts';
 import { assertDataFolder } from '../../stores/files/store-identity.ts';
 import type { Installation } from '../../tools/installation/installation.ts';
+import { administerPublishers, type PublisherAdministration } from '../authoring/package-manager.ts';
 import { parseConfig, processEnvironment } from '../settings/config.ts';
 import { administerClients, type ClientAdministration } from './administer-clients.ts';
 import { type BlobStoreContext, openBlobStore } from './open-blobs.ts';
-import { administerPublishers, type PublisherAdministration } from './package-manager.ts';
 import { openPublishers, withInstallation } from './wire-installation.ts';
 
 /** The administration of a store, with or without a running service. */

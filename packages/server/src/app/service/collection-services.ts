@@ -31,6 +31,7 @@ import type { CollectionContext } from './collection-context.ts';
 import { openVectorSearch } from './wire-vectors.ts';
 
 export interface CollectionServices extends Omit<CollectionRoutesDeps, 'guard'> {
+  readonly models: Pick<ReturnType<typeof openVectorSearch>, 'current' | 'exchange'>;
   /** Ends the streams, requeues the records in progress and waits until all work has stopped. */
   close(): Promise<void>;
 }
@@ -46,7 +47,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
   const searching = openVectorSearch(deps, timing);
   const worker = openRecordWorker({
     ...timing,
-    adoptModel: searching?.adoptModel,
+    adoptModel: async (collectionId) => searching.current()?.adoptModel(collectionId),
     ...tools,
     jobs: repositories.jobs,
     extractor: deps.extractor,
@@ -57,7 +58,7 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     onChanged: events.changed,
     onLeftovers: sweeper.wake,
     onEnded({ isRechunked }) {
-      searching?.wake();
+      searching.current()?.wake();
       if (isRechunked) rechunker.trigger();
     },
   });
@@ -67,13 +68,13 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     collections: repositories.collections,
     onDeleting: sweeper.wake,
     onRechunk: rechunker.trigger,
-    embedding: searching?.ofCollections ?? null,
+    embedding: () => searching.current()?.ofCollections ?? null,
   });
   const records = createRecords({
     ...tools,
     collections,
     records: repositories.records,
-    embedding: searching?.ofRecords ?? null,
+    embedding: () => searching.current()?.ofRecords ?? null,
     maxWaitMs: timing.maxWaitMs,
     onAdded: worker.wake,
     onChanged(recordId) {
@@ -89,20 +90,21 @@ export function openCollectionServices(deps: CollectionContext): CollectionServi
     records,
     chunks: repositories.chunks,
     countTokens,
-    answerQuestion: openQuestions(deps, searching?.deps ?? null),
-    onVectorMissing: (collectionId) => searching?.onVectorMissing(collectionId),
+    answerQuestion: openQuestions(deps, () => searching.current()?.deps ?? null),
+    onVectorMissing: (collectionId) => searching.current()?.onVectorMissing(collectionId),
   });
   return {
     collections,
-    failures: createEmbeddingFailures({ collections, vectors: searching?.ofFailures ?? null }),
+    failures: createEmbeddingFailures({ collections, findVectors: () => searching.current()?.ofFailures ?? null }),
     records,
     chunks,
     ...createRecordViews(deps, { records, chunks }),
     ...openDryRuns(deps, { collections, chunks }),
     events,
+    models: searching,
     async close() {
       events.close();
-      await Promise.all([rechunker.close(), worker.close(), sweeper.close(), searching?.close()]);
+      await Promise.all([rechunker.close(), worker.close(), sweeper.close(), searching.close()]);
     },
   };
 }
@@ -141,9 +143,19 @@ function openRechunker(
 
 function openQuestions(
   { repositories: { chunks, collections }, questions, reranking, admission, logger }: CollectionContext,
-  vectors: VectorSearchDeps | null,
+  findVectors: () => VectorSearchDeps | null,
 ): AnswerQuestion {
-  const retrieve = createRetrieve(chunks, vectors, createRankingScheduler(admission));
+  const scheduleRanking = createRankingScheduler(admission);
+  const create = (vectors: VectorSearchDeps | null) => ({
+    vectors,
+    ask: createRetrieve(chunks, vectors, scheduleRanking),
+  });
+  let current = create(findVectors());
+  const retrieve: typeof current.ask = (question) => {
+    const vectors = findVectors();
+    if (vectors !== current.vectors) current = create(vectors);
+    return current.ask(question);
+  };
   const find = createFindDistinct({ chunks, retrieve, describe: describeChunk });
   const findDistinct = questions === undefined ? find : limitQuestions(find, { ...questions, logger });
   const { findRetrieval: findDefaults } = collections;

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { withoutTrailingSlashes } from '@quartermaster/contract';
+import { commandName } from '@quartermaster/contract/command-name';
 import { exists } from '../../platform/disk/exists.ts';
-import { replaceFile } from '../../platform/disk/replace-file.ts';
 import { createFolderPath } from '../../platform/disk/sync-to-disk.ts';
 import { createLogger } from '../../platform/log/logger.ts';
 import { quoteText } from '../../platform/quote-text.ts';
@@ -27,8 +27,8 @@ import { ownFile } from '../../stores/search/embedding/onnx/model-folder.ts';
 import { openOnnxEmbedder } from '../../stores/search/embedding/onnx/onnx-embedder.ts';
 import { tryModel } from '../../stores/search/embedding/try-model.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
-import { type ModelList, modelListName, modelsFolder, readModelList } from '../settings/chosen-models.ts';
-import { type Config, type Environment, parseConfig } from '../settings/config.ts';
+import { modelsFolder, readModelList, writeModelList } from '../settings/chosen-models.ts';
+import { type Config, type Environment, parseConfig, processEnvironment } from '../settings/config.ts';
 import { localMemoryMb } from './wire-embedding.ts';
 import { isOnManyNodes } from './wire-node.ts';
 
@@ -84,8 +84,10 @@ export interface ListedModel extends RecommendedModel {
   readonly state: 'in use' | 'former' | 'downloaded' | null;
 }
 
-export async function listModels(environment: Environment): Promise<ListedModel[]> {
-  const folder = modelsFolder(parseConfig(environment).dataFolder);
+export const listModels = (environment: Environment): Promise<ListedModel[]> => listModelsOf(parseConfig(environment));
+
+export async function listModelsOf({ dataFolder }: Pick<Config, 'dataFolder'>): Promise<ListedModel[]> {
+  const folder = modelsFolder(dataFolder);
   const [first, former] = readModelList(folder).in_use;
   const stateOf = async (name: string) => {
     if (name === first || name === former) return name === first ? 'in use' : 'former';
@@ -102,6 +104,8 @@ export interface UseRequest extends Pick<ModelRequest, 'allowedHosts' | 'onProgr
   readonly folder?: string | undefined;
   /** Called before the runtime is installed. */
   readonly onRuntime: () => void;
+  /** Called before the model is tried. */
+  readonly onTrial?: () => void;
 }
 
 export interface UsedModel extends FetchedModel {
@@ -109,19 +113,24 @@ export interface UsedModel extends FetchedModel {
   readonly former: string | null;
 }
 
-/**
- * Downloads a recommended model, tries it with one text and puts it into use at the next start of the service. The checksums of
- * the first download are kept, and later downloads must have the same. Before the last step, the former model stays in use.
- * @throws ConfigError, OperatorError, or the reason of the aborted signal
- */
+/** Like `chooseModel`, with the settings of the service. @throws ConfigError, or what that throws */
 export async function useModel(environment: Environment, request: UseRequest, signal: AbortSignal): Promise<UsedModel> {
+  findRecommended(request.name); // a wrong name is the first error to correct
+  return chooseModel(parseConfig(environment), request, signal);
+}
+
+/**
+ * Downloads a recommended model, tries it with one text and puts it into use. The checksums of the first download are kept, and later
+ * downloads must have the same. Before the last step, the former model stays in use.
+ * @throws OperatorError, or the reason of the aborted signal
+ */
+export async function chooseModel(config: Config, request: UseRequest, signal: AbortSignal): Promise<UsedModel> {
   const model = findRecommended(request.name);
-  const config = parseConfig(environment);
-  const folder = request.folder === undefined ? findOwnFolder(config, environment, model) : resolve(request.folder);
+  const folder = request.folder === undefined ? findOwnFolder(config, model) : resolve(request.folder);
   const home = dirname(folder);
   await createFolderPath(home, 0o700);
   const known = readModelList(home).sha256[model.path];
-  await installRuntime(request.onRuntime, signal);
+  await installRuntime(request.onRuntime, { signal, environment: processEnvironment() });
   await checkSpace(folder, model);
   const files = new Map(model.files.map((name) => [name, known?.[name] ?? null] as const));
   const fetched = await download(
@@ -130,8 +139,8 @@ export async function useModel(environment: Environment, request: UseRequest, si
       url: `${withoutTrailingSlashes(request.mirror ?? hubUrl)}/${model.path}`,
       isNamed: request.mirror !== undefined,
       advice: {
-        missing: 'Check the connection, or name another address with --mirror.',
-        large: 'The model has a smaller file. Name another address with --mirror.',
+        missing: `Check the connection, or name another address with the command "${commandName} embedding use" and its option --mirror.`,
+        large: `The model has a smaller file. Name another address with the command "${commandName} embedding use" and its option --mirror.`,
       },
       checksums: { files },
       allowedHosts: [...hubDownloadHosts, ...request.allowedHosts],
@@ -140,6 +149,7 @@ export async function useModel(environment: Environment, request: UseRequest, si
       onProgress: request.onProgress,
       async beforeInstall(temporary, checksums) {
         await writeFile(join(temporary, ownFile), `${JSON.stringify(model.settings)}\n`);
+        request.onTrial?.();
         await tryFolder(temporary, model, signal);
         await keepChecksums(home, model, checksums);
       },
@@ -148,29 +158,29 @@ export async function useModel(environment: Environment, request: UseRequest, si
   );
   if (fetched.isUnchanged) await tryFolder(folder, model, signal);
   if (request.folder !== undefined) return { ...fetched, former: null };
-  const list = readModelList(home);
+  const { wanted: _, ...list } = readModelList(home);
   const former = list.in_use[0] === model.name ? undefined : list.in_use[0];
   const in_use = [model.name, ...(former === undefined ? [] : [former])];
-  await writeList(home, { ...list, in_use });
+  await writeModelList(home, { ...list, in_use });
   return { ...fetched, former: former ?? null };
 }
 
 /** The sizes of the table are rounded. */
 const roundingError = 1.02;
 
+/** Why the service would not use a model in its data folder, and what to do; null when it would. */
+export function findObstacle(config: Config, name: string): string | null {
+  if (!config.choosesModels) {
+    return `QUARTERMASTER_EMBEDDING_PROVIDER is ${quoteText(config.embeddingProvider)}, and settings take precedence. Remove this setting first.`;
+  }
+  if (!isOnManyNodes(config)) return null;
+  return `This store can have several nodes, which share no folder. On the machine of each node, run "${commandName} embedding use ${name} --folder FOLDER" with a new folder named ${name}, and then set QUARTERMASTER_EMBEDDING_PROVIDER=onnx and QUARTERMASTER_EMBEDDING_MODEL to this folder for all nodes.`;
+}
+
 /** @throws OperatorError when the service would not use the model in this folder */
-function findOwnFolder(config: Config, environment: Environment, { name }: RecommendedModel): string {
-  const provider = environment.QUARTERMASTER_EMBEDDING_PROVIDER;
-  if (provider) {
-    throw new OperatorError(
-      `QUARTERMASTER_EMBEDDING_PROVIDER is ${quoteText(provider)}, and settings take precedence. Remove this setting first.`,
-    );
-  }
-  if (isOnManyNodes(config)) {
-    throw new OperatorError(
-      `This store can have several nodes, which share no folder. On the machine of each node, add --folder with a new folder named ${name}, and then set QUARTERMASTER_EMBEDDING_PROVIDER=onnx and QUARTERMASTER_EMBEDDING_MODEL to this folder for all nodes.`,
-    );
-  }
+function findOwnFolder(config: Config, { name }: RecommendedModel): string {
+  const obstacle = findObstacle(config, name);
+  if (obstacle !== null) throw new OperatorError(obstacle);
   return join(modelsFolder(config.dataFolder), name);
 }
 
@@ -209,8 +219,5 @@ async function tryFolder(folder: string, { name, dimensions }: RecommendedModel,
 
 async function keepChecksums(home: string, { path }: RecommendedModel, checksums: Checksums): Promise<void> {
   const list = readModelList(home);
-  await writeList(home, { ...list, sha256: { ...list.sha256, [path]: Object.fromEntries(checksums) } });
+  await writeModelList(home, { ...list, sha256: { ...list.sha256, [path]: Object.fromEntries(checksums) } });
 }
-
-const writeList = (home: string, list: ModelList) =>
-  replaceFile(join(home, modelListName), `${JSON.stringify(list, null, 2)}\n`);

@@ -24,10 +24,13 @@ import {
 import { blobListFile } from '../backup/blob-list.ts';
 import { createFolder } from '../backup/new-folder.ts';
 import { contentElsewhere, noEncryptionKey, noStore } from '../backup/problems.ts';
+import { carryModelList, modelListPath } from '../settings/chosen-models.ts';
 import { type Config, type Environment, parseConfig } from '../settings/config.ts';
 
 export interface Backup extends CopyReport {
   readonly folder: string;
+  /** The recommended embedding model of the store. The backup has its checksums, and a restored store downloads it again. */
+  readonly embeddingModel: string | null;
 }
 
 export interface BackupOptions {
@@ -55,11 +58,16 @@ export async function backUpStore(environment: Environment, folder: string, opti
     const { database, objects, ...copied } = await copyInto(unfinished, { config, environment, ...options });
     await copyBundles(config.installedBundles, join(unfinished, 'bundles'));
     if (options.includeKey) await copyFile(key, join(unfinished, encryptionKeyFile));
+    const embeddingModel = await carryModelList(dataFolder, unfinished);
     const identity = join(dataFolder, identityFile);
     if (await exists(identity)) await copyFile(identity, join(unfinished, identityFile));
     const facts = { made: new Date(systemClock.now()).toISOString(), version, database, ...objects, ...copied };
-    await writeBackupFacts(unfinished, { ...facts, faults: [...copied.faults] }, [database.file, blobListFile]);
-    return { ...copied, ...objects };
+    await writeBackupFacts(unfinished, { ...facts, faults: [...copied.faults] }, [
+      database.file,
+      blobListFile,
+      ...(embeddingModel === null ? [] : [modelListPath]),
+    ]);
+    return { ...copied, ...objects, embeddingModel };
   });
   return { folder: target, ...report };
 }

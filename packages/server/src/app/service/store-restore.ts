@@ -19,6 +19,7 @@ import { blobListFile } from '../backup/blob-list.ts';
 import { createFolder } from '../backup/new-folder.ts';
 import { claimNeeded, contentDamaged, otherDatabase } from '../backup/problems.ts';
 import { openRestoredObjects } from '../backup/restored-objects.ts';
+import { carryModelList } from '../settings/chosen-models.ts';
 import { type Environment, parseConfig } from '../settings/config.ts';
 
 export interface RestoreOptions {
@@ -36,6 +37,8 @@ export interface Restored {
   readonly blobs: number;
   readonly bytes: number;
   readonly faults: readonly BackupFault[];
+  /** The recommended embedding model that the next start downloads, because a backup contains no model. */
+  readonly embeddingModel: string | null;
 }
 
 /**
@@ -60,7 +63,7 @@ export async function restoreStore(
   const objects = await openRestoredObjects(config, facts, hash);
   await using resources = new AsyncDisposableStack();
   resources.defer(() => objects?.close());
-  const faults = await createFolder(target, lockFolder, async (unfinished) => {
+  const restored = await createFolder(target, lockFolder, async (unfinished) => {
     if (objects === undefined) await mkdir(join(unfinished, 'blobs'), { mode: 0o700 });
     const content = objects ?? { source: openBlobFolder(backup), copy: openBlobFolder(unfinished) };
     const listFile = join(backup, blobListFile);
@@ -73,11 +76,12 @@ export async function restoreStore(
     for (const name of [encryptionKeyFile, identityFile]) {
       if (await exists(join(backup, name))) await copyFile(join(backup, name), join(unfinished, name));
     }
+    const embeddingModel = await carryModelList(backup, unfinished);
     await restoreDatabase({ backup, unfinished, facts, url, environment });
     await objects?.claim(unfinished);
-    return copied.faults;
+    return { faults: copied.faults, embeddingModel };
   });
-  return { folder: target, blobs, bytes, faults };
+  return { folder: target, blobs, bytes, ...restored };
 }
 
 /** Loads the driver only when PostgreSQL is used. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { once } from '../../platform/concurrency/once.ts';
 import { OperatorError } from '../../platform/server-process/operator-error.ts';
 import { version } from '../../platform/version.ts';
 import type { CountTokens } from '../../stores/search/analysis/measure-text.ts';
@@ -8,9 +9,10 @@ import { createHttpEmbedder } from '../../stores/search/embedding/http-embedder.
 import { openOnnxEmbedder } from '../../stores/search/embedding/onnx/onnx-embedder.ts';
 import type { EmbeddingProvider } from '../../stores/search/embedding/providers/providers.ts';
 import { type EmbeddingProviderName, embeddingProviders } from '../../stores/search/embedding/providers/providers.ts';
-import { startModelTrials, type TriedModel } from '../../stores/search/embedding/try-model.ts';
+import { startModelTrials } from '../../stores/search/embedding/try-model.ts';
 import { openVectorIndex } from '../../stores/search/vector-codes/open-vector-index.ts';
 import { createBroker } from '../../tools/egress/create-broker.ts';
+import type { Config } from '../settings/config.ts';
 import type { ModelConfig } from '../settings/models-file.ts';
 import type { EmbeddingParts } from './collection-context.ts';
 import type { ServiceContext } from './context.ts';
@@ -22,35 +24,108 @@ const timeoutMs = 30_000;
 /** A local model whose process uses more is restarted. */
 export const localMemoryMb = 4096;
 
-/** Creates what the settings require to embed texts and search vectors. Undefined when embedding is off; stored vectors stay. */
-export async function openEmbedding(
+/** The models of the service. New collections get the first one. */
+export interface ModelSet {
+  readonly models: readonly ModelConfig[];
+  /** Whether the second one was in use before the first one was chosen. */
+  readonly hasFormer: boolean;
+}
+
+/** The models of the settings, and those that an administrator had chosen before the start. */
+export function modelsOf(config: Config): ModelSet {
+  if (config.embeddingProvider === 'none') return { models: [], hasFormer: false };
+  return { models: [config, ...config.furtherModels], hasFormer: config.hasFormerModel };
+}
+
+export interface OpenedModels {
+  /** What embeds texts and searches vectors. Undefined when embedding is off; stored vectors stay. */
+  readonly parts: EmbeddingParts | undefined;
+  /** Closes the models of before that are not among these. Call it when nothing uses them. */
+  closeOthers(): Promise<void>;
+}
+
+interface OpenModel {
+  readonly settings: ModelConfig;
+  readonly embedder: Embedder;
+}
+
+/** @throws OperatorError when a model cannot be used; the models of before stay open then */
+export type OpenModels = (set: ModelSet) => Promise<OpenedModels>;
+
+/** Opens the models of the service, at its start and when an administrator has chosen others. Those in both sets stay open. */
+export function createEmbeddingModels(
   context: ServiceContext,
   countTokens: CountTokens,
-): Promise<EmbeddingParts | undefined> {
+): { readonly open: OpenModels } {
   const { config, resources, logger } = context;
-  if (config.embeddingProvider === 'none') return undefined;
-  const metrics = createEmbedderMetrics(context.registry);
-  const tried: TriedModel[] = [];
-  async function open(model: ModelConfig): Promise<Embedder> {
-    const embedder = await openModel(context, model, { countTokens, metrics });
-    resources.defer(() => embedder.close());
-    tried.push({ embedder, dimensions: model.embeddingDimensions });
-    return metrics.watch(embedder);
-  }
-  const models = [config, ...config.furtherModels] as const;
-  const [embedder, ...furtherEmbedders] = await openDistinct(models, open);
-  const settings = new Map([embedder, ...furtherEmbedders].map(({ model }, place) => [model, models[place]]));
-  const trials = startModelTrials(tried, { metrics, logger });
-  resources.defer(() => trials.close());
-  return {
-    embedder,
-    furtherEmbedders,
-    formerModel: config.hasFormerModel ? furtherEmbedders[0]?.model : undefined,
-    priceOf: (model) => settings.get(model)?.embeddingPrice ?? null,
-    dimensionsOf: (model) => settings.get(model)?.embeddingDimensions ?? null,
-    observe: metrics.observe,
-    openIndex: (readVectors) => openVectorIndex({ readVectors, memory: config.vectorMemoryMb * 1024 * 1024, logger }),
+  const metricsNow = once(() => createEmbedderMetrics(context.registry));
+  let opened: readonly OpenModel[] = [];
+  let trials: ReturnType<typeof startModelTrials> | undefined;
+  const closeAll = async (models: readonly OpenModel[]) => {
+    await Promise.all(models.map(({ embedder }) => embedder.close()));
+    for (const { embedder } of models) metricsNow().closed(embedder.model);
   };
+  resources.defer(() => closeAll(opened));
+  resources.defer(() => trials?.close());
+
+  async function open({ models, hasFormer }: ModelSet): Promise<OpenedModels> {
+    const before = opened;
+    const next: OpenModel[] = [];
+    try {
+      for (const settings of models) {
+        const known = before.find((each) => isSameModel(each.settings, settings));
+        const options = { countTokens, metrics: metricsNow() };
+        next.push(known ?? { settings, embedder: await openModel(context, settings, options) });
+        assertDistinct(next);
+      }
+    } catch (error) {
+      await closeAll(next.filter((each) => !before.includes(each)));
+      throw error;
+    }
+    opened = next;
+    await trials?.close();
+    trials = startTrials(next);
+    const closeOthers = () => closeAll(before.filter((each) => !next.includes(each)));
+    return { parts: describe(next, hasFormer), closeOthers };
+  }
+
+  function startTrials(models: readonly OpenModel[]) {
+    if (models.length === 0) return undefined;
+    const tried = models.map(({ embedder, settings }) => ({ embedder, dimensions: settings.embeddingDimensions }));
+    return startModelTrials(tried, { metrics: metricsNow(), logger });
+  }
+
+  function describe(models: readonly OpenModel[], hasFormer: boolean): EmbeddingParts | undefined {
+    const [embedder, ...furtherEmbedders] = models.map((each) => metricsNow().watch(each.embedder));
+    if (embedder === undefined) return undefined;
+    const settings = new Map(models.map((each) => [each.embedder.model, each.settings]));
+    return {
+      embedder,
+      furtherEmbedders,
+      formerModel: hasFormer ? furtherEmbedders[0]?.model : undefined,
+      priceOf: (model) => settings.get(model)?.embeddingPrice ?? null,
+      dimensionsOf: (model) => settings.get(model)?.embeddingDimensions ?? null,
+      observe: metricsNow().observe,
+      openIndex: (readVectors) => openVectorIndex({ readVectors, memory: config.vectorMemoryMb * 1024 * 1024, logger }),
+    };
+  }
+
+  return { open };
+}
+
+/** The models of the settings are read once. Those of folders are read again for each exchange. */
+function isSameModel(one: ModelConfig, other: ModelConfig): boolean {
+  const areLocal = one.embeddingProvider === 'onnx' && other.embeddingProvider === 'onnx';
+  return one === other || (areLocal && one.embeddingModel === other.embeddingModel);
+}
+
+/** @throws OperatorError when the last model has the name of another one, because their vectors cannot be told apart */
+function assertDistinct(models: readonly OpenModel[]): void {
+  const last = models.at(-1)?.embedder.model;
+  if (models.filter(({ embedder }) => embedder.model === last).length < 2) return;
+  throw new OperatorError(
+    `QUARTERMASTER_EMBEDDING_MODELS_FILE lists ${last}, which is configured already. Remove it from the file.`,
+  );
 }
 
 /** Opens the embedder of a model whose provider is not `none`. */
@@ -66,24 +141,6 @@ export function openModel(
 }
 
 type ModelProvider = Exclude<ModelConfig['embeddingProvider'], 'none'>;
-
-/** @throws OperatorError when two of the models have the same name, because their vectors cannot be told apart */
-async function openDistinct(
-  [first, ...further]: readonly [ModelConfig, ...ModelConfig[]],
-  open: (model: ModelConfig) => Promise<Embedder>,
-): Promise<[Embedder, ...Embedder[]]> {
-  const opened: [Embedder, ...Embedder[]] = [await open(first)];
-  for (const model of further) {
-    const next = await open(model);
-    if (opened.some((each) => each.model === next.model)) {
-      throw new OperatorError(
-        `QUARTERMASTER_EMBEDDING_MODELS_FILE lists ${next.model}, which is configured already. Remove it from the file.`,
-      );
-    }
-    opened.push(next);
-  }
-  return opened;
-}
 
 interface ServiceOptions {
   readonly provider: EmbeddingProviderName;

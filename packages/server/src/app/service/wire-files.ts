@@ -48,8 +48,9 @@ import { listLimits, recordBounds } from './list-limits.ts';
 import { openAccess } from './open-access.ts';
 import { serveAccess } from './wire-access.ts';
 import { openStoredFiles, type StoredFiles } from './wire-blobs.ts';
-import { openEmbedding } from './wire-embedding.ts';
+import { createEmbeddingModels, modelsOf, type OpenModels } from './wire-embedding.ts';
 import { serveInstallation } from './wire-installation.ts';
+import { serveModels } from './wire-models.ts';
 
 /** The memory of the process that reads a document, and of OCR. */
 const extractionMemoryMb = 1536;
@@ -112,6 +113,7 @@ export async function openFilesAddress(context: ServiceContext, encrypter: Encry
     logger,
   });
   serveAccess(context, app, access);
+  await serveModels(context, app, { ...collections, guard: access.projectRoutes.guard });
   const installation = serveInstallation(context, app, { ...stored, guard: access.projectRoutes.guard });
   const consoleFiles = createConsoleFiles();
   consoleRoutes(app, { files: consoleFiles, basePath });
@@ -191,7 +193,7 @@ function createPageBroker({ config, logger }: ServiceContext) {
 async function openCollections(
   context: ServiceContext,
   { files, encrypter }: Pick<CollectionContext, 'files' | 'encrypter'>,
-): Promise<CollectionServices & { readonly extractor: Extractor }> {
+): Promise<CollectionServices & { readonly extractor: Extractor; readonly openModels: OpenModels }> {
   const { config, clock, newId, logger, resources, database } = context;
   const isolation = onceRetried(() => findReaderIsolation(logger));
   // Started early so that errors appear in the log of the start. After a failure the next document tries again.
@@ -217,12 +219,13 @@ async function openCollections(
   resources.defer(() => broker.close());
   const repositories = createCollectionRepositories(database, config.maxProjectBytes);
   database.startMaintenance(() => context.space.hasFreeSpace());
+  const { open: openModels } = createEmbeddingModels(context, countTokens);
   const services = openCollectionServices({
     admission: context.admission,
     shares: context.shares,
     metrics: createRecordMetrics({ registry: context.registry, countRecords: repositories.records.countByStatus }),
     repositories,
-    embedding: await openEmbedding(context, countTokens),
+    embedding: (await openModels(modelsOf(config))).parts,
     reranking: openReranking(context),
     files,
     encrypter,
@@ -245,7 +248,7 @@ async function openCollections(
     alone: database.dialect === 'sqlite',
   });
   resources.defer(() => services.close());
-  return { ...services, extractor };
+  return { ...services, extractor, openModels };
 }
 
 /**

@@ -113,13 +113,16 @@ function describeSettings(config: NodeContext['config']): NodeSettings {
   return { encryptionKeys, equal: { ...place, ...settingsOfProcesses(config), ...ofNodes } };
 }
 
-/** What the machine and the settings of this process allow, for the operator. */
-export async function describeCapabilities({ config, database, sandbox }: ServiceContext) {
+/** What the machine and the settings of this process allow, for the operator. @param embedding the provider in use now */
+export async function describeCapabilities(
+  { config, database, sandbox }: ServiceContext,
+  embedding: string = config.embeddingProvider,
+) {
   const programs = await Promise.all(config.programFolders.map((folder) => exists(join(folder, 'tesseract'))));
   return {
     schema: Object.keys(migrationsFor(database.dialect)).at(-1),
     ...(config.serve !== 'plugins' && {
-      embedding: config.embeddingProvider,
+      embedding,
       ocr: config.ocr !== 'off' && programs.includes(true),
     }),
     ...(config.serve !== 'files' && { sandbox: (await sandbox()).capabilities.sandbox.available }),

@@ -5,8 +5,9 @@ import type { Embedder } from '../../stores/search/embedding/embedder.ts';
 import { createEmbedders, type Embedders, toModelId } from '../../stores/search/embedding/embedders.ts';
 import { type SharedEmbedder, shareEmbedder } from '../../stores/search/embedding/share-embedder.ts';
 import { tryModelSoon } from '../../stores/search/embedding/try-model.ts';
+import type { VectorIndex } from '../../stores/search/embedding/vector-index.ts';
 import type { VectorRepository } from '../../stores/search/vector-repository.ts';
-import type { CollectionContext } from './collection-context.ts';
+import type { CollectionContext, EmbeddingParts } from './collection-context.ts';
 
 /** The longest pause of an embedder that fails, in milliseconds. */
 const longestPauseMs = 5 * 60_000;
@@ -20,10 +21,38 @@ interface Timing {
   readonly backoffMs: number;
 }
 
-/** Opens the vector index, and a backfill for each model, which shares its embedder with the questions. */
+/** Opens the search by vectors, whose models can be exchanged while questions are answered. The index stays open. */
 export function openVectorSearch(deps: CollectionContext, timing: Timing) {
-  const { embedding, space, clock, newId, logger, repositories, admission } = deps;
-  if (embedding === undefined) return null;
+  let index: VectorIndex | undefined;
+  const open = (embedding: EmbeddingParts | undefined) => {
+    if (embedding === undefined) return null;
+    index ??= embedding.openIndex(deps.repositories.vectors.readAfter);
+    return openModels({ ...deps, embedding, index }, timing);
+  };
+  let current = open(deps.embedding);
+  return {
+    /** What the present models offer; null without one. */
+    current: () => current,
+    /** Ends the backfills of the former models before those of the new ones start, because both may have a model in common. */
+    async exchange(embedding: EmbeddingParts | undefined): Promise<void> {
+      await current?.close();
+      current = open(embedding);
+    },
+    async close(): Promise<void> {
+      await current?.close();
+      await index?.close();
+    },
+  };
+}
+
+interface ModelContext extends CollectionContext {
+  readonly embedding: EmbeddingParts;
+  readonly index: VectorIndex;
+}
+
+/** Opens a backfill for each model, which shares its embedder with the questions. */
+function openModels({ embedding, index, ...deps }: ModelContext, timing: Timing) {
+  const { space, clock, newId, logger, repositories, admission } = deps;
   const { vectors, scales } = repositories;
   const share = (embedder: Embedder) =>
     shareEmbedder(embedder, {
@@ -32,7 +61,6 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
       admission,
     });
   const embedders = createEmbedders(share(embedding.embedder), embedding.furtherEmbedders.map(share));
-  const index = embedding.openIndex(vectors.readAfter);
   const context = { ...timing, alone: deps.alone ?? false, vectors, space, clock, newId, logger };
   const backfills = openBackfills(embedders, { ...context, formerModel: embedding.formerModel });
   const tryNow = (embedder: SharedEmbedder) =>
@@ -112,10 +140,9 @@ export function openVectorSearch(deps: CollectionContext, timing: Timing) {
         if (embedder?.isPaused() === true) void tryNow(embedder).catch(() => {});
       },
     },
-    close: async () => {
-      await backfills.close();
-      await index.close();
-    },
+    /** Counts the collections of the first model, and those of them that may lack vectors. Null until they are known. */
+    countCollections: async () => (backfills.isReady() ? await vectors.countCollections(embedders.first.model) : null),
+    close: backfills.close,
   };
 }
 

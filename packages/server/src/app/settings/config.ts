@@ -33,6 +33,8 @@ export interface Config extends Omit<Values, 'blobs' | 'bundles' | 'data' | 'sea
   readonly furtherModels: readonly ModelConfig[];
   /** Whether the first one of them was in use before `quartermaster embedding use` has chosen another. */
   readonly hasFormerModel: boolean;
+  /** Whether `models.json` of the data folder names the models, because no setting names a provider. */
+  readonly choosesModels: boolean;
   /** The folders of the PATH. */
   readonly programFolders: readonly string[];
 }
@@ -45,7 +47,8 @@ export interface Config extends Omit<Values, 'blobs' | 'bundles' | 'data' | 'sea
 export function parseConfig(environment: Environment): Config {
   const errors = findUnknownNames(environment);
   const { blobs, bundles, data, sealingKey, ...values } = readSettings(settings, environment, errors);
-  const [chosen, ...former] = environment[`${prefix}EMBEDDING_PROVIDER`] ? [] : readChosenModels(data, values, errors);
+  const choosesModels = !environment[`${prefix}EMBEDDING_PROVIDER`];
+  const [chosen, ...former] = choosesModels ? tryReadModels({ ...values, dataFolder: data }, errors) : [];
   const config: Config = {
     ...values,
     ...chosen,
@@ -57,6 +60,7 @@ export function parseConfig(environment: Environment): Config {
     extractionProcesses: values.extractionProcesses ?? Math.max(1, Math.min(4, availableParallelism())),
     encryptionKeys: splitKeys(sealingKey?.reveal() ?? '').map((key) => new Secret(key)),
     installedBundles: join(data, 'bundles'),
+    choosesModels,
     hasFormerModel: former.length > 0,
     furtherModels: [...former, ...readModelsFile(values.embeddingModelsFile, errors)],
     programFolders: (environment.PATH ?? '').split(delimiter).filter(isAbsolute),
@@ -66,15 +70,18 @@ export function parseConfig(environment: Environment): Config {
   return Object.freeze(config);
 }
 
-/** Returns the models that `quartermaster embedding use` has chosen. Settings that name a provider take precedence over them. */
-function readChosenModels(
-  dataFolder: string,
-  { embeddingThreads }: Pick<Values, 'embeddingThreads'>,
-  errors: string[],
-): ModelConfig[] {
-  const folder = modelsFolder(dataFolder);
+/**
+ * Returns the models that an administrator has chosen. Settings that name a provider take precedence over them.
+ * @throws OperatorError when their list is damaged
+ */
+export function readChosenModels(of: Pick<Config, 'dataFolder' | 'embeddingThreads'>): ModelConfig[] {
+  const folder = modelsFolder(of.dataFolder);
+  return readModelList(folder).in_use.map((name) => localModel(join(folder, name), of.embeddingThreads));
+}
+
+function tryReadModels(of: Parameters<typeof readChosenModels>[0], errors: string[]): ModelConfig[] {
   try {
-    return readModelList(folder).in_use.map((name) => localModel(join(folder, name), embeddingThreads));
+    return readChosenModels(of);
   } catch (error) {
     errors.push((error as Error).message); // readModelList throws errors
     return [];

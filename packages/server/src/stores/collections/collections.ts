@@ -81,8 +81,8 @@ export interface CollectionsDeps extends Pick<CommonDeps, 'clock' | 'newId'> {
   readonly onDeleting: () => void;
   /** Called when the chunks of the records of a collection have to be replaced. Default: the next periodic run finds them. */
   readonly onRechunk?: () => void;
-  /** The model in use and the function that re-embeds a collection; null without an embedder. */
-  readonly embedding: EmbeddingOfCollections | null;
+  /** Returns the models in use, which can change; null without one. */
+  readonly embedding: () => EmbeddingOfCollections | null;
 }
 
 export interface Collections {
@@ -107,12 +107,13 @@ export interface Collections {
 
 /** Manages the collections of a project. Missing objects and objects of other projects give OBJECT_NOT_FOUND. */
 export function createCollections(deps: CollectionsDeps): Collections {
-  const { collections, limits, clock, newId, embedding } = deps;
+  const { collections, limits, clock, newId } = deps;
   /**
    * Returns the function that describes collections. It must be called before they are read: a collection that is read
    * before the embedder is ready looks complete, although it is marked for the backfill at that moment.
    */
   function describeCollections(): (collection: CountedCollection) => Collection {
+    const embedding = deps.embedding();
     const isReady = embedding?.isReady() ?? true;
     return (collection) => toCollectionItem(collection, embedding && { ...embedding, isReady });
   }
@@ -156,7 +157,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
         deps.countExceeded?.('collections_of_project');
         throw tooManyCollections(limits.collections);
       }
-      await embedding?.findModel(collection.embeddingModelId)?.reembed(collection.id);
+      await deps.embedding()?.findModel(collection.embeddingModelId)?.reembed(collection.id);
       return get(projectId, collection.id);
     },
     get,
@@ -172,14 +173,14 @@ export function createCollections(deps: CollectionsDeps): Collections {
       if (Object.keys(sent).length === 0) return toItem(before);
       const change = { ...sent, updatedAt: clock.now() };
       if (!(await collections.change(projectId, collectionId, change))) throw collectionNotFound(collectionId);
-      if (change.embeddingPaused === false) embedding?.wake();
+      if (change.embeddingPaused === false) deps.embedding()?.wake();
       if (change.chunking === undefined) return toItem({ ...before, ...change });
       deps.onRechunk?.();
       return toItem(await findCounted(projectId, collectionId));
     },
     async reembed(projectId, collectionId, { embedding_model_id: modelId, dry_run: isDryRun }) {
       const before = await findCounted(projectId, collectionId);
-      const wanted = findModel(embedding, modelId);
+      const wanted = findModel(deps.embedding(), modelId);
       if (isDryRun === true) {
         const meanTokens = await collections.meanTokens(collectionId);
         const embedding_estimate = estimateEmbedding(before, {

@@ -7,8 +7,8 @@ import { chunkNotFound, noEmbeddingModel } from './problems.ts';
 
 export interface EmbeddingFailureDeps {
   readonly collections: Pick<Collections, 'find' | 'get'>;
-  /** The failed texts of collections; null without an embedder. */
-  readonly vectors: {
+  /** Returns the failed texts of collections; null without an embedder. */
+  readonly findVectors: () => {
     /** @returns undefined when a cursor is not in the list */
     list(collectionId: string, query: ListQuery): Promise<Page<FailedChunk> | undefined>;
     /** Makes the next attempt of all failed texts due now. */
@@ -26,10 +26,11 @@ export interface EmbeddingFailures {
   retry(projectId: string, collectionId: string): Promise<Collection>;
 }
 
-export function createEmbeddingFailures({ collections, vectors }: EmbeddingFailureDeps): EmbeddingFailures {
+export function createEmbeddingFailures({ collections, findVectors }: EmbeddingFailureDeps): EmbeddingFailures {
   return {
     async list(projectId, collectionId, query) {
       await collections.find(projectId, collectionId);
+      const vectors = findVectors();
       if (vectors === null) throw noEmbeddingModel();
       const page = await vectors.list(collectionId, checkCursors(query, 'chunk'));
       if (page === undefined) throw chunkNotFound(query.after ?? query.before ?? '');
@@ -37,6 +38,7 @@ export function createEmbeddingFailures({ collections, vectors }: EmbeddingFailu
     },
     async retry(projectId, collectionId) {
       await collections.find(projectId, collectionId);
+      const vectors = findVectors();
       if (vectors === null) throw noEmbeddingModel();
       await vectors.retry(collectionId);
       return collections.get(projectId, collectionId);

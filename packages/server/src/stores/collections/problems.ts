@@ -114,7 +114,7 @@ export function notAPair(id: string, field: 'question' | 'answer'): Problem {
 }
 
 export const { noEmbeddingModel, encryptionKeyMissing } = problemsOf('NOT_CONFIGURED', {
-  noEmbeddingModel: `No embedding model is configured. Run "${commandName} embedding use multilingual-e5-small", or set QUARTERMASTER_EMBEDDING_PROVIDER, and restart the service.`,
+  noEmbeddingModel: `No embedding model is configured. Run "${commandName} embedding use multilingual-e5-small", or set QUARTERMASTER_EMBEDDING_PROVIDER and restart the service.`,
   encryptionKeyMissing:
     'Passwords of files are stored until the record is processed, which needs an encryption key. Set QUARTERMASTER_SEALING_KEY or QUARTERMASTER_SEALING_KEY_FILE.',
 });

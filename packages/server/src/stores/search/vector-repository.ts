@@ -200,6 +200,8 @@ export interface VectorRepository {
   requeueFailed(due: { model: string; now: number }): Promise<void>;
   /** Counts the collections of the model that need the backfill. */
   countBacklog(model: string): Promise<number>;
+  /** Counts the collections whose vectors are of the model, or are being built with it, and those of them that need the backfill. */
+  countCollections(model: string): Promise<{ readonly all: number; readonly waiting: number }>;
   /** Claims a collection of the model that needs the backfill and is due. */
   claimBackfill(claim: BackfillClaim): Promise<BackfillJob | undefined>;
   /** Extends the lease. @returns false when it is lost. */

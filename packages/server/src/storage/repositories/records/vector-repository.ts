@@ -106,6 +106,18 @@ export function createVectorRepository(database: Database): VectorRepository {
         .executeTakeFirstOrThrow();
       return Number(row.collections);
     },
+    async countCollections(model) {
+      const row = await read
+        .selectFrom('collection_vector')
+        .select([
+          sql<number>`count(*)`.as('every'),
+          sql<number>`count(case when wanted > done then 1 end)`.as('waiting'),
+        ])
+        .where('model', '=', model)
+        .where('role', '!=', 'kept')
+        .executeTakeFirstOrThrow();
+      return { all: Number(row.every), waiting: Number(row.waiting) };
+    },
     claimBackfill: (claim) => claimBackfill(database, claim),
     renewBackfill: (held, leaseUntil) =>
       renewLease(database, { table: 'collection_vector', key: 'id' }, held, { lease_until: leaseUntil }),

@@ -10,8 +10,8 @@ import type { RecordVectors } from '../../search/vector-repository.ts';
 import type { StoredRecord } from './record-repository.ts';
 
 export interface RecordItemsDeps {
-  /** Null without an embedder. */
-  readonly embedding: EmbeddingOfRecords | null;
+  /** Returns null without an embedder. */
+  readonly embedding: () => EmbeddingOfRecords | null;
   /** Default: the disk is never full. */
   readonly space?: DiskSpace | undefined;
 }
@@ -20,7 +20,7 @@ export interface RecordItemsDeps {
 export function createRecordItems({ embedding, space }: RecordItemsDeps) {
   /** All records belong to one collection. */
   async function toItems(stored: readonly StoredRecord[]): Promise<RecordItem[]> {
-    const embeddings = await readEmbeddings(embedding, stored);
+    const embeddings = await readEmbeddings(embedding(), stored);
     return stored.map((record) => toRecordItem(record, embeddings.get(record.id), space?.isLow()));
   }
   return {

@@ -27,8 +27,8 @@ import { fieldsOf, readPassword, readSource, type SourceFields } from './record-
 export interface RecordsDeps extends RecordLimitsDeps, Pick<CommonDeps, 'clock' | 'newId'> {
   readonly collections: Pick<Collections, 'find'>;
   readonly records: RecordRepository;
-  /** Null without an embedder. */
-  readonly embedding: EmbeddingOfRecords | null;
+  /** Returns null without an embedder. */
+  readonly embedding: () => EmbeddingOfRecords | null;
   readonly files: FileAccess;
   readonly passwords: RecordPasswords;
   /** Default: the disk is never full. */

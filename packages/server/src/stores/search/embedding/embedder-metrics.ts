@@ -10,7 +10,7 @@ export interface EmbeddingState {
 }
 
 export interface EmbedderMetrics {
-  /** Reads this state whenever the metrics are read. */
+  /** Reads this state, and no longer the one of before, whenever the metrics are read. */
   observe(state: EmbeddingState): void;
   /** Wraps an embedder so that its calls are counted. */
   watch(embedder: Embedder): Embedder;
@@ -20,6 +20,8 @@ export interface EmbedderMetrics {
   processStarted(): void;
   /** Notes whether the trial of a model has succeeded. */
   tried(model: string, isWorking: boolean): void;
+  /** Forgets the trials of a model that is no longer open. */
+  closed(model: string): void;
 }
 
 /** Upper bounds in seconds, from a word on a fast model to a batch on a slow one. */
@@ -73,19 +75,24 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     }
   }
 
+  let observed: EmbeddingState | undefined;
+
   return {
     observe(state) {
+      const isFirst = observed === undefined;
+      observed = state;
+      if (!isFirst) return;
       registerGauge(
         registry,
         'quartermaster_embedder_paused',
         '1 while the embedder gets no chunks because it has failed, otherwise 0.',
-        () => (state.isPaused() ? 1 : 0),
+        () => (observed?.isPaused() === true ? 1 : 0),
       );
       registerGauge(
         registry,
         'quartermaster_embedding_backlog_collections',
         'Collections in which chunks may lack their vectors.',
-        () => state.countBacklog(),
+        () => observed?.countBacklog() ?? 0,
       );
     },
     watch: (embedder) => ({
@@ -103,6 +110,7 @@ export function createEmbedderMetrics(registry: Registry): EmbedderMetrics {
     }),
     tokensUsed: (use, count) => tokens.inc({ use }, count),
     processStarted: () => starts.inc(),
+    closed: (model) => working.remove({ model }),
     tried: (model, isWorking) => working.set({ model }, isWorking ? 1 : 0),
   };
 }

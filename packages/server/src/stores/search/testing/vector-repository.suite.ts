@@ -76,11 +76,13 @@ export function testVectorRepository(open: () => OpenedRepositories): void {
   test('the backlog counts the collections of the model that need the backfill', async () => {
     const { vectors, collectionId, model } = await openSpace();
     assert.deepEqual([await vectors.countBacklog(model), await vectors.countBacklog('other')], [1, 0]);
+    assert.deepEqual(await vectors.countCollections(model), { all: 1, waiting: 1 });
     const lease = { token: 'a', now: start, leaseUntil: start + 1000 };
     const job = await vectors.claimBackfill({ ...lease, ...claimEmbed, model });
     assert.ok(job !== undefined && job.collectionId === collectionId);
     await vectors.endBackfill(job, { kind: 'done' });
     assert.equal(await vectors.countBacklog(model), 0);
+    assert.deepEqual(await vectors.countCollections(model), { all: 1, waiting: 0 });
   });
 
   test('vectors are read unchanged, and chunks without a vector are listed, page by page', async () => {

@@ -159,7 +159,9 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
+/** A process downloads one model at a time. In a container, the service often has the number that its killed one had. */
 function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {

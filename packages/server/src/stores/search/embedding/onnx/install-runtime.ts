@@ -7,6 +7,22 @@ import { checkRuntime, runtimeManifest } from './onnx-embedder.ts';
 
 const run = promisify(execFile);
 
+export interface InstallOptions {
+  readonly signal?: AbortSignal;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+const needed = ['path', 'home', 'tmpdir', 'http_proxy', 'https_proxy', 'no_proxy', 'node_extra_ca_certs'];
+
+/** A command and a service have settings that no other program may see. */
+const withoutSecrets = (environment: NonNullable<InstallOptions['environment']>) =>
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => {
+      const lower = name.toLowerCase();
+      return needed.includes(lower) || lower.startsWith('npm_config_');
+    }),
+  );
+
 const isInstalled = () =>
   checkRuntime(runtimeManifest).then(
     () => true,
@@ -16,10 +32,14 @@ const isInstalled = () =>
 /**
  * Installs what `npm run add-onnx` installs, unless it is there. npm writes into a temporary folder, so an interrupted installation
  * leaves nothing, and of several at the same time the first one is kept.
+ * npm gets its own settings and those of the network from the environment, and nothing else.
  * @param onStart called before npm starts
  * @throws OperatorError that names the command for a person, or the reason of the aborted signal
  */
-export async function installRuntime(onStart: () => void, signal?: AbortSignal): Promise<void> {
+export async function installRuntime(
+  onStart: () => void,
+  { signal, environment = {} }: InstallOptions = {},
+): Promise<void> {
   if (await isInstalled()) return;
   const home = dirname(runtimeManifest);
   const target = join(home, 'node_modules');
@@ -29,7 +49,7 @@ export async function installRuntime(onStart: () => void, signal?: AbortSignal):
     onStart();
     for (const name of ['package.json', 'package-lock.json', '.npmrc']) await cp(join(home, name), join(folder, name));
     const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
-    await run('npm', args, { cwd: folder, ...(signal && { signal }) });
+    await run('npm', args, { cwd: folder, env: withoutSecrets(environment), ...(signal && { signal }) });
     const built = join(folder, 'node_modules');
     await rename(built, target).catch(async (error: unknown) => {
       if (await isInstalled()) return;

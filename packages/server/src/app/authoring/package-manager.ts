@@ -4,7 +4,7 @@ import { type PackedBundle, packBundle } from '../../tools/packaging/pack-bundle
 import { bundleInvalid } from '../../tools/packaging/problems.ts';
 import { newKeyPair, type PublicKeyText, readPublicKey } from '../../tools/packaging/signatures.ts';
 import type { Publisher, TrustedPublishers } from '../../tools/packaging/trusted-publishers.ts';
-import { type BundleCheck, checkBundle, formatBundleFailure } from '../authoring/authoring.ts';
+import { type BundleCheck, checkBundle, formatBundleFailure } from './authoring.ts';
 
 export { replaceFile } from '../../platform/disk/replace-file.ts';
 
