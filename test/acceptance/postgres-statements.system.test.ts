@@ -104,21 +104,30 @@ test('[postgres] a small record costs few statements and transactions', async (t
   assert.ok(transactions <= most.transactions, `${transactions} transactions`);
 });
 
-test('[postgres] an import of short pairs writes less than six times its file to the write-ahead log', async (t) => {
+test('[postgres] an import of short pairs writes at most 6.5 times its file to the write-ahead log, and one that replaces pairs of a collection without statistics ends', async (t) => {
   const server = await startPostgres();
   t.after(server.stop);
-  const { client } = await startService(t, { settings: { DATABASE_URL: server.url } });
   const watcher = await connect(t, server.url);
-  const content = [...csv(5_000)].join('');
+  // Without statistics of the keys, the server once compared all pairs with all.
+  await watcher.query('alter system set autovacuum = off');
+  await watcher.query('select pg_reload_conf()');
+  const { client } = await startService(t, { settings: { DATABASE_URL: server.url } });
   const { collection_id: collection } = await client.collections.create({ name: 'pairs', type: 'qa' });
-  const file = await client.files.upload(new Blob([content]), { purpose: 'qa_record_file', name: 'pairs.csv' });
+  async function importPairs(content: string): Promise<void> {
+    const file = await client.files.upload(new Blob([content]), { purpose: 'qa_record_file', name: 'pairs.csv' });
+    const sheet = { type: 'qa_sheet', file_id: file.file_id, on_duplicate: 'replace' } as const;
+    const { record_id: id } = await client.records.create(collection, sheet);
+    assert.equal((await settledRecord(client, collection, id)).status, 'ready');
+  }
+  const content = [...csv(20_000)].join('');
   const { rows: before } = await watcher.query('select pg_current_wal_lsn() as place');
-  const { record_id: id } = await client.records.create(collection, { type: 'qa_sheet', file_id: file.file_id });
-  assert.equal((await settledRecord(client, collection, id)).status, 'ready');
+  await importPairs(content);
   const { rows: after } = await watcher.query('select pg_wal_lsn_diff(pg_current_wal_lsn(), $1) as bytes', [
     before[0].place,
   ]);
   const times = Number(after[0].bytes) / Buffer.byteLength(content);
   t.diagnostic(`${times.toFixed(2)} times the file`);
-  assert.ok(times > 1 && times < 6, `${times} times the file`);
+  assert.ok(times > 1 && times < 6.5, `${times} times the file`);
+  const [header = '', ...lines] = content.split('\n');
+  await importPairs([header, ...lines.map((line) => line.replace('?', ' again?'))].join('\n'));
 });

@@ -1,6 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { RecordJob } from '../../../stores/ingestion/record-job-repository.ts';
 import { bytesOfChunk } from '../../database/counted-bytes.ts';
+import type { Database } from '../../database/database.ts';
 import { pairKeyOf } from '../../database/pair-key.ts';
 import type { Tables } from '../../database/tables.ts';
 import { findKeys } from './pair-keys.ts';
@@ -15,8 +16,11 @@ export async function findExistingKeys(
   rowKeys: readonly string[],
 ): Promise<Set<string>> {
   if (rowKeys.length === 0) return new Set();
-  const rows = await findKeys(read, of.collectionId, rowKeys)
-    .innerJoin('chunk', 'chunk.seq', 'pair_key.seq')
+  // PostgreSQL knows nothing yet about the keys of a collection that has just grown. The limit makes it look them up first.
+  const found = findKeys(read, of.collectionId, rowKeys).select('pair_key.seq').limit(Number.MAX_SAFE_INTEGER);
+  const rows = await read
+    .selectFrom(found.as('found'))
+    .innerJoin('chunk', 'chunk.seq', 'found.seq')
     .innerJoin('record', 'record.id', 'chunk.record_id')
     .select(['chunk.row_key', 'chunk.collection_id'])
     .whereRef('chunk.generation', '=', 'record.generation')
@@ -26,6 +30,12 @@ export async function findExistingKeys(
   const wanted = new Set<string | null>(rowKeys);
   const taken = rows.filter((row) => row.collection_id === of.collectionId && wanted.has(row.row_key));
   return new Set(taken.flatMap((row) => (row.row_key === null ? [] : [row.row_key])));
+}
+
+/** The pairs of a record that others may have, too. */
+export interface SharedPairs {
+  readonly dialect: Database['dialect'];
+  readonly job: RecordJob;
 }
 
 /** Number of ordinals that one statement examines. */
@@ -43,23 +53,30 @@ async function rangesOf(db: Kysely<Tables>, job: RecordJob): Promise<number[]> {
 }
 
 /** Finds visible pairs of other records with the same keys as this job's pairs, within `ordinalsAtOnce` ordinals. */
-function rivalsFrom(db: Kysely<Tables>, job: RecordJob, from: number) {
-  const all = rivals(db, job).where('written.ordinal', '>=', from);
+function rivalsFrom(db: Kysely<Tables>, of: SharedPairs, from: number) {
+  const all = rivals(db, of).where('written.ordinal', '>=', from);
   return all.where('written.ordinal', '<', from + ordinalsAtOnce);
 }
 
+type Found = Pick<Selectable<Tables['chunk']>, 'seq' | 'record_id' | 'generation'>;
+
 /** Finds visible pairs of other records with the same keys as this job's pairs. */
-function rivals(db: Kysely<Tables>, job: RecordJob) {
+function rivals(db: Kysely<Tables>, { dialect, job }: SharedPairs) {
+  const key = pairKeyOf(job.collectionId, 'written.row_key');
+  // An expression instead of the bare column prevents SQLite from scanning the index by collection for each pair.
+  const isRival = (chunk: string) => sql<boolean>`${sql.ref(`${chunk}.collection_id`)} || '' = ${job.collectionId}
+    and ${sql.ref(`${chunk}.row_key`)} = written.row_key and ${sql.ref(`${chunk}.record_id`)} <> written.record_id`;
+  const isPostgres = dialect === 'postgres';
+  // PostgreSQL knows nothing yet about a collection that has just grown, and would compare all pairs with all. "offset 0" makes it
+  // look up one pair after another in the index.
+  const found = isPostgres
+    ? sql<Found>`lateral (select chunk.seq, chunk.record_id, chunk.generation
+        from pair_key inner join chunk on chunk.seq = pair_key.seq where pair_key.key = ${key} and ${isRival('chunk')} offset 0)`
+    : sql<Found>`pair_key as known on known.key = ${key} inner join chunk`;
   return db
     .selectFrom('chunk as written')
-    .innerJoin('pair_key', (join) => join.on('pair_key.key', '=', pairKeyOf(job.collectionId, 'written.row_key')))
-    .innerJoin('chunk as other', (join) =>
-      join
-        .onRef('other.seq', '=', 'pair_key.seq')
-        // An expression instead of the bare column prevents SQLite from scanning the index by collection for each pair.
-        .on(sql`other.collection_id || ''`, '=', job.collectionId)
-        .onRef('other.row_key', '=', 'written.row_key')
-        .onRef('other.record_id', '<>', 'written.record_id'),
+    .innerJoin(found.as<'other'>('other'), (join) =>
+      join.on(isPostgres ? sql<boolean>`true` : sql<boolean>`other.seq = known.seq and ${isRival('other')}`),
     )
     .innerJoin('record', (join) =>
       join.onRef('record.id', '=', 'other.record_id').onRef('record.generation', '=', 'other.generation'),
@@ -76,7 +93,8 @@ const clockSkew = 60_000;
  * Returns whether a record that was published after `since` has a pair with the same key as one of this job. It looks
  * for pairs only when a record was published.
  */
-export async function isOvertaken(transaction: Transaction<Tables>, job: RecordJob, since: number): Promise<boolean> {
+export async function isOvertaken(transaction: Transaction<Tables>, of: SharedPairs, since: number): Promise<boolean> {
+  const { job } = of;
   const other = await transaction
     .selectFrom('record')
     .select('id')
@@ -87,15 +105,15 @@ export async function isOvertaken(transaction: Transaction<Tables>, job: RecordJ
     .limit(1)
     .executeTakeFirst();
   if (other === undefined) return false;
-  return (await rivals(transaction, job).select('other.seq').limit(1).executeTakeFirst()) !== undefined;
+  return (await rivals(transaction, of).select('other.seq').limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Counts, by record, the visible pairs of other records that this job's pairs replace. */
-export async function countReplaced(transaction: Transaction<Tables>, job: RecordJob): Promise<Map<string, number>> {
+export async function countReplaced(transaction: Transaction<Tables>, of: SharedPairs): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   // A record has each key once, so no pair is counted in two ranges.
-  for (const from of await rangesOf(transaction, job)) {
-    const rows = await rivalsFrom(transaction, job, from)
+  for (const from of await rangesOf(transaction, of.job)) {
+    const rows = await rivalsFrom(transaction, of, from)
       .select((column) => ['record.id', column.fn.count<number>('other.seq').distinct().as('chunks')])
       .groupBy('record.id')
       .execute();
@@ -111,7 +129,7 @@ export async function countReplaced(transaction: Transaction<Tables>, job: Recor
  */
 export async function replaceRivals(
   transaction: Transaction<Tables>,
-  job: RecordJob,
+  of: SharedPairs,
   { counts, now }: { counts: ReadonlyMap<string, number>; now: number },
 ): Promise<number> {
   for (const [id, chunks] of counts) {
@@ -127,11 +145,11 @@ export async function replaceRivals(
   }
   if (counts.size === 0) return 0;
   const replacedBytes = new Map<string | null, number>();
-  for (const from of await rangesOf(transaction, job)) {
+  for (const from of await rangesOf(transaction, of.job)) {
     const pairs = await transaction
       .updateTable('chunk')
       .set({ generation: replaced })
-      .where('seq', 'in', rivalsFrom(transaction, job, from).select('other.seq'))
+      .where('seq', 'in', rivalsFrom(transaction, of, from).select('other.seq'))
       .returning(['record_id', bytesOfChunk.as('bytes')])
       .execute();
     for (const { record_id: id, bytes } of pairs) replacedBytes.set(id, (replacedBytes.get(id) ?? 0) + Number(bytes));

@@ -182,18 +182,19 @@ async function publish(
   // All other work on the collection waits for this lock, so it comes after the writing of the chunks.
   const collection = await lockCollection(transaction, row.collection_id);
   if (collection === undefined) return { kind: 'lost' };
-  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, job, ingested.since ?? 0))) {
+  const pairs = { dialect: database.dialect, job };
+  if (job.onDuplicate === 'skip' && (await isOvertaken(transaction, pairs, ingested.since ?? 0))) {
     // The document that was read is outdated. The next attempt compares with the pairs of other records again.
     await changeHeld(transaction, { job, row }, { made: null });
     return { kind: 'overtaken' };
   }
-  const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, job) : new Map<string, number>();
+  const counts = job.onDuplicate === 'replace' ? await countReplaced(transaction, pairs) : new Map<string, number>();
   const { indexed, hasVectors } = await readLocked(transaction, row.collection_id);
   const target = { collectionId: row.collection_id, capacity: collection.capacity, indexed };
   const gone = counts.values().reduce((sum, count) => sum + count, 0);
   const addition = { unwritten: 0, added: ingested.numChunks, without: job.id, gone };
   if (!(await fitsCapacity(transaction, target, addition))) return { kind: 'full' };
-  const removed = await replaceRivals(transaction, job, { counts, now: ingested.now });
+  const removed = await replaceRivals(transaction, pairs, { counts, now: ingested.now });
   if (hasVectors && row.generation > 0) await copyVectors(transaction, generationsOf(job, row));
   if (hasVectors) {
     const first = prepared.chunks[0]?.id ?? (await findFirst(transaction, job));
