@@ -97,9 +97,13 @@ async function measure(
 ): Promise<Measurement> {
   const opened = await Promise.all(Array.from({ length: load.connections }, open));
   const used = pid !== undefined && pid > 0 ? watchTree(pid) : watchStarted();
-  const figures = await measureLoad(load, () => opened.pop() as LoadConnection); // as many as it opens
+  let seconds = 0;
+  const figures = await measureLoad(load, () => opened.pop() as LoadConnection) // as many as it opens
+    .finally(() => {
+      seconds = used();
+    });
   if (figures.failures > 0) throw new Error(`${name}: ${figures.failures} of ${figures.responses} failed`);
-  return { ...figures, processorMs: (used() * 1000) / figures.responses };
+  return { ...figures, processorMs: (seconds * 1000) / figures.responses };
 }
 
 /**
