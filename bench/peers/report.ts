@@ -9,7 +9,11 @@ const titles: Readonly<Record<string, string>> = {
 };
 const isOurs = ({ system }: Figures) => system.startsWith('Quartermaster');
 const number = (value: number | undefined) =>
-  value === undefined ? '–' : value >= 99.5 ? Math.round(value).toLocaleString('en') : value.toPrecision(2);
+  value === undefined || !Number.isFinite(value)
+    ? '–'
+    : value >= 99.5
+      ? Math.round(value).toLocaleString('en')
+      : value.toPrecision(2);
 
 /** Returns a table in Markdown for each group. */
 export function describe(rows: readonly Figures[]): string {
