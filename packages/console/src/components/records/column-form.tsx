@@ -1,10 +1,11 @@
-import { NativeSelect, Table, Text, Title } from '@mantine/core';
+import { NativeSelect, Table } from '@mantine/core';
 import type { ProposedColumns, SheetColumns } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
 import { useLanguage } from '../../language/language.tsx';
 import { SubmitForm } from '../forms/submit-form.tsx';
+import { Section } from '../section.tsx';
 
 export interface ColumnFormProps {
   readonly path: { readonly collection_id: string; readonly record_id: string };
@@ -33,13 +34,11 @@ export function ColumnForm({ path, proposal, name }: ColumnFormProps) {
     await queries.invalidateQueries({ queryKey: ['records', path.collection_id] });
   };
   return (
-    <section aria-labelledby={heading}>
-      <Title order={2} size="h4" id={heading} mb="sm">
-        {name === undefined ? t('records.columns') : t('records.columnsOf', { name })}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {t('records.columnsAbout')}
-      </Text>
+    <Section
+      id={heading}
+      title={name === undefined ? t('records.columns') : t('records.columnsOf', { name })}
+      about={t('records.columnsAbout')}
+    >
       <SubmitForm
         action={t('records.columnsUse')}
         isReady={chosen.question !== 0 && chosen.answer !== 0 && chosen.question !== chosen.answer}
@@ -64,7 +63,7 @@ export function ColumnForm({ path, proposal, name }: ColumnFormProps) {
           </>
         )}
       </SubmitForm>
-    </section>
+    </Section>
   );
 }
 

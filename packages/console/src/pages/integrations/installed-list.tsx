@@ -1,4 +1,4 @@
-import { Group, Text, Title } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { BundlePlan, InstalledBundle } from '@quartermaster/contract';
 import { useState } from 'react';
 import { planBundle, removeBundle, useInstalledBundles, useRefreshBundles } from '../../api/integrations.ts';
@@ -6,6 +6,7 @@ import { Card, CardButton } from '../../components/card-list.tsx';
 import { formatBytes, formatTime } from '../../components/format.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { useTexts } from './use-texts.ts';
@@ -22,17 +23,14 @@ export function InstalledList({ onPlan, onSource }: InstalledListProps) {
   const list = useInstalledBundles(true);
   const [removed, setRemoved] = useState<InstalledBundle | null>(null);
   return (
-    <section aria-labelledby="installed">
-      <Title order={2} size="h4" id="installed" mb="md">
-        {t('integrations.installed')}
-      </Title>
+    <Section id="installed" title={t('integrations.installed')}>
       <LoadedCards list={list} empty={<Text size="sm">{t('integrations.none')}</Text>}>
         {(bundle) => (
           <InstalledCard bundle={bundle} onPlan={onPlan} onSource={onSource} onRemove={() => setRemoved(bundle)} />
         )}
       </LoadedCards>
       {removed === null ? null : <RemoveBundle bundle={removed} onClose={() => setRemoved(null)} />}
-    </section>
+    </Section>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Button, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import type { BundlePlan } from '@quartermaster/contract';
 import { useRef, useState } from 'react';
 import { planBundle } from '../../api/integrations.ts';
 import { useSubmit } from '../../components/forms/use-submit.ts';
+import { Section } from '../../components/section.tsx';
 import { kinds, requestOf, type Wanted } from './plan-source.ts';
 import { SourceFields } from './source-fields.tsx';
 import { useTexts } from './use-texts.ts';
@@ -20,13 +21,7 @@ export function PlanForm({ initial, onPlan }: PlanFormProps) {
   const change = (fields: Partial<Wanted>) => setWanted({ ...wanted, ...fields });
   const { failure, busy, submit } = useSubmit(async () => onPlan(await planBundle(await requestOf(wanted))));
   return (
-    <section aria-labelledby="find">
-      <Title order={2} size="h4" id="find">
-        {own(`imports.${kind}`)}
-      </Title>
-      <Text c="dimmed" size="sm" mb="md">
-        {t('integrations.findAbout')}
-      </Text>
+    <Section id="find" title={own(`imports.${kind}`)} about={t('integrations.findAbout')}>
       <form onSubmit={submit}>
         <Stack gap="md" maw={640}>
           <NativeSelect
@@ -57,7 +52,7 @@ export function PlanForm({ initial, onPlan }: PlanFormProps) {
           </Text>
         </Stack>
       </form>
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import type { BundlePlan, InstalledBundle, PackageUpdate } from '@quartermaster/contract';
 import { useState } from 'react';
 import { installBundle, useRefreshBundles } from '../../api/integrations.ts';
@@ -6,6 +6,7 @@ import { FactCards } from '../../components/fact-cards.tsx';
 import { formatBytes } from '../../components/format.ts';
 import { useSubmit } from '../../components/forms/use-submit.ts';
 import { Icon } from '../../components/icons.tsx';
+import { Section } from '../../components/section.tsx';
 import { effectsColors } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './integrations.module.css';
@@ -36,10 +37,7 @@ export function PlanView({ plan, onDone }: PlanViewProps) {
     onDone(installed);
   });
   return (
-    <section aria-labelledby="plan">
-      <Title order={2} size="h4" id="plan" mb="md">
-        {action}: {plan.bundle_id}
-      </Title>
+    <Section id="plan" title={`${action}: ${plan.bundle_id}`}>
       <form onSubmit={submit}>
         <Stack gap="lg">
           <FactCards facts={useFacts(plan)} />
@@ -70,7 +68,7 @@ export function PlanView({ plan, onDone }: PlanViewProps) {
           </Group>
         </Stack>
       </form>
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Text, Title } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { ApiKey, RunItem } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { runsKey } from '../../api/runs.ts';
 import { useMay, useProjectChoice } from '../../app/project.tsx';
 import { formatAge, formatBytes, formatNumber } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
+import { Section } from '../../components/section.tsx';
 import { fill, useLanguage } from '../../language/language.tsx';
 import classes from './overview.module.css';
 import { overviewWords } from './overview-words.ts';
@@ -25,10 +26,7 @@ export function Attention({ sample }: { sample: Sample | undefined }) {
   const items = [...useServiceItems(sample), ...usePluginItems(), ...useKeyItems()];
   if (items.length === 0 && sample === undefined) return null;
   return (
-    <section aria-labelledby="attention">
-      <Title order={2} size="h4" id="attention" mb="sm">
-        {words.title}
-      </Title>
+    <Section id="attention" title={words.title}>
       {items.length === 0 ? (
         <Text size="sm" c="dimmed">
           {words.none}
@@ -49,7 +47,7 @@ export function Attention({ sample }: { sample: Sample | undefined }) {
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { filesApi, pluginsApi } from '../../api/addresses.ts';
@@ -12,6 +12,7 @@ import { Failure } from '../../components/failure.tsx';
 import { formatBytes, formatMs, formatNumber } from '../../components/format.ts';
 import { Icon, type IconName } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { Section } from '../../components/section.tsx';
 import { fill, useLanguage } from '../../language/language.tsx';
 import { RunRow } from '../runs/runs.tsx';
 import { Attention } from './attention.tsx';
@@ -171,10 +172,7 @@ function RecentRuns() {
   });
   if (runs.data === undefined || runs.data.length === 0) return null;
   return (
-    <section aria-labelledby="recent">
-      <Title order={2} size="h4" id="recent" mb="sm">
-        {t('overview.recent')}
-      </Title>
+    <Section id="recent" title={t('overview.recent')}>
       <ul className={classes.runs}>
         {runs.data.map((run) => (
           <li key={run.run_id}>
@@ -182,6 +180,6 @@ function RecentRuns() {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Group, Text, Title } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { ApiError } from '@quartermaster/client/api';
 import type { Account } from '@quartermaster/contract';
 import { useState } from 'react';
@@ -12,6 +12,7 @@ import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
 import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { nameOf, Person } from './person.tsx';
@@ -37,19 +38,13 @@ export function AccountList() {
   const [step, setStep] = useState<Step | null>(null);
   const close = () => setStep(null);
   return (
-    <section aria-labelledby="accounts">
-      <Title order={2} size="h4" id="accounts">
-        {t('people.accounts')}
-      </Title>
-      <Text c="dimmed" size="sm" mb="md">
-        {t('people.accountsAbout')}
-      </Text>
+    <Section id="accounts" title={t('people.accounts')} about={t('people.accountsAbout')}>
       <ListCount list={list} isAnnounced={false} />
       <LoadedCards list={list}>
         {(account) => <AccountCard account={account} onStep={(what) => setStep({ what, account })} />}
       </LoadedCards>
       {step === null ? null : <AccountStep {...step} onClose={close} />}
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import type { Member } from '@quartermaster/contract';
 import { useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
@@ -8,6 +8,7 @@ import { Confirm } from '../../components/forms/confirm.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
 import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { MemberForm } from './member-form.tsx';
@@ -30,20 +31,16 @@ export function MemberList({ projectId }: { projectId: string }) {
     await refresh();
   };
   return (
-    <section aria-labelledby="members">
-      <Group justify="space-between" align="flex-end" mb="md">
-        <div>
-          <Title order={2} size="h4" id="members">
-            {t('people.members')}
-          </Title>
-          <Text c="dimmed" size="sm">
-            {t('people.membersAbout')}
-          </Text>
-        </div>
+    <Section
+      id="members"
+      title={t('people.members')}
+      about={t('people.membersAbout')}
+      actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setStep({ what: 'add' })}>
           {t('people.add')}
         </Button>
-      </Group>
+      }
+    >
       <ListCount list={list} isAnnounced={false} />
       <LoadedCards list={list}>
         {(member) => <MemberCard member={member} onStep={(what) => setStep({ what, member })} />}
@@ -62,7 +59,7 @@ export function MemberList({ projectId }: { projectId: string }) {
           {t('people.removeAbout')}
         </Confirm>
       ) : null}
-    </section>
+    </Section>
   );
 }
 

@@ -1,10 +1,11 @@
-import { Group, NativeSelect, Text, Title } from '@mantine/core';
+import { Group, NativeSelect } from '@mantine/core';
 import { type Bundle, profileMember } from '@quartermaster/contract';
 import { useProfiles } from '../../api/credential-profiles.ts';
 import { CheckCredentials } from '../../components/plugins/check-credentials.tsx';
 import { CredentialGuide } from '../../components/plugins/credential-guide.tsx';
 import type { JsonSchema } from '../../components/schema/json-schema.ts';
 import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
+import { Section } from '../../components/section.tsx';
 import { useLanguage } from '../../language/language.tsx';
 
 export interface CredentialsProps {
@@ -26,13 +27,12 @@ export function CredentialsForm({ bundle, value, onChange }: CredentialsProps) {
   const profile = profileOf(value);
   if (Object.keys(schema.properties ?? {}).length === 0) return null;
   return (
-    <section aria-labelledby="try-credentials">
-      <Title order={2} size="h5" id="try-credentials">
-        {t('try.credentials')}
-      </Title>
-      <Text size="xs" c="dimmed" mb="xs">
-        {t(profile === null ? 'try.credentialsAbout' : 'try.profileAbout')}
-      </Text>
+    <Section
+      id="try-credentials"
+      size="h5"
+      title={t('try.credentials')}
+      about={t(profile === null ? 'try.credentialsAbout' : 'try.profileAbout')}
+    >
       <ProfileChoice bundle={bundle} value={value} onChange={onChange} />
       {profile === null ? (
         <>
@@ -48,7 +48,7 @@ export function CredentialsForm({ bundle, value, onChange }: CredentialsProps) {
       <Group mt="sm">
         <CheckCredentials bundleId={bundle.bundle_id} credentials={value} />
       </Group>
-    </section>
+    </Section>
   );
 }
 

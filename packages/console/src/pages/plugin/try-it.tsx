@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Tabs, Text, Textarea, Title } from '@mantine/core';
+import { Alert, Button, Group, Stack, Tabs, Text, Textarea } from '@mantine/core';
 import type { Bundle, Plugin } from '@quartermaster/contract';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -9,6 +9,7 @@ import { Icon } from '../../components/icons.tsx';
 import type { JsonSchema } from '../../components/schema/json-schema.ts';
 import { OptionsContext, type OptionsSource } from '../../components/schema/option-field.tsx';
 import { SchemaForm, type Values } from '../../components/schema/schema-form.tsx';
+import { Section } from '../../components/section.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
@@ -123,10 +124,7 @@ interface FormProps {
 function InputForm({ schema, value, onChange }: FormProps) {
   const { t } = useLanguage();
   return (
-    <section aria-labelledby="try-input">
-      <Title order={2} size="h5" id="try-input" mb="xs">
-        {t('try.input')}
-      </Title>
+    <Section id="try-input" size="h5" title={t('try.input')}>
       <Tabs defaultValue="form" keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="form">{t('try.form')}</Tabs.Tab>
@@ -145,7 +143,7 @@ function InputForm({ schema, value, onChange }: FormProps) {
           <RawJson value={value} onChange={onChange} />
         </Tabs.Panel>
       </Tabs>
-    </section>
+    </Section>
   );
 }
 
@@ -191,10 +189,7 @@ function SameElsewhere({ bundle, plugin, input, credentials }: ElsewhereProps) {
   const needed = profile === null ? [...new Set([...(schema.required ?? []), ...Object.keys(credentials)])] : [];
   const examples = examplesOf({ bundle, plugin, input, credentials: needed, profile });
   return (
-    <section aria-labelledby="elsewhere">
-      <Title order={2} size="h5" id="elsewhere" mb="xs">
-        {t('try.same')}
-      </Title>
+    <Section id="elsewhere" size="h5" title={t('try.same')}>
       <Tabs defaultValue="curl" keepMounted={false}>
         <Tabs.List mb="sm">
           {Object.keys(examples).map((name) => (
@@ -209,6 +204,6 @@ function SameElsewhere({ bundle, plugin, input, credentials }: ElsewhereProps) {
           </Tabs.Panel>
         ))}
       </Tabs>
-    </section>
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import type { Chunk } from '@quartermaster/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -11,6 +11,7 @@ import { formatTime } from '../../components/format.ts';
 import { Loading } from '../../components/loading.tsx';
 import { languageOfPassage } from '../../components/passage-language.ts';
 import { describePlace } from '../../components/records/record-words.ts';
+import { Section } from '../../components/section.tsx';
 import { Term } from '../../components/term.tsx';
 import { tones } from '../../components/tones.ts';
 import { useLanguage } from '../../language/language.tsx';
@@ -19,6 +20,7 @@ import { passageWords } from './passage-words.ts';
 import classes from './record.module.css';
 
 const pageSize = 20;
+const look = { variant: 'default', size: 'xs' } as const;
 /** Where a page of chunks starts: after a chunk, before one, or at the one in the URL's fragment. */
 type Place = { readonly after: string } | { readonly before: string } | { readonly around: Chunk } | null;
 /** Path parameters of the endpoints of one record. */
@@ -53,7 +55,7 @@ export interface ChunkListProps {
 
 /** The chunks in source order, from the chosen one on if there is one. */
 export function ChunkList({ path, chosen, onChoose }: ChunkListProps) {
-  const { t } = useLanguage();
+  const { t, code } = useLanguage();
   const [anchor, setAnchor] = useState(chosen);
   const list = useInfiniteQuery({
     queryKey: ['chunks', path, anchor?.chunk_id],
@@ -71,18 +73,17 @@ export function ChunkList({ path, chosen, onChoose }: ChunkListProps) {
   const chunks = list.data?.pages.flatMap((page) => page.data) ?? [];
   const isFar = chosen !== undefined && isSuccess && !chunks.some((chunk) => chunk.chunk_id === chosen.chunk_id);
   if (isFar && chosen.chunk_id !== anchor?.chunk_id) setAnchor(chosen);
+  const hasPages = chunks.some(({ locator }) => locator?.page !== undefined);
   return (
-    <section aria-labelledby="chunks">
-      <Heading hasPages={chunks.some(({ locator }) => locator?.page !== undefined)} />
+    <Section
+      id="chunks"
+      title={<Term about={passageWords[code].passage}>{t('records.document')}</Term>}
+      about={t(hasPages ? 'records.documentByPage' : 'records.documentInOrder')}
+    >
       {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending ? <Loading /> : null}
       {list.hasPreviousPage ? (
-        <Button
-          variant="default"
-          size="xs"
-          onClick={() => void fetchPreviousPage()}
-          loading={list.isFetchingPreviousPage}
-        >
+        <Button {...look} onClick={() => void fetchPreviousPage()} loading={list.isFetchingPreviousPage}>
           {t('records.earlier')}
         </Button>
       ) : null}
@@ -99,17 +100,11 @@ export function ChunkList({ path, chosen, onChoose }: ChunkListProps) {
         ))}
       </ol>
       {list.hasNextPage ? (
-        <Button
-          mt="md"
-          variant="default"
-          size="xs"
-          onClick={() => void fetchNextPage()}
-          loading={list.isFetchingNextPage}
-        >
+        <Button {...look} mt="md" onClick={() => void fetchNextPage()} loading={list.isFetchingNextPage}>
           {t('records.later')}
         </Button>
       ) : null}
-    </section>
+    </Section>
   );
 }
 
@@ -118,20 +113,6 @@ async function readChunks(path: RecordPath, place: Place, signal: AbortSignal): 
   const query = { limit: pageSize, order: 'asc' as const, ...place };
   const endpoint = 'GET /v1/collections/{collection_id}/records/{record_id}/chunks';
   return { ...(await filesApi.json(endpoint, { path, query, signal })), startsAt: place };
-}
-
-function Heading({ hasPages }: { hasPages: boolean }) {
-  const { t, code } = useLanguage();
-  return (
-    <>
-      <Title order={2} size="h4" id="chunks">
-        <Term about={passageWords[code].passage}>{t('records.document')}</Term>
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {t(hasPages ? 'records.documentByPage' : 'records.documentInOrder')}
-      </Text>
-    </>
-  );
 }
 
 interface ChunkCardProps {

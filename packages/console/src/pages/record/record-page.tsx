@@ -1,4 +1,4 @@
-import { Alert, Button, Stack, Title } from '@mantine/core';
+import { Alert, Button, Stack } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
@@ -17,6 +17,7 @@ import { needsPassword, PasswordForm } from '../../components/records/password-f
 import { RecordState } from '../../components/records/record-state.tsx';
 import { nameOfRecord } from '../../components/records/record-words.ts';
 import { useRestore } from '../../components/records/use-restore.ts';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { CorrectionLinks } from './corrected-rows.tsx';
@@ -69,12 +70,9 @@ export function RecordPage() {
         {proposal === undefined || !mayChange ? null : (
           <ColumnForm key={record.updated_timestamp} path={path} proposal={proposal} />
         )}
-        <section aria-labelledby="report">
-          <Title order={2} size="h4" id="report" mb="sm">
-            {t('records.report')}
-          </Title>
+        <Section id="report" title={t('records.report')}>
           <Report report={record.report} />
-        </section>
+        </Section>
         {record.type === 'qa_sheet' ? <RowReport record={record} /> : null}
         {record.num_chunks === 0 ? null : <Passages key={record.updated_timestamp} record={record} />}
       </Stack>

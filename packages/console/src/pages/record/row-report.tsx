@@ -1,4 +1,4 @@
-import { Button, Group, Table, Tabs, Text, Title } from '@mantine/core';
+import { Button, Group, Table, Tabs, Text } from '@mantine/core';
 import type { RecordItem, RowStatus } from '@quartermaster/contract';
 import type { ReactNode } from 'react';
 import { filesApi } from '../../api/addresses.ts';
@@ -12,6 +12,7 @@ import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
 import { useCorrections } from '../../components/records/corrections.ts';
 import { rowCounts } from '../../components/records/record-words.ts';
+import { Section } from '../../components/section.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import type { RecordPath } from './chunk-list.tsx';
 import { CorrectedRows } from './corrected-rows.tsx';
@@ -28,13 +29,7 @@ export function RowReport({ record }: { record: RecordItem }) {
   const counts = rowCounts(record);
   if (counts.rejected + counts.duplicate === 0) return null;
   return (
-    <section aria-labelledby="rows">
-      <Title order={2} size="h4" id="rows">
-        {t('records.rows')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {t('records.rowsAbout')}
-      </Text>
+    <Section id="rows" title={t('records.rows')} about={t('records.rowsAbout')}>
       <Tabs value={shown} onChange={show} keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="rejected">{`${t('records.rowsRejected')} (${counts.rejected})`}</Tabs.Tab>
@@ -48,7 +43,7 @@ export function RowReport({ record }: { record: RecordItem }) {
           </Tabs.Panel>
         ))}
       </Tabs>
-    </section>
+    </Section>
   );
 }
 

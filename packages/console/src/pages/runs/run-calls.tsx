@@ -1,6 +1,7 @@
-import { Table, Text, Title } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import type { Run } from '@quartermaster/contract';
 import { formatBytes, formatMs } from '../../components/format.ts';
+import { Section } from '../../components/section.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import classes from './runs.module.css';
 
@@ -8,10 +9,7 @@ import classes from './runs.module.css';
 export function RunCalls({ run }: { run: Run }) {
   const { t } = useLanguage();
   return (
-    <section aria-labelledby="calls">
-      <Title order={2} size="h4" id="calls" mb="sm">
-        {t('run.calls')}
-      </Title>
+    <Section id="calls" title={t('run.calls')}>
       {run.egress.length === 0 ? (
         <Text size="sm" c="dimmed">
           {t('run.noCalls')}
@@ -47,6 +45,6 @@ export function RunCalls({ run }: { run: Run }) {
           {run.egress_left_out > 0 ? t('run.leftOut', { count: run.egress_left_out }) : null}
         </section>
       )}
-    </section>
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Progress, Stack, Text, Title } from '@mantine/core';
+import { Alert, Progress, Stack, Text } from '@mantine/core';
 import type { Run } from '@quartermaster/contract';
 import { useParams } from '@tanstack/react-router';
 import { isGoing, useRun } from '../../api/runs.ts';
@@ -11,6 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { ParentLink } from '../../components/parent-link.tsx';
 import { Phases } from '../../components/runs/phases.tsx';
 import { RunOutput } from '../../components/runs/run-output.tsx';
+import { Section } from '../../components/section.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunCalls } from './run-calls.tsx';
@@ -59,12 +60,9 @@ function RunView({ run }: { run: Run }) {
       )}
       <FactCards facts={facts} />
       {run.phases === null ? null : (
-        <section aria-labelledby="phases">
-          <Title order={2} size="h4" id="phases" mb="sm">
-            {t('phases.title')}
-          </Title>
+        <Section id="phases" title={t('phases.title')}>
           <Phases phases={run.phases} />
-        </section>
+        </Section>
       )}
       <KeptResult run={run} />
       <RunCalls run={run} />
@@ -93,16 +91,13 @@ function KeptResult({ run }: { run: Run }) {
   if (!run.asynchronous || run.outcome !== 'succeeded') return null;
   const { result, result_expires_timestamp: expires } = run;
   return (
-    <section aria-labelledby="result">
-      <Title order={2} size="h4" id="result" mb="sm">
-        {t('try.result')}
-      </Title>
+    <Section id="result" title={t('try.result')}>
       {result === null ? <Text size="sm">{t('run.resultGone')}</Text> : <RunOutput result={result} />}
       {result === null || expires === null ? null : (
         <Text size="sm" c="dimmed" mt="xs">
           {t('run.resultKept', { time: formatTime(expires, code) })}
         </Text>
       )}
-    </section>
+    </Section>
   );
 }

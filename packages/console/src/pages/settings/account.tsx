@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { passwordBounds } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { useProjectChoice } from '../../app/project.tsx';
 import { formatTime } from '../../components/format.ts';
 import { PasswordField, useExplainPassword } from '../../components/forms/password-field.tsx';
 import { useSubmit } from '../../components/forms/use-submit.ts';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { SessionList, sessionsKey } from './session-list.tsx';
@@ -16,16 +17,14 @@ export function Account() {
   const { t, code } = useLanguage();
   const { session } = useProjectChoice();
   return (
-    <section aria-labelledby="account">
-      <Title order={2} size="h4" id="account">
-        {t('settings.account')}
-      </Title>
-      <Text c="dimmed" size="sm" mb="md">
-        {t('settings.signedInAs', { name: session.name, time: formatTime(session.expires_timestamp, code) })}
-      </Text>
+    <Section
+      id="account"
+      title={t('settings.account')}
+      about={t('settings.signedInAs', { name: session.name, time: formatTime(session.expires_timestamp, code) })}
+    >
       <PasswordForm />
       <SessionList />
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Badge, Group, Text, Title } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
 import type { Project, ProjectDeletion } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,6 +12,7 @@ import { Dialog } from '../../components/forms/dialog.tsx';
 import { NameField } from '../../components/forms/name-field.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 
@@ -59,10 +60,7 @@ export function DeletionList() {
   });
   if (list.error === null && list.items.length === 0) return null;
   return (
-    <section aria-labelledby="deletions">
-      <Title order={2} size="h4" id="deletions" mb="md">
-        {t('settings.deletions')}
-      </Title>
+    <Section id="deletions" title={t('settings.deletions')}>
       {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
       <ListCount list={list} isAnnounced={false} />
       <CardList>
@@ -70,7 +68,7 @@ export function DeletionList() {
           <DeletionRow key={item.project_id} item={item} />
         ))}
       </CardList>
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import type { ApiKey, NewApiKey } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import { formatAge, formatTime } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { ListCount } from '../../components/lists/list-count.tsx';
 import { Loading } from '../../components/loading.tsx';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { CreatedKey } from './created-key.tsx';
@@ -18,7 +19,6 @@ import { KeyPermissions } from './key-permissions.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
-import classes from './settings.module.css';
 
 type Action = { readonly what: 'create' } | { readonly what: 'rotate' | 'revoke'; readonly key: ApiKey } | null;
 
@@ -52,20 +52,16 @@ export function KeyList({ projectId }: { projectId: string }) {
     say(t('settings.revoked', { name: key.name }));
   };
   return (
-    <section aria-labelledby="keys">
-      <Group justify="space-between" align="flex-end" mb="md">
-        <div className={classes.words}>
-          <Title order={2} size="h4" id="keys">
-            {t('settings.keys')}
-          </Title>
-          <Text c="dimmed" size="sm">
-            {t('settings.keysAbout')}
-          </Text>
-        </div>
+    <Section
+      id="keys"
+      title={t('settings.keys')}
+      about={t('settings.keysAbout')}
+      actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAction({ what: 'create' })}>
           {t('settings.newKey')}
         </Button>
-      </Group>
+      }
+    >
       {list.error === null ? null : <Failure error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending ? <Loading rows={3} /> : null}
       {list.isSuccess && list.items.length === 0 ? (
@@ -90,7 +86,7 @@ export function KeyList({ projectId }: { projectId: string }) {
       ) : null}
       {action?.what === 'revoke' ? <RevokeKey item={action.key} onConfirm={revoke} onClose={close} /> : null}
       {created === null ? null : <CreatedKey created={created} onClose={() => setCreated(null)} />}
-    </section>
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Text, TextInput, Title } from '@mantine/core';
+import { Button, NativeSelect, Text, TextInput } from '@mantine/core';
 import type { ApiKey, Application, RateLimit } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,9 +10,9 @@ import { Dialog } from '../../components/forms/dialog.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { LoadedCards } from '../../components/lists/loaded-cards.tsx';
+import { Section } from '../../components/section.tsx';
 import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
-import classes from './settings.module.css';
 
 /** Lists, creates and deletes the rate limits of a project. */
 export function RateLimits({ projectId }: { projectId: string }) {
@@ -40,8 +40,16 @@ export function RateLimits({ projectId }: { projectId: string }) {
     await finish('rates.deleted');
   };
   return (
-    <section aria-labelledby="rate-limits">
-      <Heading onCreate={() => setCreating(true)} />
+    <Section
+      id="rate-limits"
+      title={t('rates.title')}
+      about={t('rates.about')}
+      actions={
+        <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+          {t('rates.new')}
+        </Button>
+      }
+    >
       <LoadedCards list={list} empty={<Text size="sm">{t('rates.none')}</Text>}>
         {(item) => <RateLimitCard item={item} subjects={subjects} onEnd={() => setEnding(item)} />}
       </LoadedCards>
@@ -63,26 +71,7 @@ export function RateLimits({ projectId }: { projectId: string }) {
           {t('rates.deleteAbout')}
         </Confirm>
       )}
-    </section>
-  );
-}
-
-function Heading({ onCreate }: { onCreate: () => void }) {
-  const { t } = useLanguage();
-  return (
-    <Group justify="space-between" align="flex-end" mb="md">
-      <div className={classes.words}>
-        <Title order={2} size="h4" id="rate-limits">
-          {t('rates.title')}
-        </Title>
-        <Text c="dimmed" size="sm">
-          {t('rates.about')}
-        </Text>
-      </div>
-      <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={onCreate}>
-        {t('rates.new')}
-      </Button>
-    </Group>
+    </Section>
   );
 }
 
