@@ -24,6 +24,7 @@ import { jobWords } from '../packages/console/src/pages/jobs/job-words.ts';
 import { overviewWords } from '../packages/console/src/pages/overview/overview-words.ts';
 import { passageWords } from '../packages/console/src/pages/record/passage-words.ts';
 import { reportWords } from '../packages/console/src/pages/record/report-words.ts';
+import { modelWords } from '../packages/console/src/pages/settings/model-words.ts';
 import { recordFailureCodes } from '../packages/server/src/stores/collections/records/record-failures.ts';
 import {
   droppedReasons,
@@ -72,7 +73,7 @@ test('a Chinese text has no English sentence, and quotes the message of a docume
 
 test('texts that load with their page are in both languages', () => {
   const documents = [evaluationWords, passageWords, reportWords, tableWords];
-  for (const words of [connectionWords, jobWords, overviewWords, ...documents]) {
+  for (const words of [connectionWords, jobWords, modelWords, overviewWords, ...documents]) {
     assert.deepEqual(Object.keys(words.en), Object.keys(words.zh));
     for (const text of Object.values(words.zh)) assert.match(text, /\p{Script=Han}/u);
     const parameters = (texts: object) => Object.values(texts).map((text) => parametersOf(text));

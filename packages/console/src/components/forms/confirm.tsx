@@ -9,12 +9,14 @@ export interface ConfirmProps {
   readonly title: string;
   readonly children: ReactNode;
   readonly action: string;
+  /** Whether the action removes or replaces something. */
+  readonly isEnd?: boolean;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Asks for confirmation before an action that cannot be undone. */
-export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
+/** Asks for confirmation before an action that cannot be undone, or takes long. */
+export function Confirm({ title, children, action, isEnd = true, onConfirm, onClose }: ConfirmProps) {
   const { t } = useLanguage();
   const { showError } = useToasts();
   const [busy, setBusy] = useState(false);
@@ -38,7 +40,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
         <Button variant="default" onClick={onClose}>
           {t('action.cancel')}
         </Button>
-        <Button color="red.8" loading={busy} onClick={confirm} data-autofocus>
+        <Button {...(isEnd ? { color: 'red.8' } : {})} loading={busy} onClick={confirm} data-autofocus>
           {action}
         </Button>
       </Group>

@@ -12,6 +12,7 @@ import { useToasts } from '../../components/toasts.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { Account } from './account.tsx';
 import { DeleteProject, DeletionList } from './delete-project.tsx';
+import { EmbeddingModels } from './embedding-models.tsx';
 import { KeyList } from './key-list.tsx';
 import { RateLimits } from './rate-limits.tsx';
 
@@ -53,6 +54,7 @@ export function Settings() {
             <DeletionList />
           </>
         ) : null}
+        {isAdministrator ? <EmbeddingModels /> : null}
         <Account />
       </Stack>
       {isDeleting && project !== undefined ? (
