@@ -68,7 +68,10 @@ export const chunkOperations = describeOperations('chunks', {
     params: RecordParams,
     querystring: ChunkListQuery,
     response: { 200: ChunkList },
-    examples: { inOrder: { query: { order: 'asc' } }, edited: { query: { edited: 'true', count: 'true' } } },
+    examples: {
+      inOrder: { query: { order: 'asc' } },
+      edited: { summary: 'List the edited chunks of a record', query: { edited: 'true', count: 'true' } },
+    },
   },
   createChunk: {
     summary: 'Create a chunk without a record',
