@@ -87,6 +87,8 @@ function helpCommand(program: Command): Command {
       let command = program;
       for (const name of names) {
         const child = command.commands.find((one) => one.name() === name);
+        // Parsing would run a command without subcommands.
+        if (command.commands.length === 0) break;
         // Fails with the error of an unknown command and a similar name.
         if (child === undefined) await command.parseAsync([name], { from: 'user' });
         else command = child;

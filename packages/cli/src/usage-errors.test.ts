@@ -54,3 +54,20 @@ for (const [line, sentence] of wrongCommands) {
     });
   });
 }
+
+test('help shows the help of a command, and never runs it', async (t) => {
+  const shown: string[] = [];
+  t.mock.method(process.stdout, 'write', (text: string) => shown.push(text) > 0);
+  t.mock.method(process, 'exit', () => {
+    throw new Error('ended');
+  });
+  for (const names of [
+    ['files', 'delete'],
+    ['files', 'delete', 'file-1', 'file-2'],
+  ]) {
+    await assert.rejects(createProgram().parseAsync(['help', ...names], { from: 'user' }), /^Error: ended$/);
+  }
+  t.mock.restoreAll();
+  assert.match(shown[0] ?? '', /^Usage: .*files delete/);
+  assert.equal(shown[1], shown[0]);
+});
