@@ -86,6 +86,16 @@ test('a piece of the overlap alone is not a chunk', () => {
   for (const [at, cut] of cuts.slice(1).entries()) assert.ok(cut.end > (cuts[at]?.end ?? 0));
 });
 
+test('a piece does not begin where the one before began', () => {
+  const family = '👨‍👩‍👧';
+  const text = `${'word'.repeat(4)}天安门${'word'.repeat(2)}${family}word${family}word  3.14天安门${'word'.repeat(4)}Donaudampfschiffword3.14  ${family.repeat(3)}`;
+  const starts = [...splitByTokens(text, { size: 60, overlap: 22 })].map(({ start }) => start);
+  assert.deepEqual(
+    starts,
+    [...new Set(starts)].sort((a, b) => a - b),
+  );
+});
+
 test('a chunk has at most as many tokens as the chunk size, and states its number', () => {
   fc.assert(
     fc.property(texts, sizes, (text, given) => {

@@ -21,17 +21,17 @@ export interface TokenSizes {
 export function* splitByTokens(text: string, sizes: TokenSizes): Generator<TextPiece> {
   const map = mapTokens(text);
   const last = map.numCuts - 1;
-  let [from, reached, end] = [0, 0, 0];
+  let [from, reached, start, end] = [0, 0, -1, 0];
   while (reached < last) {
     const fitted = fitPiece(text, map, { from, reached, sizes });
-    if (fitted === null) {
-      // The word fits only into a piece without the overlap.
+    if (fitted === null || (fitted.piece !== null && fitted.piece.start <= start)) {
+      // The word fits only into a piece without the overlap, or the overlap would be the whole piece before.
       from = reached;
       continue;
     }
     const { piece, to } = fitted;
     if (piece !== null && piece.end > end) {
-      end = piece.end;
+      [start, end] = [piece.start, piece.end];
       yield piece;
     }
     reached = to;
