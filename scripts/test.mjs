@@ -86,8 +86,11 @@ if (files.some(isCorpus) && !hasCorpus()) {
 const runnable = hasCorpus() ? files : files.filter((file) => !isCorpus(file));
 await Promise.all([
   ...(runnable.some((file) => file.startsWith('test/compat/')) ? [installCompatPackages()] : []),
-  // Several of these tests build the console at the same time. A build that finds its packages does not remove them.
-  ...(runnable.some(isOfRest) ? [installConsolePackages()] : []),
+  // Several of these tests build the console at the same time, and those of the site need its packages. A build that finds its
+  // packages does not remove them.
+  ...(runnable.some((file) => isOfRest(file) || file.startsWith('packages/console/src/site/'))
+    ? [installConsolePackages()]
+    : []),
 ]);
 if (isAll && spawnSync('node', ['scripts/check.mjs'], { stdio: 'inherit' }).status !== 0) process.exit(1);
 const { passed, failed, needing, missing } = await runFiles(runnable);
