@@ -13,7 +13,7 @@ export function describeLimits(): string {
     '',
     'Generated from `packages/server/src/app/service/list-limits.ts` by `npm run reference`; do not edit.',
     '',
-    'The largest file, the longest text and the most records: a client can act on these limits. The values are those of the default settings. `GET /v1/limits` returns those in force.',
+    'This page lists the largest file, the longest text, the most records and the other limits that a client can reach. The values are the defaults; `GET /v1/limits` returns those in force.',
     'A value at the limit is accepted; one above it gets the error shown.',
     '',
     '| Limit | At most | Applies to | Above it | Setting |',

@@ -86,10 +86,7 @@ test('[embeddings] a download goes on after the service was killed, and can be c
   await read(await choose(admin, name));
   const refused = await choose(admin, other);
   assert.equal(refused.status, 409);
-  assert.match(
-    await refused.text(),
-    /multilingual-e5-small is being downloaded\. Wait for its end, or cancel it first/,
-  );
+  assert.match(await refused.text(), /multilingual-e5-small is being downloaded\. Wait until it ends, or cancel it/);
   assert.equal((await read(await choose(admin, name))).download?.model, name);
   await service.kill();
 

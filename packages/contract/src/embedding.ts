@@ -170,7 +170,7 @@ const ModelDownload = Type.Object({
   phase: Type.Unsafe<(typeof modelPhases)[number]>(
     Type.Enum([...modelPhases], {
       description:
-        '`runtime`: the runtime for local models is installed. `download`: the files are downloaded. `trial`: the model embeds one text. `failed`: see `error`.',
+        '`runtime`: the service installs the runtime for local models. `download`: it downloads the files. `trial`: the model embeds one text. `failed`: see `error`.',
     }),
   ),
   bytes: Type.Integer({ description: 'Bytes that have arrived.' }),
@@ -190,8 +190,8 @@ export const EmbeddingModels = Type.Object({
   collections: Type.Union(
     [
       Type.Object({
-        num_embedded: Type.Integer({ description: 'Number of collections whose chunks all have been embedded.' }),
-        num_all: Type.Integer({ description: 'Number of collections that have the model of new collections.' }),
+        num_embedded: Type.Integer({ description: 'Number of these collections whose chunks are all embedded.' }),
+        num_all: Type.Integer({ description: 'Number of collections that have the model in use, or will have it.' }),
       }),
       Type.Null(),
     ],

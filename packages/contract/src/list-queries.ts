@@ -33,7 +33,7 @@ export const ChunkListQuery = Type.Object({
     Type.Boolean({
       default: false,
       description:
-        'Only chunks that were changed since they were created. Creating the record again replaces them by the text of the source.',
+        'Only chunks that were changed since they were created. Processing the record again restores the text of the source.',
     }),
   ),
 });

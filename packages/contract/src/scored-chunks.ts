@@ -151,12 +151,12 @@ export const Evaluation = Type.Object({
         ...counts,
         num_same: Type.Integer({
           description:
-            'Questions of both evaluations, with the same expected answer. Compare the counts only if this is `num_questions` of both.',
+            'Questions that both evaluations asked, with the same expected answer. Compare the counts only if this equals `num_questions` of both.',
         }),
       }),
       Type.Null(),
     ],
-    { description: 'The last evaluation of the collection before this one; null for the first.' },
+    { description: 'The previous evaluation of the collection; null for the first.' },
   ),
   questions: Type.Array(EvaluatedQuestion, { description: 'In the order of the sheet.' }),
   num_skipped: Type.Integer({ description: 'Rows that were not asked, such as rows without an expected answer.' }),

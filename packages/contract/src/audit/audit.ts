@@ -73,7 +73,7 @@ const actions = {
   'collection.deleted': { object: 'collection', meaning: 'A collection was deleted with everything in it.' },
   'embedding_model.chosen': {
     object: 'embedding_model',
-    meaning: 'An administrator chose a recommended embedding model. Its download was about to begin.',
+    meaning: 'An administrator chose a recommended embedding model. The download begins after this entry.',
     outcome: 'begun',
   },
   'embedding_model.cancelled': {

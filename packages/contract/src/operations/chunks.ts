@@ -31,7 +31,7 @@ const QueryWarnings = {
   warnings: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Why there are no chunks although some match: none has at most `max_tokens` tokens. Then the unknown members of the request, which were ignored. Absent if there are none.',
+        'Says when chunks match but each is longer than `max_tokens`, and names the unknown members of the request, which were ignored. Absent without a warning.',
     }),
   ),
 };
@@ -131,7 +131,7 @@ export const chunkOperations = describeOperations('chunks', {
   },
   listEvaluations: {
     summary: 'List the evaluations of a collection',
-    description: 'Returns the last one, as it was answered. Earlier ones are not stored.',
+    description: 'Returns the result of the last evaluation. Earlier results are not stored.',
     scope: 'collections:read',
     params: CollectionParams,
     response: { 200: List(Evaluation) },

@@ -10,7 +10,7 @@ export const embeddingModelOperations = describeOperations('collections', {
   },
   chooseEmbeddingModel: {
     summary: 'Search by meaning with a recommended model',
-    description: `${who} Downloads the model in the background, compares its files with the checksums of the first download, tries it, and embeds all collections with it. Until then, the former model stays in use. A download that the end of the service interrupts begins again at the next start.`,
+    description: `${who} Downloads the model in the background, compares its files with the checksums of the first download, tries it, and embeds all collections with it. Until then, the former model stays in use. If the service stops during a download, its next start begins the download again.`,
     examples: {
       model: { body: { model: 'multilingual-e5-small' } },
       cancel: { summary: 'Cancel the download', body: { model: null } },

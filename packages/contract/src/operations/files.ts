@@ -99,7 +99,7 @@ export const fileOperations = describeOperations('files', {
   getLimits: {
     summary: 'Get the limits and the remaining quota of the project',
     description:
-      'Lists the extensions and the largest size of each purpose, uploads in progress, stored bytes, and the limits that a client can act on.',
+      'Returns the extensions and the largest file size of each purpose, the uploads in progress, the stored bytes, and the limits that a client can reach.',
     scope: 'files:read',
     response: { 200: Success(Limits) },
     examples: { limits: {} },

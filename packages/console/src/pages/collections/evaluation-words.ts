@@ -14,7 +14,7 @@ const en = {
   num_within_ten: 'Within ten',
   num_within_three: 'Within three',
   other:
-    'The evaluation before, of {time}, had other questions: {same} of its {all} {all|question|questions} {same|is|are} the same. Only their places are compared.',
+    'The previous evaluation ({time}) had other questions: {same} of its {all} {all|question|questions} {same|is|are} the same. Only the places of these are compared.',
   place: 'Place',
   previous: 'Compared with the evaluation of {time}.',
   question: 'Question',

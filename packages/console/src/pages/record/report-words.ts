@@ -49,7 +49,7 @@ const en = {
   'reason.format_not_supported': 'files of this format are not read',
   'reason.low_confidence': 'no word is certain',
   'reason.memory_limit': 'too much memory',
-  'reason.nested_too_deep': 'too many mails inside each other',
+  'reason.nested_too_deep': 'too many nested mails',
   'reason.page_limit': 'too many pages',
   'reason.page_time_limit': 'the page took too long',
   'reason.pixel_limit': 'the picture is too large',

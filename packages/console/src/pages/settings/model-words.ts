@@ -5,7 +5,7 @@ const en = {
     'With an embedding model, search also finds text that says the same in other words. The model runs on this server: no text is sent to a provider, and there is no fee.',
   notMeasured:
     'Sizes and licences are those that the publishers of the models state. The models were not tried when this version was built. Check with your own questions how well they find answers.',
-  obstacle: 'No model can be chosen here',
+  obstacle: 'You cannot choose a model here',
   facts: '{languages} · {dimensions} dimensions · {size} · licence {licence}',
   languages: '{count} languages',
   english: 'English',

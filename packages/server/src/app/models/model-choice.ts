@@ -9,7 +9,7 @@ import { fieldInvalid } from '../../platform/validation/validation-error.ts';
 type Model = EmbeddingModels['models'][number];
 type Download = NonNullable<EmbeddingModels['download']>;
 
-/** What a download tells while it runs. */
+/** Callbacks that report the progress of a download. */
 export interface DownloadProgress {
   readonly onRuntime: () => void;
   /** Called with the name of a file and the bytes that have arrived of it. */
@@ -130,7 +130,7 @@ export function openModelChoice(deps: ModelChoiceDeps): ModelChoice {
         await deps.setWanted(model);
       };
       const stored = store();
-      // In the same turn as the check above, so that of two requests one is first.
+      // In the same turn as the check above, so only one of two simultaneous requests starts a download.
       start(model, stored);
       await stored;
     },
@@ -161,4 +161,4 @@ const createCounter = (metrics: ModelChoiceDeps['metrics']) =>
   });
 
 const downloading = (model: string) =>
-  new Problem('DUPLICATE_OBJECT', `The model ${model} is being downloaded. Wait for its end, or cancel it first.`);
+  new Problem('DUPLICATE_OBJECT', `The model ${model} is being downloaded. Wait until it ends, or cancel it.`);

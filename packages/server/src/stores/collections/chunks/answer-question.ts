@@ -93,7 +93,7 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
 
 function describeEmpty({ max_tokens: most }: ChunkQuestion, { shortest }: Pick<SelectedHits<unknown>, 'shortest'>) {
   if (most === undefined || shortest === undefined) return [];
-  return [`No chunk that matches has at most ${most} tokens. The shortest has ${shortest}: raise max_tokens.`];
+  return [`Every chunk that matches has more than ${most} tokens. The shortest has ${shortest}: raise max_tokens.`];
 }
 
 /** Finds the page of an answer. Repeats the search, at most `mostAgain` times, if its chunks were replaced before they were read. */

@@ -83,7 +83,7 @@ for (const [name, openDatabase] of Object.entries(databases)) {
     assert.equal(await ask(hit - 1), undefined);
     const query = { query_text: 'fox', max_tokens: hit - 1, other: 1 };
     const { body } = await call('POST', '/v1/chunks/query', { ...query, collection_ids: [collectionId] });
-    assert.match(body.warnings[0], new RegExp(`at most ${hit - 1} tokens. The shortest has ${hit}`));
+    assert.match(body.warnings[0], new RegExp(`more than ${hit - 1} tokens. The shortest has ${hit}`));
     assert.match(body.warnings[1], /other/);
     const ofOne = await call('POST', `/v1/collections/${collectionId}/chunks/query`, query);
     assert.deepEqual(ofOne.body.warnings[0], body.warnings[0]);
