@@ -40,7 +40,7 @@ export function modelsOf(config: Config): ModelSet {
 export interface OpenedModels {
   /** What embeds texts and searches vectors. Undefined when embedding is off; stored vectors stay. */
   readonly parts: EmbeddingParts | undefined;
-  /** Closes the models of before that are not among these. Call it when nothing uses them. */
+  /** Closes the previous models that are not among these. Call it when nothing uses them. */
   closeOthers(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ interface OpenModel {
   readonly embedder: Embedder;
 }
 
-/** @throws OperatorError when a model cannot be used; the models of before stay open then */
+/** @throws OperatorError when a model cannot be used; the previous models then stay open */
 export type OpenModels = (set: ModelSet) => Promise<OpenedModels>;
 
 /** Opens the models of the service, at its start and when an administrator has chosen others. Those in both sets stay open. */

@@ -16,7 +16,7 @@ export async function findExistingKeys(
   rowKeys: readonly string[],
 ): Promise<Set<string>> {
   if (rowKeys.length === 0) return new Set();
-  // PostgreSQL knows nothing yet about the keys of a collection that has just grown. The limit makes it look them up first.
+  // PostgreSQL has no statistics yet about the keys of a collection that has just grown. The limit makes it look them up first.
   const found = findKeys(read, of.collectionId, rowKeys).select('pair_key.seq').limit(Number.MAX_SAFE_INTEGER);
   const rows = await read
     .selectFrom(found.as('found'))

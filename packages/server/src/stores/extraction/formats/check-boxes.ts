@@ -2,7 +2,7 @@ import type { Block } from '../document.ts';
 
 const boxes: Readonly<Record<string, string>> = { '☐': '[ ]', '☑': '[x]', '☒': '[x]' };
 
-/** Writes the signs of boxes to check as `[x]` and `[ ]`, as the fields of forms. */
+/** Writes check box characters as `[x]` and `[ ]`, like the fields of forms. */
 export function withCheckBoxes<Read extends { readonly blocks: readonly Block[] }>(document: Read): Read {
   const written = (block: Block): Block =>
     /[☐☑☒]/.test(block.text)

@@ -32,7 +32,7 @@ export async function contentFormat(bytes: Uint8Array, named: string): Promise<s
   }
 }
 
-/** People save a document of another program as a text by its name alone. */
+/** Finds RTF and HTML in a text file, because people rename documents to `.txt`. */
 function markupFormat(bytes: Uint8Array): 'rtf' | 'html' | undefined {
   const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1').replace('\u00ef\u00bb\u00bf', '').trimStart();
   if (/^\{\\rtf1/.test(start)) return 'rtf';

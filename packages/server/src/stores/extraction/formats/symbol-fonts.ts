@@ -8,7 +8,7 @@ const symbol = tableOf([
   [0xe0, '◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪'],
   [0xf1, '〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭'],
 ]);
-/** Of fonts with pictures, the characters that say something. Boxes become `[x]` and `[ ]` later. */
+/** The characters of picture fonts that have a meaning in text. Boxes become `[x]` and `[ ]` later. */
 const wingdings = tableOf([
   [0x20, ' '],
   [0x4a, '☺😐☹'],
@@ -54,7 +54,7 @@ export function isSymbolFont(font: string): boolean {
   return fonts.some(([name]) => name.test(font.trim()));
 }
 
-/** `code` as in the file: often moved to the private area at F000. Empty when there is no such character. */
+/** `code` is that of the file, often moved to the private use area at F000. Returns an empty text for an unknown code. */
 export function symbolText(font: string, code: number): string {
   const table = fonts.find(([name]) => name.test(font.trim()))?.[1];
   if (table !== undefined) return table.get(code >= 0xf000 && code <= 0xf0ff ? code - 0xf000 : code) ?? '';

@@ -68,7 +68,7 @@ export function contradicts(rows: readonly SheetRow[], { question, answer }: Col
   return isNoQuestion || (answered.count > 0 && (!answered.isText || isState));
 }
 
-/** Returns that of some columns with the longest texts, if they are plainly longer than those of a column. */
+/** Returns the candidate column with the longest texts, if they are clearly longer than the texts of the other column. */
 export function longerThan(column: number, some: readonly number[], rows: readonly SheetRow[]): number | undefined {
   const texts = some.map((index) => shapeOf(rows, index)).filter(({ isText: holdsText }) => holdsText);
   const [longest] = texts.toSorted((a, b) => b.length - a.length);

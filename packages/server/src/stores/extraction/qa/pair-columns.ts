@@ -199,7 +199,7 @@ export function findHeader(sheet: Sheet, wanted: SheetColumns): FoundHeader {
   return findByShape(rows, wanted) ?? missing(rows.slice(0, lookedAt));
 }
 
-/** Of several columns whose names mention answers, but are no plain names, takes that of the longest texts. */
+/** Chooses the column with the longest texts when several names mention answers and none is an accepted name. */
 function withLongestAnswer(
   { cells }: SheetRow,
   columns: PairColumns,

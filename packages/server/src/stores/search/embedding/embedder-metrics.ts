@@ -10,7 +10,7 @@ export interface EmbeddingState {
 }
 
 export interface EmbedderMetrics {
-  /** Reads this state, and no longer the one of before, whenever the metrics are read. */
+  /** Replaces the state from which the metrics are read. */
   observe(state: EmbeddingState): void;
   /** Wraps an embedder so that its calls are counted. */
   watch(embedder: Embedder): Embedder;

@@ -174,7 +174,7 @@ function turnField(line: Line, element: XmlElement): void {
   else if (turn === 'separate' && line.fields.length > 0) line.fields[line.fields.length - 1] = 'result';
 }
 
-/** A box to check and a choice have no result in the text. Without a value, the field shows its default. */
+/** A check box and a list of options have no result in the text. Without a value, the field shows its default. */
 function valueOfField(data: XmlElement | undefined): string {
   const box = childOf(data, 'w:checkBox');
   if (box !== undefined) {

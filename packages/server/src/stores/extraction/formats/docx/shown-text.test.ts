@@ -52,7 +52,7 @@ test('raised numbers are powers, and struck text is marked, in one run or severa
   );
 });
 
-test('boxes to check and choices of forms show their state', async () => {
+test('check boxes and lists of options in forms show their state', async () => {
   const field = (data: string) =>
     `<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData>${data}</w:ffData></w:fldChar></w:r><w:r><w:instrText> F </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>${run(' x')}</w:p>`;
   const box = (inner: string) => field(`<w:checkBox>${inner}</w:checkBox>`);

@@ -19,7 +19,7 @@ export interface Displays {
   hasSeparateChildren(): boolean;
   /** Whether a rule of the page alone hides the element. Rules for some devices, and classes that other rules show, do not. */
   hides(name: string, attributes: Attributes): boolean;
-  /** Counts a text of the innermost open element, if a style lets people hardly see it. */
+  /** Counts the characters of a text in the innermost open element if a style makes them hard to see. */
   take(text: string): void;
   /** The number of characters that people hardly see. They are read, because scripts let most of them appear. */
   unseen(): number;
@@ -85,7 +85,7 @@ export function createDisplays(): Displays {
   }
 
   let last: { readonly attributes: Attributes; readonly element: StyledElement } | undefined;
-  /** The same element is asked for twice: whether it is hidden, and where it begins. */
+  /** Caches the last element, because the caller asks twice about each one: whether it is hidden, and when it begins. */
   const styled = (name: string, attributes: Attributes) => {
     if (last?.attributes !== attributes) last = { attributes, element: styledElement(name, attributes) };
     return last.element;
@@ -134,7 +134,7 @@ interface Rules {
   isEmpty(): boolean;
   add(selector: string): void;
   remove(selector: string): void;
-  /** Whether a selector of the rules, none of whose names is among the others, selects the element. */
+  /** Whether one of the rules selects the element. Selectors that contain a name of `others` are ignored. */
   select(element: StyledElement, around: readonly StyledElement[], others: ReadonlySet<string>): boolean;
 }
 

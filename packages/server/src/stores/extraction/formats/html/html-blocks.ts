@@ -34,7 +34,7 @@ export interface HtmlContent {
   readonly title: string;
   /** Characters that are not part of the blocks. */
   readonly dropped: { readonly hidden: number; readonly embedded: number; readonly boilerplate: number };
-  /** Characters of the blocks that a style lets people hardly see. */
+  /** Characters of the blocks that a style makes hard to see. */
   readonly unseen: number;
 }
 

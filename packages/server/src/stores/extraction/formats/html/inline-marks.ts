@@ -80,5 +80,5 @@ export function createInlineMarks(): InlineMarks {
 
 const struckOut = new Set(['del', 's', 'strike']);
 
-/** The label of an item and boxes to check, without a text. */
+/** The label of an item and check boxes, without a text. */
 export const isOnlyMarks = /^-?(?: ?\[[ x]\])*$/;

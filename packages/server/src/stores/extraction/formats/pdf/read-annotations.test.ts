@@ -54,7 +54,7 @@ test('the values of form fields stand behind their labels, and passwords and emp
   assert.equal(facts.form_fields, 3);
 });
 
-test('a box to check precedes a label that is nearer than the one before it', async () => {
+test('a check box precedes a label that is nearer than the one before it', async () => {
   const box = (name: string, x: number, y: number, value: string) =>
     `/Subtype /Widget /FT /Btn /T (${name}) /Rect [${x} ${y} ${x + 12} ${y + 12}] /V /${value} /AS /${value} /AP << /N << /Yes 5 0 R /Off 5 0 R >> >>`;
   const at = (x: number, y: number, text: string) => `BT /F1 11 Tf ${x} ${y} Td (${text}) Tj ET`;

@@ -163,10 +163,10 @@ function readUtf16({ pdfium, memory }: OpenPdf, write: WriteText): string {
   return text.replaceAll('\0', '').replace(/\s+/g, ' ').trim();
 }
 
-/** A label is at most this far behind its box to check, in points. */
+/** A label is at most this far behind its check box, in points. */
 const mostToLabel = 40;
 
-/** Inserts each annotation after the text at the same height, otherwise before the first text below it. A box precedes a label that is nearer. */
+/** Inserts each annotation after the text at the same height, otherwise before the first text below it. If a label is nearer, its check box precedes it. */
 export function withAnnotations(segments: readonly Segment[], annotations: readonly Segment[]): readonly Segment[] {
   if (annotations.length === 0) return segments;
   const result = [...segments];

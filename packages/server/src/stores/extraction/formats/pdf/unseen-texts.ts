@@ -22,7 +22,7 @@ interface Found {
   readonly sides: Sides | undefined;
 }
 
-/** What the objects of a page are. */
+/** The objects of a page by their kind. */
 interface Objects {
   readonly invisible: Found[];
   readonly white: Found[];
@@ -41,13 +41,13 @@ interface Objects {
 const kinds = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const;
 const modes = { fill: 0, invisible: 3 } as const;
 const limits = { objects: 20_000, depth: 4, examined: 500, drawings: 40, groups: 8 };
-/** The least share of white of each colour, and the most opacity, that people do not see on white paper. */
+/** People do not see text on white paper if each colour has at least this value, or if its opacity is below this value. */
 const whiteFrom = 245;
 const leastOpacity = 8;
 /** In points. Pages of this height and more are not enlarged to be read. */
 const smallest = 2;
 const leastPage = 200;
-/** A picture over less of the page hardly has words. */
+/** A picture that covers a smaller share of the page rarely contains words. */
 const leastShare = 0.05;
 const leastSide = 60;
 /** A picture with more texts over it is the background of the page, or a scan whose text is known. */
@@ -55,7 +55,7 @@ const mostTextsOver = 2;
 
 /**
  * Text is not seen if it is invisible or white and nothing lies below it, or smaller than letters can be. The text of OCR is invisible, too, but a
- * picture of it lies below. White text is drawn and left out to find out whether that makes a difference.
+ * picture of it lies below. The page is drawn with and without white text to compare both.
  */
 export function createPageLooks(pdf: OpenPdf): PageLooks {
   const { pdfium } = pdf;

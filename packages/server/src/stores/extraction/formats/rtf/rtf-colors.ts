@@ -25,7 +25,7 @@ export function createColors(): Colors {
     end: (text) => {
       for (let count = text.split(';').length - 1; count > 0 && whites.length < mostColors; count -= 1) {
         const { red, green, blue } = parts;
-        // An empty colour is that of the program.
+        // An empty entry stands for the default colour of the program.
         whites.push(red !== undefined && Math.min(red, green ?? 0, blue ?? 0) >= whiteFrom);
         parts = {};
       }

@@ -159,7 +159,7 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** A process downloads one model at a time. In a container, the service often has the number that its killed one had. */
+/** A process downloads one model at a time. In a container, the service often has the process id of the killed one. */
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

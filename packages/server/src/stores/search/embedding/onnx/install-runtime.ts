@@ -14,7 +14,7 @@ export interface InstallOptions {
 
 const needed = ['path', 'home', 'tmpdir', 'http_proxy', 'https_proxy', 'no_proxy', 'node_extra_ca_certs'];
 
-/** A command and a service have settings that no other program may see. */
+/** Removes the settings of the command or the service, which npm must not see. */
 const withoutSecrets = (environment: NonNullable<InstallOptions['environment']>) =>
   Object.fromEntries(
     Object.entries(environment).filter(([name]) => {
@@ -31,7 +31,7 @@ const isInstalled = () =>
 
 /**
  * Installs what `npm run add-onnx` installs, unless it is there. npm writes into a temporary folder, so an interrupted installation
- * leaves nothing, and of several at the same time the first one is kept.
+ * leaves nothing. If several run at the same time, the first result is kept.
  * npm gets its own settings and those of the network from the environment, and nothing else.
  * @param onStart called before npm starts
  * @throws OperatorError that names the command for a person, or the reason of the aborted signal
