@@ -10,13 +10,12 @@ const key = 'substr(collection_id, 19) || substr(row_key, 1, 6)';
  * would repeat it. The nodes of the previous version still insert and delete keys during a rolling upgrade.
  */
 const inPostgres: readonly string[] = [
-  `alter table chunk alter column generation type integer, alter column ordinal type integer,
-    alter column num_tokens type integer`,
   'drop table pair_key',
   `create index chunk_of_pair on chunk ((${key})) where row_key is not null`,
   `create view pair_key as select ${key} as key, seq from chunk where row_key is not null`,
   'create rule pair_key_insert as on insert to pair_key do instead nothing',
   'create rule pair_key_delete as on delete to pair_key do instead nothing',
+  'analyze chunk', // without statistics of the keys, plans read all chunks
 ];
 
 export function replacePairKeys(dialect: Database['dialect']): Migration {
