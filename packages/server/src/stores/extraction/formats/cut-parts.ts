@@ -13,7 +13,7 @@ export function describeCutParts(parts: Iterable<readonly [name: string, part: U
 const named = (names: readonly string[]) => names.slice(0, mostNamed).join(', ');
 
 function isCut(part: Uint8Array): boolean {
-  const start = plain(part.subarray(0, looked));
+  const start = plain(part.subarray(0, looked)).replaceAll(/<!--[\s\S]*?-->/g, ''); // bounded: at most 2,000 characters (the first of a part)
   const root = /<([A-Za-z_][^\s/>]*)/.exec(start)?.[1];
   if (root === undefined) return start.trim() !== '';
   if (plain(part.subarray(-looked)).includes(`</${root}`)) return false;

@@ -87,7 +87,7 @@ export function withoutHiddenColumns(sheet: Sheet, warn: Warn, remedy = ''): She
   if (hidden === undefined || hidden.size === 0) return sheet;
   let isWarned = false;
   const blanked = (row: SheetRow): SheetRow => {
-    const found = [...hidden].filter((column) => (row.cells[column] ?? '').trim() !== '');
+    const found = row.cells.flatMap((cell, at) => (hidden.has(at) && cell.trim() !== '' ? [at] : []));
     if (found.length === 0 || row.hidden === true) return row;
     const columns = found.slice(0, mostNamed).map(columnName).join(', ');
     if (!isWarned)

@@ -24,7 +24,8 @@ interface Placed {
   readonly bottom: number;
 }
 
-const types = { text: 1, form: 5 } as const;
+/** Kinds of page objects. Source: fpdf_edit.h of PDFium. */
+export const kinds = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const;
 const limits = { objects: 20_000, depth: 4, twins: 1_000, compared: 200, textBytes: 4_096 };
 /** Filled and outlined, as PDFium numbers it. */
 const outlined = 2;
@@ -38,7 +39,16 @@ const lowestLetter = 4;
 /** Bounds of the same text differ by rounding only. */
 const precision = 0.02;
 
-export function createTextObjects({ pdfium, memory }: OpenPdf): TextObjects {
+/** Returns the height of the font of a text as it is drawn, in points. The buffer has at least 24 bytes. */
+export function sizeOf({ pdfium, memory }: OpenPdf, object: number, buffer: number): number {
+  pdfium.FPDFTextObj_GetFontSize(object, buffer);
+  const size = memory().getFloat32(buffer, true);
+  pdfium.FPDFPageObj_GetMatrix(object, buffer);
+  return size * Math.hypot(memory().getFloat32(buffer + 8, true), memory().getFloat32(buffer + 12, true));
+}
+
+export function createTextObjects(pdf: OpenPdf): TextObjects {
+  const { pdfium, memory } = pdf;
   const buffer = pdfium.malloc(32);
 
   /**
@@ -49,13 +59,6 @@ export function createTextObjects({ pdfium, memory }: OpenPdf): TextObjects {
     pdfium.FPDFTextObj_SetTextRenderMode(object, outlined);
     for (const [at, value] of [1, 0, 0, 1, 0, 0].entries()) memory().setFloat32(buffer + 4 * at, value, true);
     pdfium.FPDFPageObj_TransformF(object, buffer); // computes the bounds
-  }
-
-  function sizeOf(object: number): number {
-    pdfium.FPDFTextObj_GetFontSize(object, buffer);
-    const size = memory().getFloat32(buffer, true);
-    pdfium.FPDFPageObj_GetMatrix(object, buffer);
-    return size * Math.hypot(memory().getFloat32(buffer + 8, true), memory().getFloat32(buffer + 12, true));
   }
 
   function findOverprints(page: number, hidden: ReadonlySet<number>): Overprint[] {
@@ -70,7 +73,7 @@ export function createTextObjects({ pdfium, memory }: OpenPdf): TextObjects {
         widen(object);
         return;
       }
-      const most = reach * (y2 - y1 < lowestLetter ? sizeOf(object) : (y2 - y1) / letterHeight);
+      const most = reach * (y2 - y1 < lowestLetter ? sizeOf(pdf, object, buffer) : (y2 - y1) / letterHeight);
       const key = Math.round((x2 - x1) / precision) * 100_000 + Math.round((y2 - y1) / precision);
       const others = bySize.get(key) ?? [];
       bySize.set(key, others);
@@ -87,11 +90,11 @@ export function createTextObjects({ pdfium, memory }: OpenPdf): TextObjects {
     function take(object: number, form: number, depth: number): void {
       left -= 1;
       const type = pdfium.FPDFPageObj_GetType(object);
-      if (type === types.form && depth < limits.depth) {
+      if (type === kinds.form && depth < limits.depth) {
         const count = pdfium.FPDFFormObj_CountObjects(object);
         for (let at = 0; at < count && left > 0; at += 1)
           take(pdfium.FPDFFormObj_GetObject(object, at), object, depth + 1);
-      } else if (type === types.text && !hidden.has(object)) takeText(object, form);
+      } else if (type === kinds.text && !hidden.has(object)) takeText(object, form);
     }
 
     const count = pdfium.FPDFPage_CountObjects(page);

@@ -1,5 +1,6 @@
 import { drawSmall, paint } from './drawn-page.ts';
 import type { OpenPdf } from './open-pdf.ts';
+import { kinds, sizeOf } from './text-objects.ts';
 
 /** What people see of the objects of a page. */
 export interface PageLook {
@@ -37,8 +38,6 @@ interface Objects {
   readonly drawings: { all: number; inside: number };
 }
 
-/** Kinds of page objects. Source: fpdf_edit.h of PDFium. */
-const kinds = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const;
 const modes = { fill: 0, invisible: 3 } as const;
 const limits = { objects: 20_000, depth: 4, examined: 500, drawings: 40, groups: 8 };
 /** People do not see text on white paper if each colour has at least this value, or if its opacity is below this value. */
@@ -93,7 +92,8 @@ export function createPageLooks(pdf: OpenPdf): PageLooks {
   };
 }
 
-function findObjects({ pdfium, memory }: OpenPdf, page: number, buffer: number): Objects {
+function findObjects(pdf: OpenPdf, page: number, buffer: number): Objects {
+  const { pdfium, memory } = pdf;
   const found: Objects = {
     invisible: [],
     white: [],
@@ -122,20 +122,13 @@ function findObjects({ pdfium, memory }: OpenPdf, page: number, buffer: number):
     return part(12) < leastOpacity || Math.min(part(0), part(4), part(8)) >= whiteFrom;
   }
 
-  function sizeOf(object: number): number {
-    pdfium.FPDFTextObj_GetFontSize(object, buffer);
-    const size = memory().getFloat32(buffer, true);
-    pdfium.FPDFPageObj_GetMatrix(object, buffer);
-    return size * Math.hypot(memory().getFloat32(buffer + 8, true), memory().getFloat32(buffer + 12, true));
-  }
-
   function takeText(object: number, isInside: boolean): void {
     const sides = isInside ? undefined : sidesOf(object);
     if (sides !== undefined) found.texts.push(sides);
     const mode = pdfium.FPDFTextObj_GetTextRenderMode(object);
     if (mode === modes.invisible) found.invisible.push({ object, sides });
     else if (mode === modes.fill && isWhite(object)) found.white.push({ object, sides });
-    else if (isLarge && sides !== undefined && isTiny(sides) && sizeOf(object) < smallest)
+    else if (isLarge && sides !== undefined && isTiny(sides) && sizeOf(pdf, object, buffer) < smallest)
       found.tiny.push({ object, sides });
   }
 

@@ -50,7 +50,7 @@ function findHiddenColumns(part: Uint8Array): Set<number> {
     const pairs = [...tag.matchAll(/\s(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value] as const);
     const { hidden, width = '1', min = '1', max = '0' }: Attributes = Object.fromEntries(pairs);
     if (!isTrue(hidden) && Number(width) !== 0) continue;
-    const [first, last] = [Number(min), Number(max)];
+    const [first, last] = [Math.max(1, Number(min)), Number(max)];
     for (let column = first; column <= Math.min(last, mostColumns); column += 1) found.add(column - 1);
   }
   return found;
