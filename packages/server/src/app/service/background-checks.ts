@@ -47,7 +47,7 @@ async function tryBackup(url: string, signal: AbortSignal): Promise<void> {
 }
 
 async function tryObjectStorage(place: S3Place, signal: AbortSignal): Promise<void> {
-  for await (const { state, message } of checkObjectStorage(place, signal)) {
-    if (state !== 'ok') throw new Error(message);
-  }
+  const faults: string[] = [];
+  for await (const { state, message } of checkObjectStorage(place, signal)) if (state !== 'ok') faults.push(message);
+  if (faults.length > 0) throw new Error(faults.join(' '));
 }

@@ -48,8 +48,8 @@ export async function serveModels(
       })),
     wanted: () => readModelList(folder).wanted ?? null,
     async setWanted(model) {
-      const { wanted: _, ...list } = readModelList(folder);
       await mkdir(folder, { recursive: true, mode: 0o700 });
+      const { wanted: _, ...list } = readModelList(folder);
       await writeModelList(folder, model === null ? list : { ...list, wanted: model });
     },
     download: (name, progress, signal) => chooseModel(config, { name, allowedHosts: [], ...progress }, signal),
@@ -84,8 +84,10 @@ function createExchange(context: ServiceContext, { models, openModels }: Omit<Se
       { model: parts?.embedder.model ?? null, former: parts?.formerModel ?? null },
       'embedding models exchanged',
     );
-    const capabilities = await describeCapabilities(context, parts === undefined ? 'none' : 'onnx');
-    await node.publish({ address: urlsOf('files')[0] ?? '', capabilities });
+    // The model is in use also when the other nodes do not learn of it.
+    await describeCapabilities(context, parts === undefined ? 'none' : 'onnx')
+      .then((capabilities) => node.publish({ address: urlsOf('files')[0] ?? '', capabilities }))
+      .catch((error: unknown) => logger.warn({ err: error }, 'capabilities of the node not published'));
   }
 
   return (): Promise<void> => {

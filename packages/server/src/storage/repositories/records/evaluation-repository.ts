@@ -14,7 +14,9 @@ export function createEvaluationRepository({ read, write }: Database): Evaluatio
       if (row === undefined) return undefined;
       // `save` wrote it.
       const ranks = JSON.parse(row.ranks) as StoredEvaluation['ranks'];
-      const result = row.result === null ? null : (JSON.parse(row.result) as StoredEvaluation['result']);
+      const stored = row.result === null ? null : (JSON.parse(row.result) as StoredEvaluation['result']);
+      // A node of the previous version replaces the other columns only.
+      const result = stored?.created_timestamp === row.created_at ? stored : null;
       return { collectionId, createdAt: row.created_at, ranks, result };
     },
     async save({ collectionId, createdAt, ranks, result }) {

@@ -88,7 +88,8 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
         onEnded('completed');
         return result;
       } catch (error) {
-        onEnded(signal.aborted ? 'cancelled' : error instanceof Problem ? 'refused' : 'failed');
+        const isRefused = error instanceof Problem && error.status < 500;
+        onEnded(signal.aborted ? 'cancelled' : isRefused ? 'refused' : 'failed');
         throw error;
       }
     },
@@ -113,6 +114,7 @@ async function evaluate(deps: EvaluationDeps, { place, sheet, signal }: Asked): 
   const asked = await deps.readQuestions(place, sheet, signal);
   const previous = await evaluations.find(collectionId);
   const before = new Map(previous?.ranks);
+  const left = Map.groupBy(previous?.ranks ?? [], ([key]) => key); // a question may be there twice
   const questions: EvaluatedQuestion[] = [];
   const ranks: Array<readonly [string, number | null]> = [];
   // One question at a time, so that an evaluation waits for its turns like any caller.
@@ -144,7 +146,7 @@ async function evaluate(deps: EvaluationDeps, { place, sheet, signal }: Asked): 
         : {
             created_timestamp: previous.createdAt,
             ...countRanks(previous.ranks),
-            num_same: ranks.filter(([key]) => before.has(key)).length,
+            num_same: ranks.filter(([key]) => left.get(key)?.pop() !== undefined).length,
           },
     questions,
     num_skipped: asked.numSkipped,
