@@ -16,7 +16,12 @@ with Quartermaster(os.environ.get("QM_URL", "http://127.0.0.1:8080"), os.environ
         sys.exit(f"The document cannot be read: {error}")
     print("Passages:", record["num_chunks"])
 
-    best = qm.search(collection["collection_id"], question, top_k=1)[0]
+    hits = qm.search(collection["collection_id"], question, top_k=1)
+    if not hits:
+        print("No passage fits.")
+        sys.exit()
+    [best] = hits
+    page, headings = best["locator"].get("page"), best["locator"].get("heading_path") or []
+    place = f"page {page}" if page else " > ".join(headings)
     print(best["content"])
-    headings = " > ".join(best["locator"]["heading_path"])
-    print(f"-- {best['file_name']}, {headings}, score {best['score']}")
+    print("--", ", ".join(filter(None, [best["file_name"], place, f"score {best['score']}"])))

@@ -15,8 +15,12 @@ try {
   console.log(`Passages: ${record.num_chunks}`);
 
   const [best] = await qm.search(collection_id, { query_text: question, top_k: 1 });
-  console.log(best?.content);
-  console.log(`-- ${best?.file_name}, ${best?.locator?.heading_path?.join(' > ')}, score ${best?.score}`);
+  if (best) {
+    const { page, heading_path: headings = [] } = best.locator ?? {};
+    const place = page ? `page ${page}` : headings.join(' > ');
+    console.log(best.content);
+    console.log(`-- ${[best.file_name, place, `score ${best.score}`].filter(Boolean).join(', ')}`);
+  } else console.log('No passage fits.');
 } catch (error) {
   if (!(error instanceof RecordFailedError)) throw error;
   console.error(`The document cannot be read: ${error.message}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -30,18 +30,20 @@ const opened = share(async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'data'));
   await copyFile(join(service.folder, 'first-key'), join(folder, 'data/first-key'));
+  await writeFile(join(folder, 'plain.txt'), 'The pool opens at seven.');
   await symlink(resolve('examples'), join(folder, 'examples'));
   return { service, folder };
 });
 
-/** Starts the command in the second line of an example. */
-async function start(file: string, environment: Readonly<Record<string, string>> = {}) {
+/** Starts the command in the second line of an example, with other arguments if there are any. */
+async function start(file: string, environment: Readonly<Record<string, string>> = {}, others?: string) {
   const { service, folder } = await opened();
   const command =
     /^(?:#|\/\/) Run: (.*)\n/m.exec(readFileSync(file, 'utf8'))?.[1] ?? assert.fail(`${file} has no command`);
+  const changed = others === undefined ? command : command.replace(/(?<=examples\/ask\.\w+ ).*/, others);
   const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`; // Debian's Python has httpx
   const env = { PATH, HOME: folder, QM_URL: service.filesUrl, ...environment };
-  const child = spawn('bash', ['-c', command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('bash', ['-c', changed], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const ended = once(child, 'close').then(([code]) => {
@@ -100,6 +102,13 @@ test('[documented] the examples in curl, TypeScript and Python find the passage 
       lines.join('\n'),
     );
     assert.match(lines.at(-1) ?? '', place, file);
+    for (const [others, end] of [
+      ["plain.txt 'When does the pool open?'", /^-- plain\.txt, score 0\.\d+$/],
+      ["plain.txt 'zebra'", /^No passage fits\.$/],
+    ] as const) {
+      const printed = await (await start(file, { PYTHONPATH: modules, PYTHONDONTWRITEBYTECODE: '1' }, others)).ended;
+      assert.match(printed.at(-1) ?? '', end, file);
+    }
   }
 });
 
