@@ -7,6 +7,8 @@ import { S3Error } from './s3-problems.ts';
 
 /** Milliseconds. Services refuse requests of a clock that differs by 15 minutes. */
 const mostClockDifference = 60_000;
+/** Milliseconds after which no other check can still use its object. */
+const abandonedAfter = 3_600_000;
 
 const name = 'object storage';
 
@@ -19,7 +21,8 @@ export interface ObjectStorageCheck {
 
 /**
  * Checks that object storage can be used, with objects of its own, which it erases: it writes, lists, reads and deletes, and sends
- * uploads that a service must refuse, because the store relies on this. Source: ADR 0179.
+ * uploads that a service must refuse, because the store relies on this. It also erases what checks of stopped processes left behind.
+ * Source: ADR 0179.
  */
 export async function* checkObjectStorage(place: S3Place, signal?: AbortSignal): AsyncGenerator<ObjectStorageCheck> {
   const client = createS3Client(place);
@@ -55,13 +58,15 @@ async function tryOperations(objects: S3Objects, key: string): Promise<void> {
   } finally {
     await parts.abort();
   }
-  await objects.abortUploads(key);
+  const before = Date.now() - abandonedAfter;
+  await objects.abortUploads('doctor/', before);
   await objects.remove(key);
   if ((await objects.size(key)) !== undefined) throw new Error('A deleted object is still there. Use another service.');
   await objects.put(key, body);
-  const listed = await Array.fromAsync(objects.list('doctor'), (object) => object.name);
-  if ((await objects.read(key)) !== key || !listed.includes(key.slice('doctor/'.length)))
+  const listed = await Array.fromAsync(objects.list('doctor'));
+  if ((await objects.read(key)) !== key || !listed.some(({ name: found }) => `doctor/${found}` === key))
     throw new Error('A new object is not read or listed as it was written. Use another service.');
+  for (const left of listed) if (left.modifiedAt < before) await objects.remove(`doctor/${left.name}`);
 }
 
 async function checkClock(client: S3Client, key: string): Promise<ObjectStorageCheck> {

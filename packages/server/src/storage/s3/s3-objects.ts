@@ -38,8 +38,8 @@ export interface S3Objects {
   /** Copies an object within the place. @returns false when there is none */
   copy(from: string, to: string): Promise<boolean>;
   list(folder: string): AsyncIterable<ListedObject>;
-  /** Ends unfinished uploads in parts to the key. */
-  abortUploads(key: string): Promise<void>;
+  /** Ends unfinished uploads in parts to the key, or those below a key with a slash at its end that began `before` a time. */
+  abortUploads(key: string, before?: number): Promise<void>;
 }
 
 /** A larger body is sent in parts, so that a repeated request sends few bytes again. */
@@ -111,7 +111,7 @@ export function createS3Objects(client: S3Client): S3Objects {
         token = elementOf(text, 'NextContinuationToken');
       }
     },
-    async abortUploads(key) {
+    async abortUploads(key, before) {
       const wanted = inPrefix(key);
       const { text } = await send({
         method: 'GET',
@@ -120,7 +120,10 @@ export function createS3Objects(client: S3Client): S3Objects {
         mayFailLate: true,
       });
       for (const upload of elementsOf(text, 'Upload')) {
-        if (elementOf(upload, 'Key') === wanted) await abortParts(key, elementOf(upload, 'UploadId') ?? '');
+        const found = elementOf(upload, 'Key') ?? '';
+        if (found !== wanted && !(key.endsWith('/') && found.startsWith(wanted))) continue;
+        if (before !== undefined && !(Date.parse(elementOf(upload, 'Initiated') ?? '') < before)) continue;
+        await abortParts(key + found.slice(wanted.length), elementOf(upload, 'UploadId') ?? '');
       }
     },
   };
