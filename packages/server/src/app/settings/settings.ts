@@ -69,7 +69,7 @@ const firstSettings = {
   ),
   MAX_PROJECT_BYTES: unset(
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-    'Refuse uploads, records, chunks and collections (429), and end records in error, that would make the files and stored texts of a project larger than this many bytes. Names, metadata and reports count; the search index (about a third of the texts) and vectors do not. Unset: no quota',
+    'Refuse uploads, records, chunks and collections (429), and end records in error, that would make the files and stored texts of a project larger than this many bytes. Names, metadata and reports count; the search index (about a third of the texts), vectors and the last evaluation of each collection (at most 256 KiB) do not. Unset: no quota',
     { unit: 'bytes' },
   ),
   LOG_LEVEL: choice(logLevels, 'info', `Log messages of this level and above: ${logLevels.join(', ')}`),

@@ -12,6 +12,7 @@ import { Problem } from '../../../platform/problem.ts';
 import type { AnswerQuestion } from '../chunks/answer-question.ts';
 import type { Collections } from '../collections.ts';
 import type { DryRunPlace } from '../records/dry-runs.ts';
+import { fitResult } from './fit-result.ts';
 
 /** A question, and the name of a document or a text that must be found. */
 export interface ExpectedAnswer {
@@ -43,7 +44,7 @@ export interface StoredEvaluation {
   readonly createdAt: number;
   /** The place of the first right chunk of each question, by a digest of question and expected answer. */
   readonly ranks: ReadonlyArray<readonly [key: string, rank: number | null]>;
-  /** The answer; null for an evaluation of an earlier version. */
+  /** The answer, with texts that `fitResult` may have cut; null for an evaluation of an earlier version. */
   readonly result: Evaluation | null;
 }
 
@@ -152,7 +153,7 @@ async function evaluate(deps: EvaluationDeps, { place, sheet, signal }: Asked): 
     num_skipped: asked.numSkipped,
     skipped: [...asked.skipped],
   };
-  await evaluations.save({ collectionId, createdAt, ranks, result });
+  await evaluations.save({ collectionId, createdAt, ranks, result: fitResult(result) });
   return result;
 }
 
