@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { csrfHeader } from '@quartermaster/contract';
+import { request } from 'undici';
 import { setUp } from '../support/administrator.ts';
 import { type Caller, createCallers } from '../support/authorisation-callers.ts';
 import { type Outcome, outcomeOf } from '../support/authorisation-outcomes.ts';
@@ -83,9 +84,9 @@ test('[authorisation] each route accepts the callers of the table and refuses al
     const base = mount === '' ? bases[address] : bases.files + mount;
     const headers = method === 'DELETE' && path === '/v1/session' ? caller.another?.() : caller.headers;
     const body = bodies[`${method} ${path}`];
-    const answer = await fetch(base + target, {
+    // `fetch` takes three times the processor time, which for ten thousand requests is most of this test.
+    const answer = await request(base + target, {
       method,
-      redirect: 'manual',
       headers: {
         [csrfHeader]: '1',
         ...(headers ?? caller.headers),
@@ -93,13 +94,15 @@ test('[authorisation] each route accepts the callers of the table and refuses al
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const found = readOutcome(answer.status, await answer.text(), admin.projectId);
+    const found = readOutcome(answer.statusCode, await answer.body.text(), admin.projectId);
     const expected = expectedOf(route, caller, mount);
     cells += 1;
     // A response without a body does not say what is hidden.
-    if (method === 'HEAD' && expected === 'hidden' && answer.status === 404) return;
+    if (method === 'HEAD' && expected === 'hidden' && answer.statusCode === 404) return;
     if (found !== expected)
-      wrong.push(`${mount}${method} ${address} ${path}: ${caller.name}: ${found} (${answer.status}), not ${expected}`);
+      wrong.push(
+        `${mount}${method} ${address} ${path}: ${caller.name}: ${found} (${answer.statusCode}), not ${expected}`,
+      );
   };
   for (const route of routes) {
     const methods = ['HEAD', route.method].filter((method) => served.has(`${route.address} ${method} ${route.path}`));
@@ -187,12 +190,12 @@ test('[authorisation] over MCP each method and each tool accepts the callers of 
     { method, params }: { method: string; params: object },
     query = '',
   ) => {
-    const answer = await fetch(`${bases[address]}/mcp${query}`, {
+    const answer = await request(`${bases[address]}/mcp${query}`, {
       method: 'POST',
       headers: { ...caller.headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    return { status: answer.status, text: await answer.text() };
+    return { status: answer.statusCode, text: await answer.body.text() };
   };
   for (const address of ['files', 'plugins'] as const) {
     for (const caller of callers) {

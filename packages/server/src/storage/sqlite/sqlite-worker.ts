@@ -12,7 +12,7 @@ import {
   type WorkerRequest,
   type WorkerStart,
 } from '../database/sqlite-protocol.ts';
-import { createThreadProcedures, type ThreadProcedures } from '../search-index/thread-procedures.ts';
+import type { ThreadProcedures } from '../search-index/thread-procedures.ts';
 import type { ThreadStatements, ThreadValue } from '../search-index/thread-statements.ts';
 import { readableJson } from './readable-json.ts';
 
@@ -115,9 +115,13 @@ function runStatement(connection: Connection, request: PlacedRequest): Statement
   return { rows: [], changes: Number(statement.run(...values).changes) };
 }
 
-/** Runs a procedure in the transaction of its place, or in one of its own. */
-function runProcedure(connection: Connection, { place, procedure, argument }: PlacedRequest & ProcedureCall) {
-  const { db, prepare } = connection;
+/**
+ * Loads the procedures of the search index at the first call of one. They are nine tenths of the code of this thread, and a
+ * thread that answers statements only never needs them.
+ */
+async function loadProcedures(connection: Connection): Promise<void> {
+  const { createThreadProcedures } = await import('../search-index/thread-procedures.ts');
+  const { prepare, start } = connection;
   const statements: ThreadStatements = {
     // The procedure that sends a statement knows its columns.
     all: <Row>(sql: string, ...values: Values) => prepare(sql).statement.all(...values) as Row[],
@@ -130,10 +134,16 @@ function runProcedure(connection: Connection, { place, procedure, argument }: Pl
     },
     run: (sql, ...values) => Number(prepare(sql).statement.run(...values).lastInsertRowid),
   };
-  connection.procedures ??= createThreadProcedures(statements, connection.start.searchCacheBytes);
+  connection.procedures = createThreadProcedures(statements, start.searchCacheBytes);
+}
+
+/** Runs a procedure in the transaction of its place, or in one of its own. */
+function runProcedure(connection: Connection, { place, procedure, argument }: PlacedRequest & ProcedureCall) {
+  const { db, procedures } = connection;
+  if (procedures === undefined) throw new Error('The procedures of the search index are not loaded.');
   if (place === 'alone') db.exec(connection.begin);
   try {
-    const result = connection.procedures.call(procedure, argument);
+    const result = procedures.call(procedure, argument);
     if (place === 'alone') db.exec('commit');
     return { rows: [result] };
   } catch (error) {
@@ -213,7 +223,7 @@ function waitForEnd(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-function serve(start: WorkerStart): void {
+async function serve(start: WorkerStart): Promise<void> {
   let connection: Connection | undefined;
   const opened = attempt(() => {
     connection = openConnection(start);
@@ -223,6 +233,9 @@ function serve(start: WorkerStart): void {
   while (connection !== undefined) {
     const request = nextRequest(start.port, start.requestSignal);
     const current = connection;
+    if (current.procedures === undefined && typeof request === 'object' && 'procedure' in request) {
+      await loadProcedures(current);
+    }
     const answer = attempt(() => handle(current, request), start);
     start.port.postMessage(answer);
     if (isFailedSync(answer)) waitForEnd();
@@ -231,4 +244,4 @@ function serve(start: WorkerStart): void {
   start.port.close();
 }
 
-serve(workerData);
+await serve(workerData);
