@@ -13,7 +13,7 @@ async function startTools(t: TestContext) {
   const program = join(import.meta.dirname, 'contents-server.ts');
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(async () => {
-    if (child.exitCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
   });

@@ -96,7 +96,7 @@ export async function startService(t: Ending, options: ServiceRequest = {}): Pro
     log: () => log,
     kill,
     stop: async () => {
-      if (child.exitCode !== null) return child.exitCode;
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       child.kill('SIGTERM');
       const [code] = (await once(child, 'close')) as [number | null];
       return code;
