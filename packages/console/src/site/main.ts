@@ -1,5 +1,6 @@
 import { groups, pages, pictures } from 'virtual:documentation';
 import { basePath } from '../base-path.ts';
+import { type ApiDocument, operationsOf, type Placed } from '../reference/document.ts';
 import { element } from '../reference/element.ts';
 import '../reference/reference.css';
 import { createSearch } from './search.ts';
@@ -32,14 +33,16 @@ function side(): HTMLElement {
   const found = element('ul', { class: 'found' });
   const status = element('p', { role: 'status', class: 'kind' });
   const list = element('div', {}, ...groups.map(groupOf));
-  let search: ReturnType<typeof createSearch> | undefined;
-  input.addEventListener('focus', () => {
-    search ??= createSearch(pages);
-  });
-  input.addEventListener('input', () => {
+  let search: Promise<ReturnType<typeof createSearch>> | undefined;
+  const load = () => {
+    search ??= readOperations().then((operations) => createSearch(pages, operations));
+    return search;
+  };
+  input.addEventListener('focus', load);
+  input.addEventListener('input', async () => {
+    const find = await load();
     const question = input.value.trim();
-    search ??= createSearch(pages);
-    const sections = question === '' ? [] : search(question);
+    const sections = question === '' ? [] : find(question);
     found.replaceChildren(
       ...sections.map(({ address, title, page: of }) => element('li', {}, linkTo(address, title, of))),
     );
@@ -60,6 +63,12 @@ function side(): HTMLElement {
     element('p', {}, element('a', { href: `${home}/api` }, 'API reference')),
     menu,
   );
+}
+
+/** The operations of this address; none when its OpenAPI document cannot be read. */
+async function readOperations(): Promise<readonly Placed[]> {
+  const answer = await fetch(`${basePath}/openapi.json`).catch(() => undefined);
+  return answer?.ok === true ? operationsOf((await answer.json()) as ApiDocument) : [];
 }
 
 function groupOf({ title, paths }: (typeof groups)[number]): HTMLElement {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { readDocumentation } from '../../documentation.ts';
+import { type ApiDocument, operationsOf } from '../reference/document.ts';
 import { createSearch } from './search.ts';
 
-const search = createSearch(readDocumentation().pages);
+const reference = new URL('../../../../docs/reference/openapi-files.json', import.meta.url);
+const api = JSON.parse(await readFile(reference, 'utf8')) as ApiDocument; // `npm run reference` writes it
+const search = createSearch(readDocumentation().pages, operationsOf(api));
 
 /** Questions of readers, and the page or section that answers each. */
 const questions: ReadonlyArray<readonly [question: string, address: string]> = [
@@ -68,6 +72,19 @@ test('for the first four and three quarters of all questions of readers, the sea
   assert.deepEqual(places, [1, 1, 1, 1]);
   const others = questions.filter(([question, address]) => placeOf(question, address) !== 1);
   assert.ok(others.length <= questions.length / 4, others.join('; '));
+});
+
+test('an operation that the question names is first, and others follow the best sections', () => {
+  const named = [
+    ['POST /v1/files', 'api#uploadFile'],
+    ['/v1/collections/{collection_id}/chunks', 'api#listChunks'],
+    ['Upload a file', 'api#uploadFile'],
+    ['listAuditEvents', 'api#listAuditEvents'],
+  ] as const;
+  for (const [question, address] of named) assert.equal(placeOf(question, address), 1, question);
+  assert.deepEqual([4, 5, 6].includes(placeOf('list chunks', 'api#listChunks')), true);
+  const [first] = search('POST /v1/files');
+  assert.deepEqual([first?.title, first?.page], ['POST /v1/files', 'API reference · Upload a file']);
 });
 
 test('the search finds nothing for words that no page has', () => {

@@ -1,12 +1,13 @@
 import MiniSearch from 'minisearch';
 import type { Page } from '../../documentation.ts';
+import type { Placed } from '../reference/document.ts';
 
-/** A section of a page, or a row of one of its tables. Its id is the address below `/docs/`, `|` and a number. */
+/** A section of a page, a row of one of its tables, or an operation of the API. Its id is the address below `/docs/`, `|` and a number. */
 interface Entry {
   readonly id: string;
   /** The heading of a section. */
   readonly title?: string;
-  /** The first cell of a row. */
+  /** The first cell of a row, or the method and the path of an operation. */
   readonly name?: string;
   readonly page: string;
   text: string;
@@ -27,12 +28,37 @@ const stopWords = new Set(
   ),
 );
 const mostFound = 12;
+const mostOperations = 3;
 /** An entry that holds the question word for word counts this many times. */
 const forPhrase = 4;
 
-/** Indexes the sections of all pages. Takes up to a second, so it waits until the field of the search has the focus. */
-export function createSearch(pages: readonly Page[]): (question: string) => readonly Found[] {
-  const entries = new Map(pages.flatMap(entriesOf).map((entry) => [entry.id, entry]));
+/**
+ * Indexes the sections of all pages, and the operations of the API reference. Takes up to a second, so it waits until the field of
+ * the search has the focus. An operation that the question names is first. Others follow the best sections.
+ */
+export function createSearch(
+  pages: readonly Page[],
+  operations: readonly Placed[],
+): (question: string) => readonly Found[] {
+  const findSections = searchIn(pages.flatMap(entriesOf));
+  const findOperations = searchIn(operations.map(entryOf));
+  const named = new Map(
+    operations.flatMap(({ id, method, path, operation: { summary = '' } }) =>
+      [id, `${method} ${path}`, path, summary].map((name) => [`${plainOf(name)} api#${id}`, true] as const),
+    ),
+  );
+  return (question) => {
+    const sections = findSections(question);
+    const found = findOperations(question);
+    const isNamed = ({ address }: Found) => named.has(`${plainOf(question)} ${address}`);
+    const others = found.filter((one) => !isNamed(one)).slice(0, mostOperations);
+    const all = [...found.filter(isNamed), ...sections.slice(0, 3), ...others, ...sections.slice(3)];
+    return all.slice(0, mostFound);
+  };
+}
+
+function searchIn(all: readonly Entry[]): (question: string) => readonly Found[] {
+  const entries = new Map(all.map((entry) => [entry.id, entry]));
   const index = new MiniSearch<Entry>({
     fields: ['title', 'name', 'page', 'text'],
     tokenize: (text) => wordsOf(text).flatMap((word) => [word, ...(word.includes('_') ? word.split('_') : [])]),
@@ -47,10 +73,10 @@ export function createSearch(pages: readonly Page[]): (question: string) => read
     return known;
   };
   return (question) => {
-    const all = [...new Set(wordsOf(question))];
-    const words = all.filter((word) => !stopWords.has(word.toLowerCase()));
+    const asked = [...new Set(wordsOf(question))];
+    const words = asked.filter((word) => !stopWords.has(word.toLowerCase()));
     const phrase = plainOf(question);
-    const found = index.search((words.length > 0 ? words : all).join(' '), {
+    const found = index.search((words.length > 0 ? words : asked).join(' '), {
       tokenize: wordsOf,
       boost: { title: 4, name: 2, page: 1.5 },
       bm25: { k: 1.2, b: 0.5, d: 0.5 },
@@ -58,7 +84,7 @@ export function createSearch(pages: readonly Page[]): (question: string) => read
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 4 && !term.includes('_') ? 0.2 : false),
       boostDocument: (id) => {
-        const isWhole = all.length > 1 && plainOfEntry(id).includes(phrase);
+        const isWhole = asked.length > 1 && plainOfEntry(id).includes(phrase);
         return (isWhole ? forPhrase : 1) * weightOf(id);
       },
     });
@@ -120,6 +146,18 @@ function entriesOf({ path, title: page, html }: Page): readonly Entry[] {
     }
   }
   return entries;
+}
+
+function entryOf({ id, method, path, operation }: Placed): Entry {
+  const { summary = '', description = '' } = operation;
+  const page = `API reference · ${summary}`;
+  return {
+    id: `api#${id}|0`,
+    title: summary,
+    name: `${method} ${path}`,
+    page,
+    text: `${id} ${summary} ${description}`,
+  };
 }
 
 /** The text of HTML that markdown-it wrote. */

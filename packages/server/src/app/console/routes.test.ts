@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { createTestApp } from '../../platform/http/testing/test-app.ts';
 import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
-import { consoleRoutes, isConsolePath } from './routes.ts';
+import { consoleRoutes, isConsolePath, referenceRoutes } from './routes.ts';
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
@@ -33,6 +33,15 @@ test('a browser gets the console with status 404 for an unknown path, other clie
   }
   const posted = await app.inject({ method: 'POST', url: '/zzz', headers: { accept: browser } });
   assert.equal(posted.headers['content-type']?.toString().split(';')[0], 'application/json');
+});
+
+test('the address of the API reference with a slash leads to the one without, below the base path', async (t) => {
+  const app = createTestApp();
+  t.after(() => app.close());
+  const none = async (): Promise<never> => assert.fail('no file is read');
+  referenceRoutes(app, { files: { find: none, read: none, findChanged: none }, basePath: '/qm' });
+  const { statusCode, headers } = await app.inject({ url: '/docs/api/' });
+  assert.deepEqual([statusCode, headers.location], [301, '/qm/docs/api']);
 });
 
 test('the service answers every page that the console has', async () => {

@@ -61,6 +61,7 @@ export function referenceRoutes(app: App, deps: ConsoleDeps): void {
   app.get('/docs', hidden, (_request, reply) => sendPage(deps, 'site.html', reply));
   app.get<{ Params: { '*': string } }>('/docs/*', hidden, async (request, reply) => {
     const path = request.params['*'];
+    if (path === 'api/') return await reply.redirect(`${deps.basePath}/docs/api`, 301);
     const isPage = (await readPaths(files)).includes(path.endsWith('/') ? path.slice(0, -1) : path);
     return await sendPage(deps, 'site.html', isPage ? reply : reply.code(404));
   });
