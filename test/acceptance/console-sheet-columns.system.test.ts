@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { findingsInBoth, nothing } from '../support/axe.ts';
 import { dropFiles, openConsole, openPage } from '../support/console.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-test('[console] a sheet with unknown columns is imported with the columns that the user chooses', async (t) => {
+test('[console] a sheet with unknown columns is imported, and one of questions evaluated, with the columns that the user chooses', async (t) => {
   const opened = await openConsole(t);
   const { page, pageErrors } = opened;
   const folder = await temporaryFolder(t);
@@ -37,5 +38,25 @@ test('[console] a sheet with unknown columns is imported with the columns that t
   await page.locator('[data-status="ready"]').waitFor();
   await page.getByText('Where?').first().waitFor();
   assert.equal(await form.count(), 0);
+
+  const questions = join(folder, 'questions.csv');
+  await writeFile(questions, 'Topic,Goal,Note\nWhere?,faq.csv,new\nOpen?,nowhere,old\n');
+  await page.getByRole('link', { name: 'Documents' }).click();
+  await page.getByRole('tab', { name: 'Evaluate' }).click();
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Sheet of questions' }).click();
+  await (await choosing).setFiles(questions);
+  const go = page.getByRole('button', { name: 'Evaluate' });
+  await go.click();
+  await page.getByText('The columns of questions and of what is expected were not found.').waitFor();
+  await page.getByLabel('Question', { exact: true }).selectOption('Topic');
+  await page.getByLabel('Expected').selectOption('Goal');
+  await go.click();
+  await page.getByText('questions from “Topic”, expected from “Goal”').waitFor();
+  await page.getByRole('cell', { name: 'nowhere', exact: true }).waitFor();
+  assert.equal(await page.getByLabel('Expected').inputValue(), '2');
+  assert.deepEqual(await findingsInBoth(page), nothing);
+  await page.reload();
+  await page.getByText('questions from “Topic”, expected from “Goal”').waitFor();
   assert.deepEqual(pageErrors, []);
 });

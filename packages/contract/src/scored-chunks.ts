@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { mostEqualChunks } from './chunk-query.ts';
 import { Chunk } from './collections.ts';
 import { Timestamp } from './envelope.ts';
-import { SheetColumns } from './sheets.ts';
+import { ReadSheet, SheetColumns } from './sheets.ts';
 
 /** Chunks as the results of a question. Source: docs/contract.md "Collections, records, chunks". */
 
@@ -159,6 +159,12 @@ export const Evaluation = Type.Object({
     { description: 'The previous evaluation of the collection; null for the first.' },
   ),
   questions: Type.Array(EvaluatedQuestion, { description: 'In the order of the sheet.' }),
+  sheets: Type.Optional(
+    Type.Array(ReadSheet, {
+      description:
+        'The first 5 sheets with questions: `columns.question` has the questions, and `columns.answer` what is expected. Absent in results of earlier versions.',
+    }),
+  ),
   num_skipped: Type.Integer({ description: 'Rows that were not asked, such as rows without an expected answer.' }),
   skipped: Type.Array(SkippedRow, { description: `The first ${mostEvaluated} of them.` }),
 });

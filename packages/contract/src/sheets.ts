@@ -55,6 +55,18 @@ export const ProposedColumns = Type.Object({
 });
 export type ProposedColumns = Static<typeof ProposedColumns>;
 
+/** A sheet that was read, and the columns that were taken. */
+export const ReadSheet = Type.Object({
+  ...Type.Pick(ProposedColumns, ['sheet']).properties,
+  found: Type.Array(Type.String(), { description: 'Names of the columns, at most 40.' }),
+  header_row: Type.Union([Type.Integer(), Type.Null()], { description: 'Row of these names; null without one.' }),
+  columns: Type.Object(
+    { question: Type.Integer(), answer: Type.Integer(), header_row: Type.Optional(Type.Integer()) },
+    { description: 'Numbers of the columns, from 1. Can be sent as `columns`.' },
+  ),
+});
+export type ReadSheet = Static<typeof ReadSheet>;
+
 const names = Type.Array(Type.String());
 export const RecordFailureDetails = Type.Array(
   Type.Object({

@@ -5,8 +5,7 @@ import type { Codes } from './explain-error.ts';
  * service. `{message}` is that message.
  */
 export const codes: Codes = {
-  columns_not_found:
-    'The columns of questions and answers were not found. Choose them here, and import the sheet again.',
+  columns_not_found: 'The columns of questions and answers were not found. Choose them, and import the sheet again.',
   file_damaged: 'The file cannot be read. Open it in its own program, save it again, and upload the new file.',
   file_empty: 'The file is empty.',
   file_encrypted: 'The file is protected by a password. Enter the password.',
@@ -22,7 +21,7 @@ export const codes: Codes = {
 
 /** Texts for invalid fields of a request, by their names. */
 export const fields: Codes = {
-  columns: 'The columns of the sheet were not found. Name them “question” and “expected” in its first row.',
+  columns: 'The columns of questions and of what is expected were not found. Choose them here.',
   content:
     'The content does not fit the file name. Open the file in its own program, and save it in the format of its name.',
   url: 'Enter the whole address of a page, such as https://example.com/help.',

@@ -46,7 +46,7 @@ export const codes: Codes = {
   file_type_mismatch: '内容与文件名所示的格式不符。请以正确的格式重新保存文件。',
   no_text: '文档已读取，但没有文字（扫描件或空白页）。',
   undecodable: '无法读取文件中的字符。请另存为 UTF-8 后重新上传。',
-  columns_not_found: '找不到问题列和答案列。请在此选择，然后重新导入。',
+  columns_not_found: '找不到问题列和答案列。请选择列，然后重新导入。',
   no_rows: '表格中没有同时包含问题和答案的行。',
   capacity_exceeded: '集合已满，没有空间存放此文档的片段。请删除文档或片段，或使用另一个集合。',
   time_limit: '读取时间超过上限。',
@@ -69,7 +69,7 @@ export const codes: Codes = {
 
 /** The same for a field of a request, by its name. */
 export const fields: Codes = {
-  columns: '未找到表格的列。请在第一行将其命名为“question”和“expected”。',
+  columns: '未找到问题列和预期列。请在此选择。',
   content: '内容与文件名不符。请用原程序打开文件，并以文件名所示的格式保存。',
   url: '请输入完整的网址，例如 https://example.com/help。',
 };

@@ -122,6 +122,7 @@ export const chunkOperations = describeOperations('chunks', {
       'Reads a sheet with a question and an expected answer in each row, asks the collection each question, and tells at which place the expected answer was found. ' +
       'What is expected is the title, file name, URL or id of a record, or a text that a chunk contains; case and blanks do not matter. ' +
       'The columns are found as in question–answer sheets: `question` and `expected` or `answer`. ' +
+      'If they have other names, the details of the error propose columns in `sheets`, as of a record with code `columns_not_found`. ' +
       'The result is stored until the next evaluation, which is compared with it.',
     scope: 'collections',
     params: CollectionParams,

@@ -3,7 +3,7 @@ import type { ProposedColumns, SheetColumns } from '@quartermaster/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { filesApi } from '../../api/addresses.ts';
-import { useLanguage } from '../../language/language.tsx';
+import { type Translate, useLanguage } from '../../language/language.tsx';
 import { SubmitForm } from '../forms/submit-form.tsx';
 import { Section } from '../section.tsx';
 
@@ -19,14 +19,7 @@ export function ColumnForm({ path, proposal, name }: ColumnFormProps) {
   const heading = useId();
   const { t } = useLanguage();
   const queries = useQueryClient();
-  const proposed = { question: numberOf(proposal, 'question'), answer: numberOf(proposal, 'answer') };
-  const [chosen, setChosen] = useState(proposed);
-  const isProposed = chosen.question === proposed.question && chosen.answer === proposed.answer;
-  const options = proposal.found.map((name, index) => ({
-    value: String(index + 1),
-    label: proposal.header_row === null || name === '' ? t('records.column', { number: index + 1 }) : name,
-  }));
-  const data = [{ value: '', label: t('records.columnNone') }, ...options];
+  const [chosen, setChosen] = useState(chosenIn(proposal));
   const submit = async () => {
     const body = { columns: toColumns(proposal, chosen) };
     await filesApi.json('POST /v1/collections/{collection_id}/records/{record_id}', { path, body });
@@ -39,43 +32,71 @@ export function ColumnForm({ path, proposal, name }: ColumnFormProps) {
       title={name === undefined ? t('records.columns') : t('records.columnsOf', { name })}
       about={t('records.columnsAbout')}
     >
-      <SubmitForm
-        action={t('records.columnsUse')}
-        isReady={chosen.question !== 0 && chosen.answer !== 0 && chosen.question !== chosen.answer}
-        onSubmit={submit}
-      >
-        {(failure) => (
-          <>
-            <NativeSelect
-              label={t('records.columnQuestion')}
-              data={data}
-              value={chosen.question === 0 ? '' : String(chosen.question)}
-              onChange={(event) => setChosen({ ...chosen, question: Number(event.currentTarget.value) })}
-            />
-            <NativeSelect
-              label={t('records.columnAnswer')}
-              data={data}
-              value={chosen.answer === 0 ? '' : String(chosen.answer)}
-              onChange={(event) => setChosen({ ...chosen, answer: Number(event.currentTarget.value) })}
-              error={failure}
-            />
-            {isProposed && proposal.samples.length > 0 ? <Samples samples={proposal.samples} /> : null}
-          </>
-        )}
+      <SubmitForm action={t('records.columnsUse')} isReady={isComplete(chosen)} onSubmit={submit}>
+        {(failure) => <ColumnFields {...{ proposal, chosen, failure }} onChoose={setChosen} />}
       </SubmitForm>
     </Section>
   );
 }
 
+/** A sheet, and the columns that were taken or that are proposed. */
+export type SheetChoice = Pick<ProposedColumns, 'found' | 'header_row' | 'columns'> &
+  Partial<Pick<ProposedColumns, 'samples'>>;
+
+export interface ColumnFieldsProps {
+  readonly proposal: SheetChoice;
+  readonly chosen: Chosen;
+  readonly onChoose: (chosen: Chosen) => void;
+  /** Default: “Answer”. */
+  readonly answerLabel?: string;
+  readonly failure?: string | null;
+}
+
+/** Two lists of the columns of a sheet, and the first pairs that the proposed ones give. */
+export function ColumnFields({ proposal, chosen, onChoose, answerLabel, failure = null }: ColumnFieldsProps) {
+  const { t } = useLanguage();
+  const answer = answerLabel ?? t('records.columnAnswer');
+  const { samples = [] } = proposal;
+  const options = proposal.found.map((_, index) => ({
+    value: String(index + 1),
+    label: nameOfColumn(proposal, index + 1, t),
+  }));
+  const data = [{ value: '', label: t('records.columnNone') }, ...options];
+  const field = (role: keyof Chosen, label: string, error: string | null) => (
+    <NativeSelect
+      label={label}
+      data={data}
+      value={chosen[role] === 0 ? '' : String(chosen[role])}
+      onChange={(event) => onChoose({ ...chosen, [role]: Number(event.currentTarget.value) })}
+      error={error}
+    />
+  );
+  const proposed = chosenIn(proposal);
+  const isProposed = chosen.question === proposed.question && chosen.answer === proposed.answer;
+  return (
+    <>
+      {field('question', t('records.columnQuestion'), null)}
+      {field('answer', answer, failure)}
+      {isProposed && samples.length > 0 ? <Samples samples={samples} answer={answer} /> : null}
+    </>
+  );
+}
+
+/** The name of a column, or its number where the sheet has no names. */
+export function nameOfColumn({ found, header_row: headerRow }: SheetChoice, number: number, t: Translate): string {
+  const name = found[number - 1] ?? '';
+  return headerRow === null || name === '' ? t('records.column', { number }) : name;
+}
+
 /** The first pairs that the proposed columns give. */
-function Samples({ samples }: { samples: ProposedColumns['samples'] }) {
+function Samples({ samples, answer: label }: { samples: ProposedColumns['samples']; answer: string }) {
   const { t } = useLanguage();
   return (
     <Table>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t('records.columnQuestion')}</Table.Th>
-          <Table.Th>{t('records.columnAnswer')}</Table.Th>
+          <Table.Th>{label}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -90,20 +111,27 @@ function Samples({ samples }: { samples: ProposedColumns['samples'] }) {
   );
 }
 
-interface Chosen {
+/** The numbers of the columns, from 1; 0 for none. */
+export interface Chosen {
   readonly question: number;
   readonly answer: number;
 }
 
-/** The number of the proposed column, from 1; 0 for none. */
-function numberOf({ found, columns }: ProposedColumns, role: keyof Chosen): number {
+export const chosenIn = (proposal: SheetChoice): Chosen => ({
+  question: numberOf(proposal, 'question'),
+  answer: numberOf(proposal, 'answer'),
+});
+
+export const isComplete = ({ question, answer }: Chosen) => question !== 0 && answer !== 0 && question !== answer;
+
+function numberOf({ found, columns }: SheetChoice, role: keyof Chosen): number {
   const column = columns?.[role];
   if (typeof column === 'string') return found.indexOf(column) + 1;
   return column ?? 0;
 }
 
 /** Names also find the columns in the other sheets of the file. Blank and repeated names are sent as numbers. */
-function toColumns({ found, header_row: headerRow }: ProposedColumns, { question, answer }: Chosen): SheetColumns {
+export function toColumns({ found, header_row: headerRow }: SheetChoice, { question, answer }: Chosen): SheetColumns {
   if (headerRow === null) return { question, answer };
   const names = [found[question - 1] ?? '', found[answer - 1] ?? ''] as const;
   const areUnique = names.every((name) => name !== '' && found.indexOf(name) === found.lastIndexOf(name));

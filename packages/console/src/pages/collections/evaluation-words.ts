@@ -21,11 +21,12 @@ const en = {
   share: '{count} of {all}',
   sheet: 'Sheet of questions',
   sheetAbout:
-    'CSV file or workbook with the columns “question” and “expected”: the name of a document or a text of the passage. At most 300 rows.',
+    'CSV file or workbook with the columns “question” and “expected”: the name of a document or a text of the passage. At most 300 rows. If the columns have other names, you can choose them afterwards.',
   skipped: '{count} {count|row was|rows were} not asked',
   start: 'Measure with your own questions',
   startAbout:
     'Upload questions whose answers you know. The result shows how often this collection finds them, and what has changed since the last time.',
+  taken: 'Columns: questions from “{question}”, expected from “{expected}”.',
 } as const;
 
 const zh: Readonly<Record<keyof typeof en, string>> = {
@@ -48,10 +49,12 @@ const zh: Readonly<Record<keyof typeof en, string>> = {
   question: '问题',
   share: '{all} 个中的 {count} 个',
   sheet: '问题表格',
-  sheetAbout: 'CSV 文件或工作簿，包含“question”和“expected”两列：文档名称或段落中的文字。最多 300 行。',
+  sheetAbout:
+    'CSV 文件或工作簿，包含“question”和“expected”两列：文档名称或片段中的文字。最多 300 行。列名不同时，可以之后选择。',
   skipped: '{count} 行未提问',
   start: '用您自己的问题评测',
   startAbout: '上传您知道答案的问题。结果显示此集合找到答案的比例，以及与上次相比的变化。',
+  taken: '列：问题取自“{question}”，预期取自“{expected}”。',
 };
 
 export const evaluationWords: Readonly<Record<'en' | 'zh', typeof zh>> = { en, zh };

@@ -1,5 +1,6 @@
 import { Alert, Button, FileInput, Stack, Table, Text } from '@mantine/core';
-import type { Collection, EvaluationCounts, Evaluation as EvaluationItem } from '@quartermaster/contract';
+import { ApiError } from '@quartermaster/client/api';
+import type { Collection, EvaluationCounts, Evaluation as EvaluationItem, SheetColumns } from '@quartermaster/contract';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { currentProject, filesApi } from '../../api/addresses.ts';
@@ -9,6 +10,15 @@ import { FactCards } from '../../components/fact-cards.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { formatTime } from '../../components/format.ts';
 import { Loading } from '../../components/loading.tsx';
+import {
+  type Chosen,
+  ColumnFields,
+  chosenIn,
+  isComplete,
+  nameOfColumn,
+  type SheetChoice,
+  toColumns,
+} from '../../components/records/column-form.tsx';
 import { fill, useLanguage } from '../../language/language.tsx';
 import { evaluationWords } from './evaluation-words.ts';
 
@@ -24,10 +34,31 @@ export function Evaluation({ collection }: { collection: Collection }) {
     queryKey,
     queryFn: () => filesApi.data('GET /v1/collections/{collection_id}/evaluations', { path: { collection_id } }),
   });
+  // The columns that the last attempt with this sheet took or found, and those that the next one takes.
+  const [columns, setColumns] = useState<{ readonly proposal: SheetChoice; readonly chosen: Chosen }>();
+  const propose = (proposal: SheetChoice | undefined) =>
+    setColumns(proposal && { proposal, chosen: chosenIn(proposal) });
   const evaluation = useMutation({
-    mutationFn: (file: File) => evaluate(collection_id, file, t('failure.offline')),
-    onSuccess: (result) => queries.setQueryData(queryKey, [result]),
+    mutationFn: (file: File) =>
+      evaluate(collection_id, {
+        file,
+        offline: t('failure.offline'),
+        ...(columns && { columns: toColumns(columns.proposal, columns.chosen) }),
+      }),
+    onSuccess: (result) => {
+      queries.setQueryData(queryKey, [result]);
+      propose(result.sheets?.[0]);
+    },
+    onError: (error) => {
+      const proposal = proposalIn(error);
+      if (proposal !== undefined) propose(proposal);
+    },
   });
+  const choose = (file: File | null) => {
+    setSheet(file);
+    setColumns(undefined);
+    evaluation.reset();
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (sheet !== null) evaluation.mutate(sheet);
@@ -42,9 +73,20 @@ export function Evaluation({ collection }: { collection: Collection }) {
             placeholder={words.choose}
             accept=".csv,.xlsx"
             value={sheet}
-            onChange={setSheet}
+            onChange={choose}
           />
-          <Button type="submit" loading={evaluation.isPending} disabled={sheet === null}>
+          {columns === undefined ? null : (
+            <ColumnFields
+              {...columns}
+              answerLabel={words.expected}
+              onChoose={(chosen) => setColumns({ ...columns, chosen })}
+            />
+          )}
+          <Button
+            type="submit"
+            loading={evaluation.isPending}
+            disabled={sheet === null || (columns !== undefined && !isComplete(columns.chosen))}
+          >
             {words.go}
           </Button>
         </Stack>
@@ -64,18 +106,32 @@ export function Evaluation({ collection }: { collection: Collection }) {
   );
 }
 
+interface Evaluated {
+  readonly file: File;
+  readonly columns?: SheetColumns;
+  /** The message when the service cannot be reached. */
+  readonly offline: string;
+}
+
 /** The sheet is only needed for the evaluation. */
-async function evaluate(collectionId: string, file: File, offline: string): Promise<EvaluationItem> {
+async function evaluate(collectionId: string, { file, columns, offline }: Evaluated): Promise<EvaluationItem> {
   const sent = { file, purpose: 'qa_record_file', projectId: currentProject() } as const;
   const fileId = await storeFile(sent, offline);
   try {
     return await filesApi.data('POST /v1/collections/{collection_id}/evaluations', {
       path: { collection_id: collectionId },
-      body: { file_id: fileId },
+      body: { file_id: fileId, ...(columns && { columns }) },
     });
   } finally {
     await filesApi.json('DELETE /v1/files/{file_id}', { path: { file_id: fileId } });
   }
+}
+
+/** The first sheet whose columns were not found. */
+function proposalIn(error: unknown): SheetChoice | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const [sheet] = (error.details[0]?.sheets ?? []) as readonly SheetChoice[]; // ProposedColumns of the contract
+  return sheet;
 }
 
 const places = ['num_first', 'num_within_three', 'num_within_ten'] as const;
@@ -109,7 +165,7 @@ function Result({ result }: { result: EvaluationItem }) {
     <div role="status">
       <FactCards facts={facts} />
       <Text size="sm" c="dimmed" my="sm">
-        {fill(words.at, { time: formatTime(result.created_timestamp, code) })} {comparison()}
+        {fill(words.at, { time: formatTime(result.created_timestamp, code) })} {comparison()} <Taken result={result} />
       </Text>
       <Skipped result={result} />
       {failed.length === 0 ? (
@@ -143,6 +199,18 @@ function Result({ result }: { result: EvaluationItem }) {
       )}
     </div>
   );
+}
+
+/** The columns of the questions and of what was expected. */
+function Taken({ result: { sheets = [] } }: { result: EvaluationItem }) {
+  const { t, code } = useLanguage();
+  const [sheet] = sheets;
+  if (sheet === undefined) return null;
+  const { question, answer } = sheet.columns;
+  return fill(evaluationWords[code].taken, {
+    question: nameOfColumn(sheet, question, t),
+    expected: nameOfColumn(sheet, answer, t),
+  });
 }
 
 /** The rows of the sheet that were not asked. */

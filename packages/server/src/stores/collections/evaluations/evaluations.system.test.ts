@@ -58,6 +58,10 @@ for (const [name, openDatabase] of Object.entries(databases)) {
     assert.equal(Object.hasOwn(added ?? {}, 'previous_rank'), false);
     const named = await evaluate('Frage;Treffer\nDogs?;Dogs\n', { columns: { question: 'Frage', answer: 'Treffer' } });
     assert.equal(named.body.data.num_first, 1);
+    const taken = { question: 1, answer: 2, header_row: 1 };
+    assert.deepEqual(named.body.data.sheets, [
+      { sheet: null, found: ['Frage', 'Treffer'], header_row: 1, columns: taken },
+    ]);
     assert.equal(named.body.data.previous.num_same, 0);
     assert.equal((await evaluate('问题,期望文档\nDogs?,Dogs\n')).body.data.num_first, 1);
     assert.deepEqual([named.body.data.num_skipped, named.body.data.skipped], [0, []]);
@@ -95,6 +99,10 @@ test('an evaluation refuses sheets with too many rows or too long questions, and
     assert.match(body.error.message, new RegExp(message));
     assert.doesNotMatch(body.error.message, /\.\.$|\.;/);
   }
+  const { error } = (await evaluate('Topic,Goal,Note\nOpen?,Hours,old\nDogs?,Rules,new\n')).body;
+  assert.match(error.message, /received a sheet with the columns "Topic", "Goal", "Note"\./);
+  const [{ path, sheets }] = error.details;
+  assert.deepEqual([path, sheets[0].found, sheets[0].header_row], ['body/file_id', ['Topic', 'Goal', 'Note'], 1]);
   assert.equal((await evaluate(sheetOf(1), `${collectionId.slice(0, -1)}0`)).status, 404);
   const missing = await call('POST', `/v1/collections/${collectionId}/evaluations`, { file_id: collectionId });
   assert.equal(missing.status, 404);

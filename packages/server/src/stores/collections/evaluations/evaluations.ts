@@ -4,6 +4,7 @@ import type {
   Evaluation,
   EvaluationCounts,
   EvaluationCreate,
+  ReadSheet,
   ScoredChunk,
   SkippedRow,
 } from '@quartermaster/contract';
@@ -26,6 +27,8 @@ export interface QuestionSheet {
   /** The number of rows without a question or an expected answer, and the first of them. */
   readonly numSkipped: number;
   readonly skipped: readonly SkippedRow[];
+  /** The columns that were taken of the first sheets. */
+  readonly sheets: readonly ReadSheet[];
 }
 
 /**
@@ -150,6 +153,7 @@ async function evaluate(deps: EvaluationDeps, { place, sheet, signal }: Asked): 
             num_same: ranks.filter(([key]) => left.get(key)?.pop() !== undefined).length,
           },
     questions,
+    sheets: [...asked.sheets],
     num_skipped: asked.numSkipped,
     skipped: [...asked.skipped],
   };
