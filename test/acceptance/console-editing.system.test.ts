@@ -84,6 +84,12 @@ async function keepEdits({ page, service }: OpenedConsole): Promise<void> {
   await page.getByRole('link', { name: 'Jobs' }).click();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   assert.equal(await text.inputValue(), 'Unsaved.');
+  for (const name of ['Rename', 'Reprocess']) {
+    await page.getByRole('button', { name }).click();
+    await page.getByRole('dialog').getByText('The text of 1 passage is not saved.').waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await text.inputValue(), 'Unsaved.');
+  }
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
   await dialog.getByRole('button', { name: 'Discard' }).click();
   await waitForFocus(edit);

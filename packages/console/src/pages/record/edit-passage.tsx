@@ -8,6 +8,7 @@ import { Confirm } from '../../components/forms/confirm.tsx';
 import { SubmitForm } from '../../components/forms/submit-form.tsx';
 import { useLanguage } from '../../language/language.tsx';
 import { passageWords } from './passage-words.ts';
+import { useUnsaved } from './reprocess.tsx';
 
 type Texts = Partial<Record<'content' | 'question' | 'answer', string>>;
 
@@ -29,6 +30,7 @@ export function EditPassage({ chunk, onClose }: { chunk: Chunk; onClose: () => v
     for (const name of ['chunks', 'chunk', 'boxes', 'pairs']) await queries.invalidateQueries({ queryKey: [name] });
     onClose();
   };
+  useUnsaved(chunk.chunk_id, changed.length > 0);
   const discard = useDiscard(changed.length > 0, onClose);
   const onKeyDown = ({ key, nativeEvent }: KeyboardEvent) => {
     // Escape also ends the input of a character.

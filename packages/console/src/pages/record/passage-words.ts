@@ -21,6 +21,8 @@ const en = {
   corrects: 'The sheet whose rows these correct',
   about: 'Search finds the new text at once. Reprocessing the document brings back the old one.',
   passage: 'A passage is a part of a document. Search finds and returns passages.',
+  unsavedLost:
+    'The text of {count} {count|passage is|passages are} not saved. Your changes to {count|it|them} are lost.',
   token: 'Models count texts in tokens. An English word has about 1.3 tokens.',
 } as const;
 
@@ -44,6 +46,7 @@ const zh: Readonly<Record<keyof typeof en, string>> = {
   corrects: '查看被更正的表格',
   about: '搜索立即使用新文本。重新处理文档会恢复原文本。',
   passage: '片段是文档的一部分。搜索查找并返回片段。',
+  unsavedLost: '{count} 个片段的文本尚未保存。这些更改将丢失。',
   token: '模型以词元计算文本长度。一个汉字约为一个词元。',
 };
 

@@ -25,7 +25,7 @@ import { Passages } from './passages.tsx';
 import classes from './record.module.css';
 import { RecordGone } from './record-gone.tsx';
 import { Report } from './report.tsx';
-import { Reprocess, useEdited } from './reprocess.tsx';
+import { Reprocess, UnsavedContext, useEdited, useUnsavedPassages } from './reprocess.tsx';
 import { RowReport } from './row-report.tsx';
 
 /** One record: status, parsing report and chunks. */
@@ -39,6 +39,7 @@ export function RecordPage() {
     queryFn: () => filesApi.data('GET /v1/collections/{collection_id}/records/{record_id}', { path }),
     refetchInterval: ({ state }) => (state.data?.status === 'creating' ? 1000 : false),
   });
+  const unsaved = useUnsavedPassages();
   if (isMissing(query.error)) return <RecordGone collectionId={collectionId} />;
   if (query.error !== null) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;
@@ -54,7 +55,7 @@ export function RecordPage() {
         }
         title={nameOfRecord(record)}
         about={`${t(`records.type.${record.type}`)} · ${t('records.chunks', { count: record.num_chunks })} · ${formatTime(record.created_timestamp, code)} · ${recordId}`}
-        actions={mayChange ? <RecordActions record={record} /> : undefined}
+        actions={mayChange ? <RecordActions record={record} unsaved={unsaved.count} /> : undefined}
       />
       <Stack gap="xl">
         <div className={classes.state}>
@@ -74,13 +75,17 @@ export function RecordPage() {
           <Report report={record.report} />
         </Section>
         {record.type === 'qa_sheet' ? <RowReport record={record} /> : null}
-        {record.num_chunks === 0 ? null : <Passages key={record.updated_timestamp} record={record} />}
+        {record.num_chunks === 0 ? null : (
+          <UnsavedContext value={unsaved.note}>
+            <Passages key={record.updated_timestamp} record={record} />
+          </UnsavedContext>
+        )}
       </Stack>
     </>
   );
 }
 
-function RecordActions({ record }: { record: RecordItem }) {
+function RecordActions({ record, unsaved }: { record: RecordItem; unsaved: number }) {
   const { t } = useLanguage();
   const { showError } = useToasts();
   const queries = useQueryClient();
@@ -98,7 +103,8 @@ function RecordActions({ record }: { record: RecordItem }) {
     const query = { restorable: true } as const;
     await filesApi.json('DELETE /v1/collections/{collection_id}/records/{record_id}', { path, query });
     await queries.invalidateQueries({ queryKey: list });
-    await navigate({ to: '/collections/$collectionId', params: { collectionId } });
+    // Unsaved text of a deleted document needs no question.
+    await navigate({ to: '/collections/$collectionId', params: { collectionId }, ignoreBlocker: true });
     sayDeleted(t('records.deleted', { name: nameOfRecord(record) }), [recordId]);
   };
   const rename = async (title: string) => {
@@ -106,7 +112,7 @@ function RecordActions({ record }: { record: RecordItem }) {
     await queries.invalidateQueries({ queryKey: ['record', path] });
     await queries.invalidateQueries({ queryKey: list });
   };
-  const edited = useEdited(record);
+  const edited = useEdited(record, unsaved);
   return (
     <>
       {/* Without a password, processing would fail again. */}

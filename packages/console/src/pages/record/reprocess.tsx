@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import type { RecordItem } from '@quartermaster/contract';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { createContext, useCallback, useContext, useEffect, useState } from 'react';
 import { countEdited } from '../../api/edited-passages.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Icon } from '../../components/icons.tsx';
@@ -10,15 +10,44 @@ import { useToasts } from '../../components/toasts.tsx';
 import { fill, useLanguage } from '../../language/language.tsx';
 import { passageWords } from './passage-words.ts';
 
-/** The number of edited passages of a document, and a sentence that says that they are lost; empty for none. */
-export function useEdited({ collection_id, record_id, updated_timestamp }: RecordItem) {
+/** Notes whether a passage has text that was typed and not saved. */
+export const UnsavedContext = createContext<(chunkId: string, isUnsaved: boolean) => void>(() => {});
+
+/** The passages with unsaved text, and what `UnsavedContext` provides. */
+export function useUnsavedPassages() {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const note = useCallback((chunkId: string, isUnsaved: boolean) => {
+    setIds((before) => {
+      const others = [...before].filter((id) => id !== chunkId);
+      return new Set(isUnsaved ? [...others, chunkId] : others);
+    });
+  }, []);
+  return { count: ids.size, note };
+}
+
+/** Makes the page ask before it replaces a passage with unsaved text. */
+export function useUnsaved(chunkId: string, isUnsaved: boolean): void {
+  const note = useContext(UnsavedContext);
+  useEffect(() => {
+    if (!isUnsaved) return;
+    note(chunkId, true);
+    return () => note(chunkId, false);
+  }, [note, chunkId, isUnsaved]);
+}
+
+/** A sentence that says which edited passages and unsaved texts are lost; empty for none. */
+export function useEdited({ collection_id, record_id, updated_timestamp }: RecordItem, unsaved: number) {
   const words = passageWords[useLanguage().code];
   const path = { collection_id, record_id };
   const { data: count = 0, refetch } = useQuery({
     queryKey: ['chunks', path, 'edited', updated_timestamp],
     queryFn: () => countEdited(path),
   });
-  return { refetch, warning: count === 0 ? '' : fill(words.editedLost, { count }) };
+  const sentences = [
+    count === 0 ? '' : fill(words.editedLost, { count }),
+    unsaved === 0 ? '' : fill(words.unsavedLost, { count: unsaved }),
+  ];
+  return { refetch, unsaved, warning: sentences.join(' ').trim() };
 }
 
 export interface ReprocessProps {
@@ -27,7 +56,7 @@ export interface ReprocessProps {
   readonly onConfirm: () => Promise<unknown>;
 }
 
-/** Processes a document again. Asks first when that loses edited passages. */
+/** Processes a document again. Asks first when that loses edited passages or unsaved text. */
 export function Reprocess({ record, edited, onConfirm }: ReprocessProps) {
   const { t, code } = useLanguage();
   const { showError } = useToasts();
@@ -35,7 +64,7 @@ export function Reprocess({ record, edited, onConfirm }: ReprocessProps) {
   const start = async () => {
     // Another tab may have edited one.
     const { data = 0 } = await edited.refetch();
-    if (data === 0) await onConfirm();
+    if (data === 0 && edited.unsaved === 0) await onConfirm();
     else setAsking(true);
   };
   return (
