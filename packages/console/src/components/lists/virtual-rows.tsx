@@ -6,7 +6,7 @@ export interface VirtualRowsProps<T> {
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
   readonly label: string;
-  /** Height of a row in pixels. */
+  /** Height of a row in pixels. Where texts of an item of a list wrap, it is higher. */
   readonly rowHeight: number;
   /** Called when the last row becomes visible. */
   readonly onEnd?: (() => void) | undefined;
@@ -35,7 +35,10 @@ export function VirtualRows<T>({ items, idOf, label, rowHeight, onEnd, head, chi
   useEffect(() => {
     if (isNearEnd) onEnd?.();
   }, [isNearEnd, onEnd]);
-  const shown = places.flatMap(({ index }) => items[index] ?? []);
+  const shown = places.flatMap(({ index }) => {
+    const item = items[index];
+    return item === undefined ? [] : [{ item, index }];
+  });
   const before = places[0]?.start ?? 0;
   const after = rows.getTotalSize() - (last?.end ?? 0);
   return (
@@ -43,8 +46,8 @@ export function VirtualRows<T>({ items, idOf, label, rowHeight, onEnd, head, chi
     <section ref={scroller} className={classes.scroller} tabIndex={0} aria-label={label}>
       {head === undefined ? (
         <ul className={classes.list} style={{ paddingBlock: `${before}px ${after}px` }}>
-          {shown.map((item) => (
-            <li key={idOf(item)} style={{ height: rowHeight }}>
+          {shown.map(({ item, index }) => (
+            <li key={idOf(item)} ref={rows.measureElement} data-index={index} style={{ minHeight: rowHeight }}>
               {children(item)}
             </li>
           ))}
@@ -56,7 +59,7 @@ export function VirtualRows<T>({ items, idOf, label, rowHeight, onEnd, head, chi
           </thead>
           <tbody>
             {before > 0 ? <tr style={{ height: before }} /> : null}
-            {shown.map(children)}
+            {shown.map(({ item }) => children(item))}
             {after > 0 ? <tr style={{ height: after }} /> : null}
           </tbody>
         </table>

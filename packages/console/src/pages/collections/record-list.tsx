@@ -48,13 +48,13 @@ export function RecordList({ collection }: { collection: Collection }) {
         around={(choose, formats) => (
           <RecordTools records={records} formats={formats}>
             <Group gap="xs" ml="auto" mb="sm">
-              <Button variant="default" onClick={choose.files}>
+              <Button variant="default" px="xs" onClick={choose.files}>
                 {words.upload}
               </Button>
-              <Button variant="default" onClick={choose.folder} visibleFrom="sm">
+              <Button variant="default" px="xs" onClick={choose.folder} visibleFrom="sm">
                 {words.uploadFolder}
               </Button>
-              <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+              <Button px="xs" leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
                 {t('records.add')}
               </Button>
             </Group>

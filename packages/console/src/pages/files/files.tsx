@@ -61,7 +61,7 @@ function About({ limits }: { limits: Limits | undefined }) {
   const { bytes_used: bytes, max_bytes: most } = limits.quota;
   const used = formatBytes(bytes ?? 0); // a number for sessions
   const quota = most === null ? t('files.used', { used }) : t('files.quota', { used, most: formatBytes(most) });
-  return `${t('files.about')} ${quota}.`;
+  return `${t('files.about')} ${quota}`;
 }
 
 const purposeFilters = ['', ...purposeNames] as const;

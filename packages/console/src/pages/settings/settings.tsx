@@ -29,7 +29,7 @@ export function Settings() {
     <>
       <PageHead
         title={t('settings.title')}
-        about={`${project?.name ?? ''} · ${projectId}. ${t('settings.about')}`}
+        about={`${project?.name ?? ''} · ${projectId} · ${t('settings.about')}`}
         actions={
           isAdministrator ? (
             <Group gap="xs">
