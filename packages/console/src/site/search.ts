@@ -42,9 +42,9 @@ export function createSearch(
 ): (question: string) => readonly Found[] {
   const findSections = searchIn(pages.flatMap(entriesOf));
   const findOperations = searchIn(operations.map(entryOf));
-  const named = new Map(
+  const named = new Set<string>(
     operations.flatMap(({ id, method, path, operation: { summary = '' } }) =>
-      [id, `${method} ${path}`, path, summary].map((name) => [`${plainOf(name)} api#${id}`, true] as const),
+      [id, `${method} ${path}`, path, summary].map((name) => `${plainOf(name)} api#${id}`),
     ),
   );
   return (question) => {

@@ -33,7 +33,7 @@ export function ColumnForm({ path, proposal, name }: ColumnFormProps) {
       about={t('records.columnsAbout')}
     >
       <SubmitForm action={t('records.columnsUse')} isReady={isComplete(chosen)} onSubmit={submit}>
-        {(failure) => <ColumnFields {...{ proposal, chosen, failure }} onChoose={setChosen} />}
+        {(failure) => <ColumnFields proposal={proposal} chosen={chosen} onChoose={setChosen} failure={failure} />}
       </SubmitForm>
     </Section>
   );

@@ -12,11 +12,14 @@ async function evaluate(questions: readonly ExpectedAnswer[], title: string) {
     code: 'empty_question',
     message: 'The row has no question.'.padEnd(150),
   }));
+  const found = Array.from({ length: 40 }, () => '\u0004'.repeat(64));
+  const columns = { question: 1, answer: 2, header_row: 1 };
+  const sheets = Array.from({ length: 5 }, () => ({ sheet: 's'.repeat(255), found, header_row: 1, columns }));
   const evaluations = createEvaluations({
     clock: { now: () => 0 },
     collections: { find: async () => ({}) as never }, // only its existence matters
     evaluations: { find: async () => undefined, save: async (one) => void stored.push(one) },
-    readQuestions: async () => ({ questions, numSkipped: skipped.length, skipped }),
+    readQuestions: async () => ({ questions, numSkipped: skipped.length, skipped, sheets }),
     answerQuestion: async () => ({ items: [{ chunk_id: 'a', title, content: 'b' }] }) as never, // what is compared
   });
   const place = { projectId: 'p', keyId: 'k', collectionId: 'c', reach: 'all' } as never;

@@ -6,7 +6,7 @@ export const mostStoredBytes = 256 * 1024;
 /** Cuts the longest texts of a result, so that the stored one is not larger than `mostStoredBytes`. Its counts and places stay. */
 export function fitResult(result: Evaluation): Evaluation {
   let fitting = result;
-  // Without texts, 300 questions and 300 skipped rows need less than half of the bytes.
+  // Without texts, 300 questions and 300 skipped rows need less than half of the bytes, and the names of columns less than a third.
   for (let most = longestEvaluated; Buffer.byteLength(JSON.stringify(fitting)) > mostStoredBytes; most = most >> 1) {
     const questions = result.questions.map(({ question, expected, best, ...places }) => ({
       ...places,
