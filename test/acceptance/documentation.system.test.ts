@@ -52,6 +52,15 @@ test('[documented] the search of the documentation finds a section, an unknown p
     .first()
     .click();
   await page.waitForURL(/\/docs\/[\w/-]+(?:#[\w-]+)?$/);
+  await search.fill('POST /v1/execute');
+  await page
+    .getByRole('link', { name: /^POST \/v1\/execute/ })
+    .first()
+    .click();
+  await page.waitForURL(`${service.pluginsUrl}/docs/api#execute`);
+  await page.goto(`${service.filesUrl}/docs/api/`);
+  await page.getByRole('heading', { level: 1, name: 'Quartermaster: files' }).waitFor();
+  await page.goto(`${service.pluginsUrl}/docs/guides/mcp`);
   await search.fill('zzzz qqqq');
   await page.getByText('Nothing found.').waitFor();
   const unknown = await page.goto(`${service.filesUrl}/docs/no/such`);
