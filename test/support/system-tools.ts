@@ -43,6 +43,8 @@ export const tools = [
   { name: 'pandoc', file: '/usr/bin/pandoc' },
   // Reads scanned pages. The package brings the data of English and of the orientation of pages.
   { name: 'tesseract-ocr', file: '/usr/bin/tesseract' },
+  // For pages in a script that no setting names.
+  { name: 'tesseract-ocr-rus', file: '/usr/share/tesseract-ocr/5/tessdata/rus.traineddata' },
   // For the completion scripts of the command line.
   { name: 'zsh', file: '/usr/bin/zsh' },
   { name: 'fish', file: '/usr/bin/fish' },

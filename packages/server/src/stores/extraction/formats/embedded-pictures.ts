@@ -41,7 +41,7 @@ export async function withPictures(document: Document, bytes: Uint8Array, ocr: O
 
 function unread(count: number, ocr: Ocr | undefined): string[] {
   const why = {
-    on: 'OCR reads PNG, JPEG, TIFF and WebP, within its limits.',
+    on: 'OCR reads PNG, JPEG, TIFF and WebP, within its limits, in scripts whose language data is installed.',
     missing: ocr?.job.kind === 'missing' ? ocr.job.remedy : '',
     off: 'Pictures are read by OCR, which is off (QUARTERMASTER_OCR).',
   };

@@ -3,15 +3,18 @@ import { Counter, Histogram, type Registry } from '../../../platform/metrics.ts'
 import { sandboxRemedy } from '../../../platform/processes/isolation/probe.ts';
 import type { SpawnSettings } from '../../../platform/processes/isolation/spawn-isolated.ts';
 import { confidenceFloors } from './ocr-report.ts';
-import { readWords } from './read-words.ts';
+import { type ReadPage, readWords } from './read-words.ts';
 import type { OcrJob, Picture, Recognition } from './recognition.ts';
-import { findTesseract, runTesseract, type TesseractRun } from './run-tesseract.ts';
+import { findTesseract, packageOf, runTesseract, type TesseractRun } from './run-tesseract.ts';
+import { languagesFor, readLayout, usualLanguage } from './scripts.ts';
 
 export interface OcrOptions {
   /** A path, or a name to look up in `folders`. */
   readonly program: string;
   readonly folders: readonly string[];
   readonly languages: readonly string[];
+  /** The folder of the language data. Default: the one of the program. */
+  readonly dataFolder?: string;
   /** The maximum number of pages of one record. */
   readonly maxPages: number;
   /** The maximum number of pixels of one page. */
@@ -69,6 +72,8 @@ function createSession(options: OcrOptions, run: Omit<Parameters<typeof runTesse
   const { maxPages, pageSeconds, recordSeconds, onPage } = options;
   let pages = 0;
   let seconds = 0;
+  /** A page begins in the languages of the page before it. */
+  let { languages } = run;
 
   async function read(picture: Picture, signal: AbortSignal): Promise<Recognition> {
     const secondsLeft = recordSeconds - seconds;
@@ -76,8 +81,10 @@ function createSession(options: OcrOptions, run: Omit<Parameters<typeof runTesse
     if (secondsLeft <= 0) return { kind: 'unread', reason: 'time_limit', seconds: 0 };
     pages += 1;
     const milliseconds = 1000 * Math.min(pageSeconds, secondsLeft);
-    const recognition = await readTurned(picture, { ...run, milliseconds }, signal);
+    const options = { ...run, configured: run.languages, languages, milliseconds };
+    const recognition = await readSuitably(picture, options, signal);
     seconds += recognition.seconds;
+    if (recognition.kind === 'read') languages = recognition.languages ?? languages;
     const isCut = recognition.kind === 'unread' && recognition.reason === 'page_time_limit';
     return isCut && secondsLeft < pageSeconds ? { ...recognition, reason: 'time_limit' } : recognition;
   }
@@ -91,16 +98,54 @@ function createSession(options: OcrOptions, run: Omit<Parameters<typeof runTesse
   };
 }
 
-/** Reads a page as it is, and again with its orientation, for which the program needs the data `osd`, when its words are not legible. */
-async function readTurned(picture: Picture, run: TesseractRun, signal: AbortSignal): Promise<Recognition> {
-  const upright = await runTesseract(picture, run, signal);
-  const milliseconds = run.milliseconds - 1000 * upright.seconds;
-  if (upright.kind !== 'read' || milliseconds <= 0 || !run.tesseract.installed.includes('osd')) return upright;
-  const { confidence } = readWords(upright.tsv);
-  if (confidence >= confidenceFloors.read) return upright;
-  const turned = await runTesseract(picture, { ...run, milliseconds, findsOrientation: true }, signal);
-  const isBetter = turned.kind === 'read' && readWords(turned.tsv).confidence > confidence;
-  return { ...(isBetter ? turned : upright), seconds: upright.seconds + turned.seconds };
+/**
+ * Reads a page upright. If its words are doubtful, the program finds its orientation and its script with the data `osd`, and
+ * reads it again if they are others.
+ */
+async function readSuitably(
+  picture: Picture,
+  { configured, ...run }: TesseractRun & { readonly configured: readonly string[] },
+  signal: AbortSignal,
+): Promise<Recognition> {
+  const { installed } = run.tesseract;
+  const first = { ...(await runTesseract(picture, run, signal)), languages: run.languages };
+  if (first.kind !== 'read' || !installed.includes('osd')) return first;
+  const page = readWords(first.tsv);
+  if (page.confidence >= confidenceFloors.warning) return first;
+  let { seconds } = first;
+  const runAgain = async (shown: Picture, change: Partial<TesseractRun>) => {
+    const milliseconds = Math.max(0, run.milliseconds - 1000 * seconds);
+    const again = await runTesseract(shown, { ...run, ...change, milliseconds }, signal);
+    seconds += again.seconds;
+    return again;
+  };
+  const printed = await runAgain(withoutLegible(picture, page), { mode: 'layout' });
+  const { isTurned, script, isCertain } = readLayout(printed.kind === 'read' ? printed.tsv : '');
+  const fitting = languagesFor(script, { configured, installed });
+  if (fitting === undefined && isCertain)
+    return { kind: 'unread', reason: 'script_not_installed', seconds, remedy: remedyFor(script) };
+  const languages = fitting ?? configured;
+  if (!isTurned && languages.join() === run.languages.join()) return { ...first, seconds };
+  const second = await runAgain(picture, { mode: isTurned ? 'turned' : 'upright', languages });
+  const isBetter = second.kind === 'read' && readWords(second.tsv).confidence > page.confidence;
+  return isBetter ? { ...second, languages, seconds } : { ...first, seconds };
+}
+
+/** Erases the words that were read well. Between Latin words, `osd` does not find another script. */
+function withoutLegible(picture: Picture, { paragraphs }: ReadPage): Picture {
+  const { width } = picture;
+  const gray = Buffer.from(picture.gray);
+  const words = paragraphs.flat().flatMap((line) => line.words);
+  for (const { box, confidence } of words) {
+    if (confidence < confidenceFloors.warning) continue;
+    const [left, top, across, down] = box;
+    for (let row = top; row < top + down; row += 1) gray.fill(255, row * width + left, row * width + left + across);
+  }
+  return { ...picture, gray };
+}
+
+function remedyFor(script: string): string {
+  return `Their script is ${script}. Install the package ${packageOf(usualLanguage(script))}, or the one of their language.`;
 }
 
 /** Metrics of the reading of scanned pages. */

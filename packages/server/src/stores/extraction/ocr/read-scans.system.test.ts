@@ -70,29 +70,6 @@ test('a page that lies upside down is read, and its boxes are those of the pictu
   assert.ok((top ?? 0) > 400, 'the first line stands at the foot of the picture');
 });
 
-test('a page that is one picture is drawn with the pixels of the picture', async () => {
-  const [small] = await drawPages(typeset, [1], 150);
-  assert.ok(small !== undefined);
-  const drawn: Picture[] = [];
-  const engine = await openTestOcr();
-  const openSession = () => {
-    const session = engine.openSession();
-    return {
-      recognize: (picture: Picture, signal: AbortSignal) => {
-        drawn.push(picture);
-        return session.recognize(picture, signal);
-      },
-    };
-  };
-  await pool?.close();
-  pool = open({ processes: 1, ocr: async () => ({ ...engine, openSession }) });
-  const { task } = taskOf(file('pdf', scannedPdf([{ picture: small }])));
-  extracted(await pool.extract(task, never));
-  const [{ width, height, dpi, gray } = small] = drawn;
-  assert.deepEqual([drawn.length, width, height, dpi], [1, small.width, small.height, 150]);
-  assert.ok(Buffer.from(gray).equals(Buffer.from(small.gray)), 'pixel for pixel');
-});
-
 test('a page whose fonts map its letters to signs is read by OCR', async () => {
   const { outcome, text } = await read(unmappedPdf(sentences));
   for (const sentence of sentences) assert.ok(text.includes(sentence), text);

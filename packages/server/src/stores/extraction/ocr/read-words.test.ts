@@ -22,13 +22,13 @@ test('the table of words becomes lines and paragraphs of words with boxes, and a
       {
         text: 'Books are',
         words: [
-          { text: 'Books', box: [10, 10, 40, 12] },
-          { text: 'are', box: [60, 8, 30, 14] },
+          { text: 'Books', box: [10, 10, 40, 12], confidence: 90 },
+          { text: 'are', box: [60, 8, 30, 14], confidence: 60 },
         ],
       },
-      { text: 'lent', words: [{ text: 'lent', box: [10, 30, 40, 12] }] },
+      { text: 'lent', words: [{ text: 'lent', box: [10, 30, 40, 12], confidence: 90 }] },
     ],
-    [{ text: 'Here', words: [{ text: 'Here', box: [10, 60, 40, 12] }] }],
+    [{ text: 'Here', words: [{ text: 'Here', box: [10, 60, 40, 12], confidence: 90 }] }],
   ]);
   assert.equal(page.words, 4);
   assert.equal(page.confidence, (5 * 90 + 3 * 60 + 4 * 90 + 4 * 90) / 16);

@@ -8,6 +8,8 @@ export interface ReadWord {
   readonly text: string;
   /** Left, top, width and height in pixels of the picture as given, even if the program has turned it to read it. */
   readonly box: readonly [number, number, number, number];
+  /** From 0 to 100. */
+  readonly confidence: number;
 }
 
 export interface ReadPage {
@@ -25,7 +27,6 @@ const cjkEdge = /^[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]$/;
 const directionMarks = /[\u200e\u200f\u202a-\u202e]/g;
 
 interface Word extends ReadWord {
-  readonly confidence: number;
   readonly paragraph: string;
   readonly line: string;
 }
@@ -57,10 +58,11 @@ interface LineDraft {
 /** @param above the word before it on the same line */
 function add(lines: LineDraft[], word: Word, above: Word | undefined): void {
   const line = lines.at(-1);
-  const { text, box } = word;
-  if (above === undefined || line === undefined) return void lines.push({ parts: [text], words: [{ text, box }] });
+  const { text, box, confidence } = word;
+  const read = { text, box, confidence };
+  if (above === undefined || line === undefined) return void lines.push({ parts: [text], words: [read] });
   line.parts.push(gapBetween(above.text, text), text);
-  line.words.push({ text, box });
+  line.words.push(read);
 }
 
 /** Chinese and Japanese have no blanks between words; the program reports words nevertheless. */

@@ -23,13 +23,27 @@ export const unreadReasons = [
   'failed',
   /** The words are so doubtful that the page counts as not read. */
   'low_confidence',
+  /** No language data for the script of the page is installed. */
+  'script_not_installed',
 ] as const;
 export type UnreadReason = (typeof unreadReasons)[number];
 
 export type Recognition =
   /** `tsv` is the table of words that tesseract prints. */
-  | { readonly kind: 'read'; readonly tsv: string; readonly seconds: number }
-  | { readonly kind: 'unread'; readonly reason: UnreadReason; readonly seconds: number };
+  | {
+      readonly kind: 'read';
+      readonly tsv: string;
+      readonly seconds: number;
+      /** The languages in which it was read, if they are not those of the job. */
+      readonly languages?: readonly string[];
+    }
+  | {
+      readonly kind: 'unread';
+      readonly reason: UnreadReason;
+      readonly seconds: number;
+      /** What to install for the script of the page. */
+      readonly remedy?: string;
+    };
 
 /** What a reader knows about OCR. The server enforces the same limits, because a document may control the reader. */
 export type OcrJob =

@@ -19,12 +19,14 @@ export interface TesseractRun {
   readonly isolation: SpawnSettings;
   readonly memoryMb: number;
   readonly milliseconds: number;
-  /** Finds the orientation of the page first, which takes about a second. */
-  readonly findsOrientation?: boolean;
+  /** `turned` finds the orientation of the page first; `layout` prints nothing but orientation and script. Default: upright. */
+  readonly mode?: keyof typeof segmentations;
   readonly logger: Logger;
 }
 
 const shownOutput = 1_000;
+/** Values of `--psm`. */
+const segmentations = { layout: '0', turned: '1', upright: '3' } as const;
 
 /**
  * Reads one page in a process of its own, in a sandbox without network and without files. The program receives only a
@@ -58,17 +60,20 @@ export async function runTesseract(picture: Picture, run: TesseractRun, signal: 
   const seconds = (performance.now() - started) / 1000;
   if (code === 0 && stopped === undefined) return { kind: 'read', tsv: table().toString('utf8'), seconds };
   const reason = stopped ?? (spawned.hasRunOutOfMemory() ? 'memory_limit' : 'failed');
-  if (!signal.aborted) run.logger.warn({ reason, code, stderr: printed().toString('utf8') }, 'ocr of a page failed');
+  // A page with few letters has no layout.
+  const isExpected = run.mode === 'layout' && stopped === undefined;
+  if (!signal.aborted && !isExpected)
+    run.logger.warn({ reason, code, stderr: printed().toString('utf8') }, 'ocr of a page failed');
   return { kind: 'unread', reason, seconds };
 }
 
 /** Without arguments of the document: a language that is not installed never gets here. */
 function commandFor({ dpi }: Picture, run: TesseractRun): IsolatedCommand {
-  const { tesseract, languages, memoryMb, milliseconds, findsOrientation = false } = run;
+  const { tesseract, memoryMb, milliseconds, mode = 'upright' } = run;
   const { path, dataFolder } = tesseract;
-  const segmentation = findsOrientation ? '1' : '3';
+  const languages = mode === 'layout' ? ['osd'] : run.languages;
   const folders = ['--tessdata-dir', dataFolder];
-  const options = ['-l', languages.join('+'), '--psm', segmentation, '--dpi', String(dpi), '--oem', '1'];
+  const options = ['-l', languages.join('+'), '--psm', segmentations[mode], '--dpi', String(dpi), '--oem', '1'];
   return {
     command: [path, 'stdin', 'stdout', ...folders, ...options, '-c', 'tessedit_create_tsv=1'],
     environment: { OMP_THREAD_LIMIT: '1' },
@@ -111,24 +116,34 @@ interface Tesseract {
   readonly installed: readonly string[];
 }
 
+interface SearchOptions {
+  /** The folders of the PATH, for a name without a folder. */
+  readonly folders: readonly string[];
+  readonly languages: readonly string[];
+  readonly dataFolder?: string | undefined;
+}
+
 /** The program without a document, an environment or a long time. */
 const options = { env: {}, cwd: '/', timeout: 20_000, maxBuffer: 2 ** 18 };
 
 /**
  * Finds the program and asks it for its version and its languages.
- * @param folders the folders of the PATH, for a name without a folder
  * @returns a sentence with the remedy when the program cannot be used
  */
 export async function findTesseract(
   program: string,
-  { folders, languages }: { folders: readonly string[]; languages: readonly string[] },
+  { folders, languages, dataFolder }: SearchOptions,
 ): Promise<Tesseract | string> {
   const path = await findProgram(program, folders);
   if (path === undefined) return `Install the packages ${packagesOf(languages)} to read scanned pages.`;
   try {
     const [version, list] = [
       await execute(path, ['--version'], options),
-      await execute(path, ['--list-langs'], options),
+      await execute(
+        path,
+        ['--list-langs', ...(dataFolder === undefined ? [] : ['--tessdata-dir', dataFolder])],
+        options,
+      ),
     ];
     return understand(path, { version: version.stdout, list: list.stdout, languages });
   } catch {
@@ -163,7 +178,11 @@ async function findProgram(program: string, folders: readonly string[]): Promise
   return undefined;
 }
 
-/** The names of the packages of Debian and Ubuntu. */
 function packagesOf(languages: readonly string[]): string {
-  return ['tesseract-ocr', ...languages.map((language) => `tesseract-ocr-${language.replaceAll('_', '-')}`)].join(', ');
+  return ['tesseract-ocr', ...languages.map(packageOf)].join(', ');
+}
+
+/** The name of the package of Debian and Ubuntu. */
+export function packageOf(language: string): string {
+  return `tesseract-ocr-${language.replaceAll('_', '-')}`;
 }

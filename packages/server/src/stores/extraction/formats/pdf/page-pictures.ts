@@ -12,8 +12,19 @@ interface PagePictures {
   readonly coverage: number;
   /** The number of pixels of the largest picture. */
   readonly largestPixels: number;
-  /** The resolution of the picture that is the only one and covers the page; otherwise 0. */
-  readonly onlyDpi: number;
+  /** The picture that is the only one and covers the page. */
+  readonly only: OnlyPicture | undefined;
+}
+
+export interface OnlyPicture {
+  readonly width: number;
+  readonly height: number;
+  /** Pixels per inch. */
+  readonly dpi: number;
+  /** The object of the page, which may be a form around the picture. */
+  readonly object: number;
+  /** The share of the page that it covers. */
+  readonly coverage: number;
 }
 
 /** Kinds of page objects. Source: fpdf_edit.h of PDFium. */
@@ -33,15 +44,19 @@ export function findPictures({ pdfium, memory }: OpenPdf, page: number): PagePic
   let isMarked = false;
   let largestPixels = 0;
   let images = 0;
+  let only = { width: 0, height: 0, object: 0 };
 
   function addImage(image: number): void {
     isMarked = true;
     images += 1;
     if (pdfium.FPDFImageObj_GetImagePixelSize(image, buffer, buffer + 4) === 0) return;
-    largestPixels = Math.max(largestPixels, memory().getUint32(buffer, true) * memory().getUint32(buffer + 4, true));
+    const [width, height] = [memory().getUint32(buffer, true), memory().getUint32(buffer + 4, true)];
+    largestPixels = Math.max(largestPixels, width * height);
+    only = { ...only, width, height };
   }
 
   function cover(object: number): void {
+    only = { ...only, object };
     if (pdfium.FPDFPageObj_GetBounds(object, buffer, buffer + 4, buffer + 8, buffer + 12) === 0) return;
     const at = (offset: number) => memory().getFloat32(buffer + offset, true);
     covered += Math.max(0, at(8) - at(0)) * Math.max(0, at(12) - at(4));
@@ -79,6 +94,23 @@ export function findPictures({ pdfium, memory }: OpenPdf, page: number): PagePic
   pdfium.free(buffer);
   const coverage = area > 0 ? Math.min(1, covered / area) : 0;
   const isOnly = images === 1 && coverage >= scanCoverage;
-  const onlyDpi = isOnly ? Math.round(pointsPerInch * Math.sqrt(largestPixels / covered)) : 0;
-  return { isMarked, coverage, largestPixels, onlyDpi };
+  const dpi = Math.round(pointsPerInch * Math.sqrt(largestPixels / covered));
+  return { isMarked, coverage, largestPixels, only: isOnly ? { ...only, dpi, coverage } : undefined };
+}
+
+/** A share of the size of a page that is less than a pixel, and more than the rounding of PDFium's numbers. */
+const inset = 2e-5;
+
+/**
+ * Makes a picture that fills a page smaller by a fraction of a pixel. PDFium draws it in all pixels that it touches, so
+ * that otherwise the rounding of a number adds a row of pixels, and PDFium scales the picture.
+ */
+export function insetPicture({ pdfium, memory }: OpenPdf, object: number): void {
+  const buffer = pdfium.malloc(24);
+  pdfium.FPDFPageObj_GetBounds(object, buffer, buffer + 4, buffer + 8, buffer + 12);
+  const [left = 0, bottom = 0, right = 0, top = 0] = [0, 4, 8, 12].map((at) => memory().getFloat32(buffer + at, true));
+  const matrix = [1 - inset, 0, 0, 1 - inset, ((left + right) * inset) / 2, ((bottom + top) * inset) / 2];
+  for (const [index, value] of matrix.entries()) memory().setFloat32(buffer + 4 * index, value, true);
+  pdfium.FPDFPageObj_TransformF(object, buffer);
+  pdfium.free(buffer);
 }

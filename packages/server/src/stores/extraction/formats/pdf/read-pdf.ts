@@ -4,7 +4,7 @@ import { toRanges } from '../../ocr/ocr-report.ts';
 import type { Ocr } from '../../ocr/recognition.ts';
 import { picturesNotRead } from '../picture-text.ts';
 import { findHeadingStyles } from './heading-styles.ts';
-import { createLineJoiner, type LineJoiner } from './join-lines.ts';
+import { createLineJoiner, type JoinedLine, type LineJoiner } from './join-lines.ts';
 import { textOf, toLines } from './lines.ts';
 import { type OpenPdf, openPdf, readTitle } from './open-pdf.ts';
 import { readOutline } from './outline.ts';
@@ -130,12 +130,18 @@ function scannedBlocks({ pages }: Scans, joiner: LineJoiner): { page: number; bl
     page,
     blocks: paragraphs.map(({ lines, words }) => ({
       kind: 'paragraph',
-      text: joiner.join(lines.map((text) => ({ text, hyphen: false }))),
+      text: joiner.join(lines.map((text, at) => withoutHyphen(text, at === lines.length - 1))),
       page,
       words,
       isNote: false,
     })),
   }));
+}
+
+/** A hyphen at the end of a scanned line breaks a word or belongs to it, as a hyphen that PDFium marks. */
+function withoutHyphen(text: string, isLast: boolean): JoinedLine {
+  const hyphen = !isLast && /[\p{L}\p{N}][-\u2010]$/u.test(text);
+  return { text: hyphen ? text.slice(0, -1) : text, hyphen };
 }
 
 /** A paragraph that continues on the next page stays together. The notes at the foot of the page follow it. */

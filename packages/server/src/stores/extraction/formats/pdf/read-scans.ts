@@ -5,7 +5,7 @@ import { type ReadLine, readWords } from '../../ocr/read-words.ts';
 import { isSendable, lowestDpi, type Ocr, ocrDpi, type Picture, type UnreadReason } from '../../ocr/recognition.ts';
 import { isGarbled } from './garbled-text.ts';
 import type { OpenPdf } from './open-pdf.ts';
-import { findPictures, scanCoverage } from './page-pictures.ts';
+import { findPictures, insetPicture, type OnlyPicture, scanCoverage } from './page-pictures.ts';
 import type { PageSegments } from './read-segments.ts';
 
 /** A paragraph of a scanned page. */
@@ -36,6 +36,9 @@ const fewCharacters = 100;
 const mostPicturePixels = 100_000_000;
 
 const mostUnknown = 20;
+/** The share of a page that a scan covers, and by how much it may be stretched in one direction. */
+const wholePage = 0.98;
+const mostStretched = 0.02;
 /** Letters of a picture with a lower resolution are too small, and are enlarged. */
 const legibleDpi = 140;
 
@@ -113,17 +116,18 @@ async function readEach(
 
 /** @returns undefined when the page was not read */
 async function readOne(
-  drawn: Picture | UnreadReason,
+  drawn: Drawing | UnreadReason,
   { ocr, counts, page }: { ocr: Ocr; counts: OcrCounts; page: number },
 ): Promise<ScannedParagraph[] | undefined> {
   if (typeof drawn === 'string') return void counts.unread(page, drawn);
-  const recognition = await ocr.recognize(drawn);
+  const recognition = await ocr.recognize(drawn.picture);
   counts.addSeconds(recognition.seconds);
-  if (recognition.kind === 'unread') return void counts.unread(page, recognition.reason);
+  if (recognition.kind === 'unread') return void counts.unread(page, recognition.reason, recognition.remedy);
   const { paragraphs, confidence, words } = readWords(recognition.tsv);
   if (words > 0 && confidence < confidenceFloors.read) return void counts.unread(page, 'low_confidence');
-  const scanned = paragraphs.map((lines) => toParagraph(lines, pointsPerInch / drawn.dpi));
-  counts.read(page, confidence, scanned.flatMap(({ lines }) => lines).join('').length);
+  const scanned = paragraphs.map((lines) => toParagraph(lines, drawn.pointsPerPixel));
+  const characters = scanned.flatMap(({ lines }) => lines).join('').length;
+  counts.read(page, { confidence, characters, languages: recognition.languages });
   return scanned;
 }
 
@@ -140,19 +144,42 @@ function draw(
   pdf: OpenPdf,
   page: number,
   { maxPixels, isWithinLimit, isScaled }: { maxPixels: number; isWithinLimit: boolean; isScaled: boolean },
-): Picture | UnreadReason {
+): Drawing | UnreadReason {
   if (!isWithinLimit) return 'page_limit';
-  const { largestPixels, onlyDpi } = findPictures(pdf, page);
+  const { largestPixels, only } = findPictures(pdf, page);
+  if (largestPixels > mostPicturePixels) return 'pixel_limit';
   // Drawn larger, a picture is blurred, and takes longer to read.
-  const dpi = fittingDpi(pdf, page, {
-    dpi: isScaled || onlyDpi < legibleDpi ? ocrDpi : Math.min(onlyDpi, ocrDpi),
-    maxPixels,
-  });
-  if (dpi < lowestDpi || largestPixels > mostPicturePixels) return 'pixel_limit';
+  const isOwn = !isScaled && only !== undefined && only.dpi >= legibleDpi;
+  const size = isOwn ? pixelsOfPicture(pdf, page, only) : undefined;
+  const dpi = fittingDpi(pdf, page, { dpi: isOwn ? Math.min(only.dpi, ocrDpi) : ocrDpi, maxPixels });
+  const drawn = size !== undefined && isSendable(size, maxPixels) ? size : { ...pixelsOf(pdf, page, dpi), dpi };
   // A page that is narrower than a pixel is drawn one pixel wide, so it may have more pixels than its area suggests.
-  if (!isSendable({ ...pixelsOf(pdf, page, dpi), dpi }, maxPixels)) return 'pixel_limit';
-  return drawPage(pdf, page, dpi) ?? 'memory_limit';
+  if (drawn.dpi < lowestDpi || !isSendable(drawn, maxPixels)) return 'pixel_limit';
+  if (drawn === size && only !== undefined) insetPicture(pdf, only.object);
+  const picture = drawPage(pdf, page, drawn);
+  if (picture === undefined) return 'memory_limit';
+  return { picture, pointsPerPixel: pdf.pdfium.FPDF_GetPageWidthF(page) / drawn.width };
 }
+
+/** @returns the size of the picture as the page shows it; undefined when it does not cover the whole page */
+function pixelsOfPicture(
+  { pdfium }: OpenPdf,
+  page: number,
+  { width, height, dpi, coverage }: OnlyPicture,
+): PixelSize | undefined {
+  const [pageWidth, pageHeight] = [pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)];
+  const isAlike = (a: number, b: number) => Math.abs((a * pageHeight) / (b * pageWidth) - 1) < mostStretched;
+  if (coverage < wholePage) return undefined;
+  if (isAlike(width, height)) return { width, height, dpi };
+  return isAlike(height, width) ? { width: height, height: width, dpi } : undefined;
+}
+
+interface Drawing {
+  readonly picture: Picture;
+  readonly pointsPerPixel: number;
+}
+
+type PixelSize = Omit<Picture, 'gray'>;
 
 /** Returns the texts that the paragraphs do not contain, each as a paragraph. Blanks and case do not count. */
 function missingIn(paragraphs: readonly ScannedParagraph[], texts: readonly string[]): ScannedParagraph[] {
@@ -220,11 +247,11 @@ function pixelsOf({ pdfium }: Pick<OpenPdf, 'pdfium'>, page: number, dpi: number
 }
 
 /**
- * Draws an open page in shades of grey.
+ * Draws an open page in shades of grey, in as many pixels as its resolution or its size tells.
  * @returns undefined when PDFium has no memory for it
  */
-export function drawPage({ pdfium, memory }: OpenPdf, page: number, dpi: number): Picture | undefined {
-  const { width, height } = pixelsOf({ pdfium }, page, dpi);
+export function drawPage({ pdfium, memory }: OpenPdf, page: number, size: number | PixelSize): Picture | undefined {
+  const { width, height, dpi } = typeof size === 'number' ? { ...pixelsOf({ pdfium }, page, size), dpi: size } : size;
   const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, grayFormat, 0, 0);
   if (bitmap === 0) return undefined;
   try {
