@@ -26,8 +26,8 @@ interface JudgeableQuestion {
   readonly document: string | null;
   /** A text of the passage; null if the document is one passage. */
   readonly answer: string | null;
-  /** The documents that are left out: those whose names begin with it. */
-  readonly group: string | null;
+  /** The documents that are left out: those whose names begin with one of these. */
+  readonly answeredBy: readonly string[];
 }
 
 export const judgedSets: Readonly<Record<string, () => Documents>> = {
@@ -43,9 +43,10 @@ function readOrdinary(): Documents {
     };
     return [path, upload] as const;
   });
-  const questions = readOrdinaryQuestions().map(({ question, half, document, answer }) => {
+  const questions = readOrdinaryQuestions().map(({ question, half, document, answer, also }) => {
     const path = document?.path ?? null;
-    return { text: question, half, document: path, answer, group: path };
+    const answeredBy = [path, also].filter((each) => typeof each === 'string');
+    return { text: question, half, document: path, answer, answeredBy };
   });
   return { bodies: new Map(bodies), questions };
 }
@@ -59,7 +60,7 @@ function readArticles(name: (typeof retrievalSets)[number]): Documents {
   const judged = questions.map(({ _id, text }, at) => {
     const document = right.get(_id) ?? '';
     const half = at % 2 === 1 ? 'tuning' : 'reporting';
-    return { text, half, document, answer: null, group: /^a\d+p/.exec(document)?.[0] ?? document };
+    return { text, half, document, answer: null, answeredBy: [/^a\d+p/.exec(document)?.[0] ?? document] };
   });
   return { bodies: new Map(bodies), questions: judged };
 }
@@ -91,9 +92,10 @@ export async function judgeMatches({ bodies, questions }: Documents): Promise<Ju
     for (const name of bodies.keys()) await add(name);
     const judged: JudgedQuestion[] = [];
     for (const each of questions) judged.push(await ask(each, false));
-    for (const [group, asked = []] of Object.entries(Object.groupBy(questions, (each) => each.group ?? ''))) {
-      if (group === '') continue;
-      const names = [...bodies.keys()].filter((name) => name.startsWith(group));
+    for (const asked of Map.groupBy(questions, ({ answeredBy }) => answeredBy.join('\n')).values()) {
+      const answeredBy = asked[0]?.answeredBy ?? [];
+      if (answeredBy.length === 0) continue;
+      const names = [...bodies.keys()].filter((name) => answeredBy.some((each) => name.startsWith(each)));
       for (const name of names) await client.records.delete(collection_id, records.get(name) ?? '');
       for (const each of asked) judged.push(await ask(each, true));
       for (const name of names) await add(name);

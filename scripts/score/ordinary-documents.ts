@@ -25,6 +25,8 @@ export interface OrdinaryQuestion {
   readonly half: 'tuning' | 'reporting';
   readonly question: string;
   readonly document: { readonly path: string } | null;
+  /** Another document that answers the question. */
+  readonly also?: string;
   readonly answer: string | null;
 }
 

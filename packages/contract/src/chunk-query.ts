@@ -17,14 +17,20 @@ export const mostNeighbours = 5;
 export const mostEqualChunks = 20;
 
 /**
- * A question whose `matchScore` is at least this one has a good match, unless it sets `score_threshold`. Measured with each question
- * also asked without its document: docs/reference/questions.md.
+ * The `matchScore` from which on key words, and questions that vectors helped to answer, have a good match. `score_threshold` replaces it.
+ * docs/reference/questions.md shows what was measured.
  */
-export const goodScore = 0.38;
-/** How much the lead of the best result over the second one counts. */
-const goodLead = 0.6;
+export const goodScore = 0.4;
 
-/** Returns the best score and a share of its lead: a right answer stands out from the others. Without another result there is no lead. */
+/**
+ * The same for a question with stop words that words alone answer. A chunk covers a short question by chance more easily than a long one.
+ * @param words the number of words in the question; a stop word counts as 0.3
+ */
+export function goodScoreOf(words: number): number {
+  return Math.min(0.65, 0.27 + 1.08 / words);
+}
+
+/** Returns the best score plus its lead over the second: a right answer stands out from the others. Without another result there is no lead. */
 export function matchScore(scores: readonly number[]): number {
   let [best, second]: [number, number | undefined] = [0, undefined];
   for (const [at, score] of scores.entries()) {
@@ -32,7 +38,7 @@ export function matchScore(scores: readonly number[]): number {
     else if (score > best) [best, second] = [score, best];
     else second = Math.max(second ?? 0, score);
   }
-  return best + (second === undefined ? 0 : goodLead * (best - second));
+  return best + (second === undefined ? 0 : best - second);
 }
 
 /** How much the rankings count. */
@@ -88,7 +94,7 @@ export const RankingAnswer = {
 /** Whether an answer is worth showing. */
 export const GoodMatchAnswer = {
   good_match: Type.Boolean({
-    description: `Whether the collection probably has an answer: with \`score_threshold\`, whether the best score reaches it; otherwise whether the best score and ${goodLead} of its lead over the second reach ${goodScore}. A number or name of the question that no returned chunk contains lowers this sum by 55 %.`,
+    description: `Whether the collection probably has an answer: with \`score_threshold\`, whether the best score reaches it; otherwise whether the best score plus its lead over the second is high enough, which means ${goodScore} for key words and with vectors, and otherwise 0.27 + 1.08 / number of words of the question, but at most 0.65. Stop words count as 0.3 words. A number or name of the question that no returned chunk contains lowers this sum by 55 %, and one that only the best chunk lacks by 25 %.`,
   }),
 };
 

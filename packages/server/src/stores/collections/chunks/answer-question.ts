@@ -83,9 +83,10 @@ export function createAnswerQuestion(deps: AnswerDeps): AnswerQuestion {
     const scores = hits.map(({ hit }) => hit.score);
     const { score_threshold: threshold } = body;
     const texts = shown.map(({ item }) => item.content);
+    const isByWords = rankings.every(({ ranking }) => ranking === 'words');
     const hasGoodMatch =
       threshold === undefined
-        ? isGoodMatch({ text: body.query_text, folded: words.folded, scores, texts })
+        ? isGoodMatch({ text: body.query_text, folded: words.folded, scores, texts, isByWords })
         : scores.some((score) => score >= threshold);
     return { items, hasMore: page.hasMore, rankings, reranking, hasGoodMatch, warnings: describeEmpty(body, page) };
   };

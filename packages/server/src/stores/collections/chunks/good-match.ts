@@ -1,10 +1,11 @@
-import { goodScore, matchScore } from '@quartermaster/contract';
+import { goodScore, goodScoreOf, matchScore } from '@quartermaster/contract';
 import { detectLanguage } from '../../search/analysis/languages.ts';
+import { analyseQuestion } from '../../search/analysis/question-terms.ts';
 
 /** Only these numbers and names of a question are looked for, in the texts of these results. */
 const most = { marks: 20, texts: 10 } as const;
-/** A question with a number or name that no result contains has this share of its score. Measured: docs/reference/questions.md. */
-const missingShare = 0.45;
+/** The share of its score that a question has if no result, or not the best one, contains a number or name of it. Measured: ADR 0130. */
+const missingShares = { all: 0.45, best: 0.75 } as const;
 /** Names of this length and longer may have another ending. */
 const inflected = 6;
 const longestEnding = 2;
@@ -19,17 +20,31 @@ export interface MatchedQuestion {
   /** The folded words of the text. */
   readonly folded: readonly string[];
   readonly scores: readonly number[];
-  /** The texts of the first results. */
+  /** The texts of the first results, best first. */
   readonly texts: readonly string[];
+  /** Whether only the words of the question were compared. */
+  readonly isByWords: boolean;
 }
 
 /** Whether the results of a question probably contain its answer. */
-export function isGoodMatch({ text, folded, scores, texts }: MatchedQuestion): boolean {
-  const score = matchScore(scores);
-  if (score < goodScore) return false;
-  if (score * missingShare >= goodScore) return true;
-  const shown = texts.slice(0, most.texts).map(fold);
-  return marksOf(text, folded).every((mark) => shown.some((each) => each.includes(mark)));
+export function isGoodMatch({ text, folded, scores, texts, isByWords }: MatchedQuestion): boolean {
+  // No other chunk has any of the words.
+  const isAlone = isByWords && scores.length === 1;
+  const score = matchScore(isAlone ? [...scores, 0] : scores);
+  const least = isByWords ? leastByWords(folded) : goodScore;
+  if (score < least) return false;
+  if (score * missingShares.all >= least) return true;
+  const [best = '', ...others] = texts.slice(0, most.texts).map(fold);
+  const missing = marksOf(text, folded).filter((mark) => !best.includes(mark));
+  const isSomewhere = missing.every((mark) => others.some((each) => each.includes(mark)));
+  return missing.length === 0 || (isSomewhere && score * missingShares.best >= least);
+}
+
+/** Key words without a stop word look for any chunk that has them. */
+function leastByWords(folded: readonly string[]): number {
+  const words = analyseQuestion(folded, []).filter(({ isOptional }) => !isOptional);
+  const least = goodScoreOf(words.reduce((sum, { factor }) => sum + factor, 0));
+  return words.some(({ isStop }) => isStop) ? least : Math.min(least, goodScore);
 }
 
 /** Returns the numbers and the beginnings of the names of a question. German capitalises all nouns, so only its numbers are returned. */
