@@ -1,4 +1,4 @@
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import type { Purpose } from '@quartermaster/contract';
 import type { CollectionContext } from '../../../app/service/collection-context.ts';
 import { openCollectionServices } from '../../../app/service/collection-services.ts';
@@ -6,6 +6,7 @@ import { createAdmission } from '../../../platform/admission/admission.ts';
 import { createStreamShares } from '../../../platform/admission/stream-shares.ts';
 import { noAudit } from '../../../platform/audit/testing/no-audit.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import { once } from '../../../platform/concurrency/once.ts';
 import { createApp } from '../../../platform/http/create-app.ts';
 import { createDrain } from '../../../platform/http/drain.ts';
 import type { Guard } from '../../../platform/http/guard.ts';
@@ -136,6 +137,14 @@ const guard: Guard = {
   },
 };
 
+/**
+ * The extractor of the tests of a file. Its process reads for one project only, so the first project of each service with a
+ * database of its own has the same id.
+ */
+const openShared = once(() => openExtractor({ admission: createAdmission(), processes: 1, logger: silent }));
+const firstProjectId = newId('project');
+after(() => openShared().close());
+
 /** Opens the services of collections without HTTP. `close` may be called before the test ends. */
 export function openTestCollections(
   t: TestContext,
@@ -143,7 +152,7 @@ export function openTestCollections(
   options: TestCollectionsOptions & { files: FileAccess },
 ) {
   const admission = createAdmission();
-  const extractor = options.extractor ?? openExtractor({ admission, processes: 1, logger: silent });
+  const extractor = options.extractor ?? openShared();
   const services = openCollectionServices({
     repositories: {
       ...createCollectionRepositories(database, options.maxProjectBytes),
@@ -178,7 +187,7 @@ export function openTestCollections(
   });
   let closed: Promise<void> | undefined;
   const close = () => {
-    closed ??= services.close().then(() => extractor.close());
+    closed ??= services.close().then(() => options.extractor?.close());
     return closed;
   };
   closeWith(t, close);
@@ -202,8 +211,11 @@ export async function openTestService(t: TestContext, options: TestCollectionsOp
   await app.ready();
   closeWith(t, () => app.close());
 
+  // Several services of one database have different projects.
+  const shared = options.database === undefined ? [firstProjectId] : [];
+
   /** Returns a client of the project that sends and receives JSON. */
-  function createProject(projectId = newId('project'), keyId = 'apik') {
+  function createProject(projectId = shared.pop() ?? newId('project'), keyId = 'apik') {
     const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, body?: unknown): Promise<Answer> => {
       const headers = { authorization: `Bearer ${projectId}.${keyId}`, 'content-type': 'application/json' };
       const payload = body === undefined ? {} : { payload: JSON.stringify(body) };
