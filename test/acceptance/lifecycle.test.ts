@@ -99,7 +99,6 @@ test('[keys] the first key is printed once and stored in a file that only its ow
   let status = 200;
   while (status === 200) status = (await list('/v1/files')).status;
   assert.equal(status, 401, 'a revoked key ends in a running service too');
-  assert.equal((await run('key', 'revoke', 'nonsense')).code, 1);
   const brief = await run('key', 'create', project, '--name', 'brief', '--expires-in', '0.3333333');
   assert.equal(brief.code, 0, brief.errors);
   const briefId = /key (\S+)\./.exec(brief.errors)?.[1] ?? '';
@@ -110,7 +109,6 @@ test('[keys] the first key is printed once and stored in a file that only its ow
     `quartermaster: The key ${briefId} has expired, so it cannot be replaced. Run "npm run quartermaster -- key create" to create another one.\n`,
   );
   assert.equal(rotated.code, 0, rotated.errors);
-  assert.equal((await run('fsck')).code, 0);
 });
 
 test('[isolated] no project can see data of another one', async () => {
@@ -145,21 +143,6 @@ test('[operations] readiness reports a missing blob folder as blobs, without its
   assert.equal((await fetch(`${pluginsUrl}/v1/ready`)).status, 200, 'the plugins address needs no blobs');
   await rename(join(folder, 'gone'), join(folder, 'blobs'));
   assert.equal((await fetch(`${filesUrl}/v1/ready`)).status, 200);
-});
-
-test('[settings] wrong and unknown settings stop the start, and one error names all of them', async (t) => {
-  await assert.rejects(
-    startService(t, { settings: { FILES_PORT: 'x', NONSENSE: '1' } }),
-    (error: unknown) =>
-      error instanceof Error &&
-      error.message.includes('QUARTERMASTER_FILES_PORT') &&
-      error.message.includes('QUARTERMASTER_NONSENSE'),
-  );
-});
-
-test('[storage] a second service on the same data folder refuses to start', async (t) => {
-  const service = await shared();
-  await assert.rejects(startService(t, { folder: service.folder }), /in use by another process/);
 });
 
 // The shared service ends here.
@@ -208,8 +191,6 @@ test('[storage] a data folder or a folder of bundles that all users can write to
     startService(t, { folder: service.folder }),
     /can write to the data folder .*Run .{1,4}chmod o-w/,
   );
-  await chmod(service.folder, 0o700);
-  await startService(t, { folder: service.folder, key: service.key });
 });
 
 interface Content {

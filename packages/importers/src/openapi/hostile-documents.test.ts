@@ -13,8 +13,8 @@ const answering = (schema: object) => ({
 });
 
 test('schemas that each operation refers to are bounded for all operations together', () => {
-  const schemas = { all: { type: 'object', properties: many(2_000, (index) => toSchema(`m${index}`)) } };
-  const each = many(2_000, () => ({ type: 'object', properties: { back: toSchema('all') } }));
+  const schemas = { all: { anyOf: Array.from({ length: 2_000 }, (_, index) => toSchema(`m${index}`)) } };
+  const each = many(2_000, () => true);
   const text = documentOf({
     paths: many(1_000, () => ({ get: answering(toSchema('all')) }), '/p'),
     components: { schemas: { ...schemas, ...each } },

@@ -142,7 +142,8 @@ test('a conversion that needs more memory or time than the limits ends', async (
   const small = createReadDefinitions(noNetwork, { heapMb: 16, timeMs: 120_000 });
   await assert.rejects(small(openapi(wide), undefined, signal), /more than 16 MiB of memory/);
   const short = createReadDefinitions(noNetwork, { heapMb: 1024, timeMs: 1 });
-  await assert.rejects(short(openapi(wide), undefined, signal), /longer than 0\.001 s/);
+  const brief = openapi(JSON.stringify(things));
+  await assert.rejects(short(brief, undefined, signal), /longer than 0\.001 s/);
   const aborted = AbortSignal.abort(new Error('gone'));
-  await assert.rejects(read(openapi(wide), undefined, aborted), /gone/);
+  await assert.rejects(read(brief, undefined, aborted), /gone/);
 });
