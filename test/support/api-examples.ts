@@ -14,7 +14,7 @@ import { allowApplication } from './oauth.ts';
 import { pieceThatSends, servePackage } from './package-registry.ts';
 import { addPerson } from './people.ts';
 import { textPdf } from './sample-pdf.ts';
-import { type StartedService, startService, temporaryFolder } from './service.ts';
+import { type ServiceRequest, type StartedService, startService, temporaryFolder } from './service.ts';
 
 /** One example request of an OpenAPI document. */
 export interface ShownExample {
@@ -75,6 +75,8 @@ function examplesOf(address: 'files' | 'plugins', operation: Operation): ShownEx
 /** A service with one object of each kind, and a shell with variables for their ids. */
 export interface ExampleShell {
   readonly service: StartedService;
+  /** Values of the variables of the examples. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Runs the commands as printed. Returns the exit code and the standard output. */
   run(source: string, more?: Readonly<Record<string, string>>): Promise<{ code: number; output: string }>;
   /** Returns the arguments of the `curl` command, with the values that the documents show for variables. */
@@ -87,7 +89,11 @@ export interface ExampleShell {
   settle(): Promise<void>;
 }
 
-export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
+/** @param options more settings, and what starts the service */
+export async function openExampleShell(
+  t: TestContext,
+  { settings = {}, launcher = [] }: Pick<ServiceRequest, 'settings' | 'launcher'> = {},
+): Promise<ExampleShell> {
   const upstream = await startThirdParties(t);
   const overrides = {
     'https://api.openweathermap.org': upstream,
@@ -100,7 +106,9 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
   await chooseTinyModel(data);
   const service = await startService(t, {
     folder: data,
+    launcher,
     settings: {
+      ...settings,
       PACKAGE_REGISTRY: registry,
       ...{ EGRESS_OVERRIDES: JSON.stringify(overrides), PLUGINS_KEY: 'required', CORS_ORIGINS: applicationOrigin },
     },
@@ -124,6 +132,7 @@ export async function openExampleShell(t: TestContext): Promise<ExampleShell> {
   };
   return {
     service,
+    variables,
     settle,
     run: (source, more = {}) =>
       bash(`curl() { command curl -sS --fail-with-body "$@"; }\n${source}`, { ...variables, ...more }),

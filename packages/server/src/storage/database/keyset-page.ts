@@ -11,15 +11,52 @@ export interface KeysetWindow {
   readonly limit: number;
 }
 
-/** Selects the rows of one page from all rows of a list. @param id the column by which the list is ordered */
+/** The rows of a list that belong together, such as those of a project. An index starts with these columns and ends with the id. */
+export interface Owned {
+  readonly dialect: Database['dialect'];
+  /** The value of each column. */
+  readonly by: Readonly<Record<string, string>>;
+}
+
+/**
+ * Selects the rows of one page from all rows of a list. If a list is owned, `rows` does not name the owner.
+ * @param id the column by which the list is ordered
+ */
 export function rowsWithin<DB, Table extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, Table, Row>,
   { bounds, direction, limit }: KeysetWindow,
-  id = 'id',
+  { id = 'id', owned }: { readonly id?: string; readonly owned?: Owned | undefined } = {},
 ): SelectQueryBuilder<DB, Table, Row> {
-  let page = rows;
-  for (const bound of bounds) page = page.where(sql.ref<string>(id), bound.compare, bound.id);
+  const isRange = owned?.dialect === 'postgres';
+  let page = owned === undefined ? rows : rows.where(isRange ? withinRange(owned) : isOwned(owned));
+  for (const bound of bounds) {
+    page = isRange
+      ? page.where(comparePlace(bound.compare, { ...owned.by, [id]: bound.id }))
+      : page.where(sql.ref<string>(id), bound.compare, bound.id);
+  }
+  for (const column of isRange ? Object.keys(owned.by) : []) page = page.orderBy(sql.ref(column), direction);
   return page.orderBy(sql.ref(id), direction).limit(limit);
+}
+
+/** Selects the rows of a list that `rowsWithin` reads in pages. */
+export function isOwned({ by }: Owned): RawBuilder<boolean> {
+  return sql`${sql.join(
+    Object.entries(by).map(([column, value]) => sql`${sql.ref(column)} = ${value}`),
+    sql` and `,
+  )}`;
+}
+
+/**
+ * Selects the same rows. With "=", PostgreSQL may read the rows of all owners by their id until it has found those of a page: of an
+ * owner with a large share of the rows it expects many among the first. Only the index of the owner has the order of a range.
+ */
+function withinRange({ by }: Owned): RawBuilder<boolean> {
+  return sql`${comparePlace('>=', by)} and ${comparePlace('<=', by)}`;
+}
+
+function comparePlace(compare: string, place: Readonly<Record<string, string>>): RawBuilder<boolean> {
+  const columns = sql.join(Object.keys(place).map((column) => sql.ref(column)));
+  return sql`(${columns}) ${sql.raw(compare)} (${sql.join(Object.values(place))})`;
 }
 
 /**
@@ -78,6 +115,7 @@ export interface WeighedList {
   readonly joined?: ReadonlyArray<AliasedExpression<unknown, string>>;
   /** A condition with which SQLite finds a row by its id in an index. Default: the id is the primary key. */
   readonly within?: RawBuilder<boolean>;
+  readonly owned: Owned;
 }
 
 /**
@@ -88,7 +126,7 @@ export interface WeighedList {
 export async function readWeighedPage<Row, Table extends keyof Tables>(
   { read, dialect }: Pick<Database, 'read' | 'dialect'>,
   rows: SelectQueryBuilder<Tables, Table, object>,
-  { table, columns, weight, joined = [], within, window }: WeighedList & { readonly window: KeysetWindow },
+  { table, columns, weight, joined = [], within, owned, window }: WeighedList & { readonly window: KeysetWindow },
 ): Promise<Array<Row & { readonly found: number }>> {
   const names = columns.map((column) => `${table}.${column}`);
   const selected = dialect === 'sqlite' ? [`${table}.id`] : names;
@@ -97,7 +135,7 @@ export async function readWeighedPage<Row, Table extends keyof Tables>(
       .clearSelect()
       .select([...selected.map((name) => sql.ref(name).as(name.slice(table.length + 1))), ...joined, weight]),
     window,
-    `${table}.id`,
+    { id: `${table}.id`, owned },
   );
   const order = sql.raw(window.direction);
   const weighed = sql`select page.*, count(*) over () as found,

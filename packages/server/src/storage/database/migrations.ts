@@ -21,6 +21,7 @@ import { addRestorableRecords } from './migrations/0017-restorable-records.ts';
 import { createEvaluationTable } from './migrations/0018-evaluations.ts';
 import { addEvaluationResults } from './migrations/0019-evaluation-results.ts';
 import { replacePairKeys } from './migrations/0020-pair-key-view.ts';
+import { boundPlans } from './migrations/0021-bounded-plans.ts';
 import { earlierStore, movedStore, newerStore, olderStore, unfinishedMove } from './problems.ts';
 import type { Tables } from './tables.ts';
 
@@ -60,6 +61,7 @@ export function migrationsFor(dialect: Database['dialect'], movedStore?: string)
     '0018-evaluations': createEvaluationTable(dialect),
     '0019-evaluation-results': addEvaluationResults,
     '0020-pair-key-view': replacePairKeys(dialect),
+    '0021-bounded-plans': boundPlans,
     ...(movedStore !== undefined && { [moveOf + movedStore]: { up: async () => {} } }),
   };
 }

@@ -12,19 +12,21 @@ export function createArchiveRepository({ read }: Pick<Database, 'read'>): Archi
     installedIds: async () => {
       const rows = read
         .selectFrom('bundle_archive')
-        .innerJoin('file', 'file.id', 'bundle_archive.id')
+        .crossJoin('file') // SQLite would read all files with an inner join
+        .whereRef('file.id', '=', 'bundle_archive.id')
         .select('file.id');
       const installed = rows.where('file.state', '=', 'live').where('bundle_archive.expires_at', 'is', null);
-      return (await installed.orderBy('file.id').execute()).map(({ id }) => id);
+      return (await installed.orderBy('bundle_archive.id').execute()).map(({ id }) => id);
     },
     list: async () => {
       const rows = await read
         .selectFrom('bundle_archive')
-        .innerJoin('file', 'file.id', 'bundle_archive.id')
+        .crossJoin('file') // SQLite would read all files with an inner join
+        .whereRef('file.id', '=', 'bundle_archive.id')
         .select(['file.id', 'file.blob_id', 'file.name', 'file.bytes', 'file.sha256', 'file.created_at'])
         .select(['bundle_archive.bundle_id', 'bundle_archive.facts', 'bundle_archive.expires_at'])
         .where('file.state', '=', 'live')
-        .orderBy('file.id')
+        .orderBy('bundle_archive.id')
         .execute();
       return rows.map((row) => ({
         id: row.id,

@@ -53,9 +53,11 @@ export function createArtifactRepository({ read }: Database): ArtifactRepository
       return rows.map(toExpired);
     },
     countStored: async () => {
+      // SQLite would read all files with an inner join, and look for each in the artifacts.
       const { artifacts, bytes } = await read
         .selectFrom('artifact')
-        .innerJoin('file', 'file.id', 'artifact.id')
+        .crossJoin('file')
+        .whereRef('file.id', '=', 'artifact.id')
         .select((it) => [it.fn.countAll().as('artifacts'), it.fn.sum('file.bytes').as('bytes')])
         .where('file.state', '=', 'live')
         .executeTakeFirstOrThrow();

@@ -3,12 +3,12 @@ import type { Selectable } from 'kysely';
 import type { AuditRepository } from '../../platform/audit/audit-repository.ts';
 import { lowestIdAt } from '../../platform/identifier.ts';
 import type { Database } from '../database/database.ts';
-import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
+import { isOwned, type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { countRows } from '../database/row-limit.ts';
 import type { Tables } from '../database/tables.ts';
 
 /** Stores the audit log in either database. */
-export function createAuditRepository({ read, write }: Database): AuditRepository {
+export function createAuditRepository({ read, write, dialect }: Database): AuditRepository {
   return {
     add: async ({ object: _, audit_event_id: id, created_timestamp: at, details, ...event }) => {
       const row = { id, at, ...event, details: JSON.stringify(details) };
@@ -22,15 +22,19 @@ export function createAuditRepository({ read, write }: Database): AuditRepositor
     },
     list: async (projectId, { object, project_id, actor, action, from, to, ...query }) => {
       let rows = read.selectFrom('audit_event').selectAll();
-      if (projectId !== null) rows = rows.where('project_id', '=', projectId);
+      const isWhole = [object, actor, action, from, to].every((filter) => filter === undefined);
+      const owned = projectId !== null && isWhole ? { dialect, by: { project_id: projectId } } : undefined;
+      if (projectId !== null && owned === undefined) rows = rows.where('project_id', '=', projectId);
       if (project_id !== undefined) rows = rows.where('project_id', '=', project_id);
       if (object !== undefined) rows = rows.where('object_id', '=', object);
       if (actor !== undefined) rows = rows.where('actor_id', '=', actor);
       if (action !== undefined) rows = rows.where('action', '=', action);
       if (from !== undefined) rows = rows.where('id', '>=', lowestIdAt('auditEvent', from));
       if (to !== undefined) rows = rows.where('id', '<', lowestIdAt('auditEvent', to));
-      const readPage = (window: KeysetWindow) => rowsWithin(rows, window).execute();
-      const page = await readKeysetPage(query, readPage, () => countRows(read, rows));
+      const readPage = (window: KeysetWindow) => rowsWithin(rows, window, { owned }).execute();
+      const page = await readKeysetPage(query, readPage, () =>
+        countRows(read, owned === undefined ? rows : rows.where(isOwned(owned))),
+      );
       return { ...page, items: page.items.map(toEvent) };
     },
     sweep: (before, limit) =>

@@ -7,7 +7,7 @@ import type {
   StoredProfile,
 } from '../../access/credential-profiles/credential-profile-repository.ts';
 import type { Database } from '../database/database.ts';
-import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
+import { isOwned, type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { databaseNow } from '../database/like-pattern.ts';
 import type { BundleClientTable, CredentialProfileTable } from '../database/oauth-tables.ts';
 import { areAtLeast, countRows, lockProject } from '../database/row-limit.ts';
@@ -54,15 +54,16 @@ export function createCredentialProfileRepository(database: Database): Credentia
       query,
       { bundles = null, areConnections = false, endUser, connectionId, areDeleting } = {},
     ) => {
-      let ofProject = read.selectFrom('credential_profile').selectAll().where('project_id', '=', projectId);
-      ofProject = ofProject.where('end_user', areConnections ? 'is not' : 'is', null);
-      ofProject = areDeleting ? ofProject.where('status', '=', deleting) : ofProject.where(isUsable);
-      if (areConnections && !areDeleting) ofProject = ofProject.where(isItself);
-      if (connectionId !== undefined) ofProject = ofProject.where(isOf(connectionId));
-      if (endUser !== undefined) ofProject = ofProject.where('end_user', '=', endUser);
-      if (bundles !== null) ofProject = ofProject.where('bundle_id', 'in', [...bundles]);
-      const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
-      const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
+      const by = { project_id: projectId, ...(endUser === undefined ? {} : { end_user: endUser }) };
+      const owned = { dialect, by };
+      let wanted = read.selectFrom('credential_profile').selectAll();
+      wanted = wanted.where('end_user', areConnections ? 'is not' : 'is', null);
+      wanted = areDeleting ? wanted.where('status', '=', deleting) : wanted.where(isUsable);
+      if (areConnections && !areDeleting) wanted = wanted.where(isItself);
+      if (connectionId !== undefined) wanted = wanted.where(isOf(connectionId));
+      if (bundles !== null) wanted = wanted.where('bundle_id', 'in', [...bundles]);
+      const readPage = (window: KeysetWindow) => rowsWithin(wanted, window, { owned }).execute();
+      const page = await readKeysetPage(query, readPage, () => countRows(read, wanted.where(isOwned(owned))));
       return { ...page, items: page.items.map(toProfile) };
     },
     replace: async (profile, { encrypted, keyId, updatedAt, connection }) => {

@@ -16,7 +16,7 @@ import {
 } from '../../stores/files/file-repository.ts';
 import { bytesOfFileName } from '../database/counted-bytes.ts';
 import type { Database } from '../database/database.ts';
-import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
+import { isOwned, type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { containsText } from '../database/like-pattern.ts';
 import { countRows } from '../database/row-limit.ts';
 import type { BlobTable, FileTable, Tables } from '../database/tables.ts';
@@ -164,8 +164,9 @@ async function listFiles(
   projectId: string,
   { query, reach }: { readonly query: FileQuery; readonly reach: FileReach | null },
 ) {
-  const ofProject = () => {
-    let files = read.selectFrom('file').selectAll().where('project_id', '=', projectId);
+  const owned = { dialect, by: { project_id: projectId } };
+  const wanted = () => {
+    let files = read.selectFrom('file').selectAll();
     if (reach !== null) files = files.where('id', 'in', idsWithin(read, reach));
     if (query.sha256 === undefined) return files;
     const blobs = liveBlobs(read).clearSelect().select('id').where('project_id', '=', projectId);
@@ -173,11 +174,13 @@ async function listFiles(
   };
   const filters = fileFilters(query, dialect);
   const readPage = (window: KeysetWindow) => {
-    let rows = ofProject();
+    let rows = wanted();
     for (const filter of filters) rows = rows.where(filter);
-    return rowsWithin(rows, window).execute();
+    return rowsWithin(rows, window, { owned }).execute();
   };
-  const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject().orderBy('id', 'desc'), filters));
+  const page = await readKeysetPage(query, readPage, () =>
+    countRows(read, wanted().where(isOwned(owned)).orderBy('id', 'desc'), filters),
+  );
   return { ...page, items: page.items.map(toFile) };
 }
 

@@ -266,8 +266,10 @@ async function finish(
   const project = transaction.selectFrom('project').select('id').where('id', '=', projectId);
   await (dialect === 'postgres' ? project.forUpdate() : project).execute();
   for (const step of steps) if (await take(step, transaction, projectId)) return false;
-  for (const table of ['blob', 'collection'] as const) {
-    const rows = transaction.selectFrom(table).select('id').where('project_id', '=', projectId).limit(1);
+  // The step above has found no live blob, and the index of the others is short.
+  const left = (table: 'blob' | 'collection') =>
+    transaction.selectFrom(table).select('id').where('project_id', '=', projectId).limit(1);
+  for (const rows of [left('blob').where('state', '=', sql.lit('deleting')), left('collection')]) {
     if ((await rows.executeTakeFirst()) !== undefined) return false;
   }
   await transaction.deleteFrom('project_usage').where('project_id', '=', projectId).execute();

@@ -3,14 +3,14 @@ import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transac
 import type { ProjectRepository, StoredKey } from '../../access/projects/project-repository.ts';
 import type { Database } from '../database/database.ts';
 import { assertNotDeleted } from '../database/deleted-projects.ts';
-import { type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
+import { isOwned, type KeysetWindow, readKeysetPage, rowsWithin } from '../database/keyset-page.ts';
 import { areAtLeast, countRows } from '../database/row-limit.ts';
 import { fromRow, toRow } from '../database/row-names.ts';
 import type { KeyTable, Tables } from '../database/tables.ts';
 
 /** Stores projects and keys in either database. */
 export function createProjectRepository(database: Database): ProjectRepository {
-  const { read, write } = database;
+  const { read, write, dialect } = database;
   return {
     listProjects: async () => (await projects(read).orderBy('id').execute()).map(toProject),
     findProject: async (projectId) => {
@@ -52,9 +52,10 @@ export function createProjectRepository(database: Database): ProjectRepository {
       return (await query.execute()).map(toKey);
     },
     pageOfKeys: async (projectId, query) => {
-      const ofProject = read.selectFrom('api_key').selectAll().where('project_id', '=', projectId);
-      const readPage = (window: KeysetWindow) => rowsWithin(ofProject, window).execute();
-      const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject));
+      const keys = read.selectFrom('api_key').selectAll();
+      const owned = { dialect, by: { project_id: projectId } };
+      const readPage = (window: KeysetWindow) => rowsWithin(keys, window, { owned }).execute();
+      const page = await readKeysetPage(query, readPage, () => countRows(read, keys.where(isOwned(owned))));
       return { ...page, items: page.items.map(toKey) };
     },
     findKey: async (keyId) => {

@@ -17,7 +17,7 @@ import { chunkColumns, columnsOfChunk } from '../../database/chunk-columns.ts';
 import { contentOf, headingOf, toTextColumns } from '../../database/chunk-content.ts';
 import { bytesOfChunk } from '../../database/counted-bytes.ts';
 import type { ChunkRow, Database } from '../../database/database.ts';
-import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
+import { isOwned, type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
 import { countRows, withoutIndex } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
 import { namesOfRecord } from '../../database/visible-chunks.ts';
@@ -82,21 +82,30 @@ function visible(db: Kysely<Tables>) {
 }
 
 function visibleIn(db: Kysely<Tables>, of: Pick<ChunkKey, 'collectionId' | 'projectId'>) {
-  const ofCollection = visible(db).where('chunk.collection_id', '=', of.collectionId);
-  return ofCollection.where('chunk.project_id', '=', of.projectId).where(isReady(of));
+  return visibleOf(db, of).where('chunk.collection_id', '=', of.collectionId);
+}
+
+/** Does not name the collection of the chunks. */
+function visibleOf(db: Kysely<Tables>, of: Pick<ChunkKey, 'collectionId' | 'projectId'>) {
+  return visible(db).where('chunk.project_id', '=', of.projectId).where(isReady(of));
 }
 
 async function list(database: Database, of: ChunkListKey, query: ChunkListQuery) {
-  const ofCollection = visibleIn(database.read, of);
-  const all = of.recordId === undefined ? ofCollection : ofCollection.where('chunk.record_id', '=', of.recordId);
+  const owned = { dialect: database.dialect, by: { 'chunk.collection_id': of.collectionId } };
+  const every = visibleOf(database.read, of);
+  const all = of.recordId === undefined ? every : every.where('chunk.record_id', '=', of.recordId);
   const isEdited = query.edited === true;
   const rows = isEdited ? all.whereRef('chunk.updated_at', '>', 'chunk.created_at') : all;
   const within = sql<boolean>`chunk.collection_id = ${of.collectionId}`;
-  const weighed = { weight: rowWeight(weightOfChunk), joined: namesOfRecord, within };
+  const weighed = { weight: rowWeight(weightOfChunk), joined: namesOfRecord, within, owned };
   const chunks = { table: 'chunk', columns: chunkColumns, ...weighed } as const;
   const readPage = (window: KeysetWindow) => readWeighedPage<ChunkRow, 'chunk'>(database, rows, { ...chunks, window });
   // Collections and records store the number of all their chunks.
-  const page = await readKeysetPage(query, readPage, isEdited ? () => countRows(database.read, rows) : null);
+  const page = await readKeysetPage(
+    query,
+    readPage,
+    isEdited ? () => countRows(database.read, rows.where(isOwned(owned))) : null,
+  );
   return { ...page, items: page.items.map(toChunk) };
 }
 

@@ -11,7 +11,7 @@ import type {
 import type { CollectionTable, CollectionVectorTable } from '../../database/collection-tables.ts';
 import { bytesOfCollection, countBytes } from '../../database/counted-bytes.ts';
 import type { Database } from '../../database/database.ts';
-import { type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
+import { isOwned, type KeysetWindow, readKeysetPage, readWeighedPage, rowWeight } from '../../database/keyset-page.ts';
 import { containsText } from '../../database/like-pattern.ts';
 import { areAtLeast, countRows, lockProject } from '../../database/row-limit.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -26,13 +26,20 @@ export function createCollectionRepository(database: Database, quota: number | n
   const { read, write, dialect } = database;
 
   async function list(projectId: string, query: CollectionListQuery, only: ReadonlySet<string> | null = null) {
-    let ofProject = read.selectFrom('collection').where('project_id', '=', projectId);
-    if (only !== null) ofProject = ofProject.where('id', 'in', [...only]);
+    const owned = { dialect, by: { project_id: projectId } };
+    let wanted = read.selectFrom('collection');
+    if (only !== null) wanted = wanted.where('id', 'in', [...only]);
+    const ofProject = wanted.where(isOwned(owned));
     const filters = [sql<boolean>`collection.status = 'ready'`];
     if (query.name !== undefined) filters.push(containsText(sql`collection.name`, query.name, dialect));
-    let rows = ofProject;
+    let rows = wanted;
     for (const filter of filters) rows = rows.where(filter);
-    const collections = { table: 'collection', columns: ['id'], weight: rowWeight({ json: ['metadata'] }) } as const;
+    const collections = {
+      table: 'collection',
+      columns: ['id'],
+      weight: rowWeight({ json: ['metadata'] }),
+      owned,
+    } as const;
     const readPage = (window: KeysetWindow) =>
       readWeighedPage<{ id: string }, 'collection'>(database, rows, { ...collections, window });
     const page = await readKeysetPage(query, readPage, () => countRows(read, ofProject.orderBy('id', 'desc'), filters));

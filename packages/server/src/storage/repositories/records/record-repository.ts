@@ -213,10 +213,11 @@ async function listRecords(
 ) {
   const filters = recordFilters(query, { dialect, projectId: of.projectId });
   const all = query.status === 'deleting' ? read.selectFrom('record') : liveRecords(read);
-  let rows = all.where('collection_id', '=', of.collectionId).where('project_id', '=', of.projectId).where(isReady(of));
+  let rows = all.where('project_id', '=', of.projectId).where(isReady(of));
   for (const filter of filters) rows = rows.where(filter);
   const weight = rowWeight({ texts: ['content'], json: ['metadata', 'report'] });
-  const records = { table: 'record', columns: recordColumns, weight } as const;
+  const by = { collection_id: of.collectionId, ...(query.status === undefined ? {} : { status: query.status }) };
+  const records = { table: 'record', columns: recordColumns, weight, owned: { dialect, by } } as const;
   const readPage = (window: KeysetWindow) =>
     readWeighedPage<RecordRow, 'record'>({ read, dialect }, rows, { ...records, window });
   const page = await readKeysetPage(query, readPage, () => countRecords({ read, dialect }, of, query));

@@ -16,7 +16,7 @@ export function createRecordRowRepository({ read }: Database): RecordRowReposito
   return {
     async list(key, status, query) {
       const rowsOf = () => visibleRows(read, key, status);
-      const readPage = (window: KeysetWindow) => rowsWithin(rowsOf(), window, 'record_row.id').execute();
+      const readPage = (window: KeysetWindow) => rowsWithin(rowsOf(), window, { id: 'record_row.id' }).execute();
       const page = await readKeysetPage(query, readPage, () => countRows(read, rowsOf()));
       return { ...page, items: page.items.map(toRow) };
     },
