@@ -165,21 +165,17 @@ async function listFiles(
   { query, reach }: { readonly query: FileQuery; readonly reach: FileReach | null },
 ) {
   const owned = { dialect, by: { project_id: projectId } };
-  const wanted = () => {
-    let files = read.selectFrom('file').selectAll();
-    if (reach !== null) files = files.where('id', 'in', idsWithin(read, reach));
-    if (query.sha256 === undefined) return files;
+  let wanted = read.selectFrom('file').selectAll();
+  if (reach !== null) wanted = wanted.where('id', 'in', idsWithin(read, reach));
+  if (query.sha256 !== undefined) {
     const blobs = liveBlobs(read).clearSelect().select('id').where('project_id', '=', projectId);
-    return files.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
-  };
+    wanted = wanted.where('blob_id', 'in', blobs.where('sha256', '=', query.sha256));
+  }
   const filters = fileFilters(query, dialect);
-  const readPage = (window: KeysetWindow) => {
-    let rows = wanted();
-    for (const filter of filters) rows = rows.where(filter);
-    return rowsWithin(rows, window, { owned }).execute();
-  };
+  const rows = filters.reduce((found, filter) => found.where(filter), wanted);
+  const readPage = (window: KeysetWindow) => rowsWithin(rows, window, { owned }).execute();
   const page = await readKeysetPage(query, readPage, () =>
-    countRows(read, wanted().where(isOwned(owned)).orderBy('id', 'desc'), filters),
+    countRows(read, wanted.where(isOwned(owned)).orderBy('id', 'desc'), filters),
   );
   return { ...page, items: page.items.map(toFile) };
 }

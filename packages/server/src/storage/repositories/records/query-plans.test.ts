@@ -67,6 +67,15 @@ describe('the query plans of SQLite', () => {
     }
   });
 
+  it('a list of edited chunks, and their count, read the index of edited chunks', async () => {
+    const { collection } = await addChunks();
+    const of = { projectId: collection.projectId, collectionId: collection.id };
+    const list = () => repositories.chunks.list(of, { edited: true, count: true, limit: 1, after: 'chnk' });
+    const lines = await accessTo('chunk', list);
+    const index = 'SEARCH chunk USING INDEX chunk_edited (collection_id=?';
+    assert.ok(lines.length >= 2 && lines.filter((line) => line.startsWith(index)).length >= 2, lines.join('\n'));
+  });
+
   it('a collection with its counts, a record and a page of named chunks are read by one statement each, a list of collections by two', async () => {
     const { collection } = await addChunks();
     const { projectId, id: collectionId } = collection;
