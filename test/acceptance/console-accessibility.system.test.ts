@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { account } from '../support/administrator.ts';
 import { findingsInBoth, findingsInLight, nothing } from '../support/axe.ts';
+import { settledRecord } from '../support/client.ts';
 import { type OpenedConsole, openConsole } from '../support/console.ts';
 import { openFileChooser, tabTo, waitForFocus } from '../support/console-keyboard.ts';
 import { type Seeded, seed } from '../support/console-seed.ts';
 import { authorizationPath } from '../support/oauth.ts';
+import type { StartedService } from '../support/service.ts';
 
 interface Subject {
   readonly opened: OpenedConsole;
   readonly seeded: Seeded;
+  readonly sheetCollectionId: string;
 }
 
 /** 320 pixels are also a window of 1280 pixels at 400 %, and 640 pixels one at 200 %. */
@@ -22,7 +25,8 @@ const narrow = [
 /** All steps share one service and one browser, because starting them takes longer than the checks. */
 test('[console] works with the keyboard and in narrow windows', async (t: TestContext) => {
   const opened = await openConsole(t);
-  const subject = { opened, seeded: await seed(opened.service) };
+  const sheetCollectionId = await addPartialSheet(opened.service);
+  const subject = { opened, seeded: await seed(opened.service), sheetCollectionId };
   await t.test('[console] axe finds nothing serious on any page at 320, 375 and 640 pixels, and no page is cut', () =>
     lookAtNarrowPages(subject),
   );
@@ -36,6 +40,19 @@ test('[console] works with the keyboard and in narrow windows', async (t: TestCo
   );
   assert.deepEqual(opened.pageErrors, []);
 });
+
+/** Adds a sheet that becomes partially ready, whose state is the longest. @returns the id of its collection */
+async function addPartialSheet({ client }: StartedService): Promise<string> {
+  const { collection_id: id } = await client.collections.create({ name: 'FAQ', type: 'qa' });
+  const content = new Blob(['question,answer\nWhen do you open?,At nine.\nWhere are you?,\n']);
+  const { file_id } = await client.files.upload(content, {
+    purpose: 'qa_record_file',
+    name: 'questions-of-visitors.csv',
+  });
+  const { record_id } = await client.records.create(id, { type: 'qa_sheet', file_id });
+  assert.equal((await settledRecord(client, id, record_id)).status, 'partial');
+  return id;
+}
 
 function pathsOf({ collectionId, recordId, runId }: Seeded): readonly string[] {
   const collection = `/collections/${collectionId}`;
@@ -55,11 +72,13 @@ function pathsOf({ collectionId, recordId, runId }: Seeded): readonly string[] {
 }
 
 /** Each page is loaded in the smallest window, which then grows. Its colours do not depend on the width. */
-async function lookAtNarrowPages({ opened: { page, service }, seeded }: Subject): Promise<void> {
+async function lookAtNarrowPages({ opened: { page, service }, seeded, sheetCollectionId }: Subject): Promise<void> {
   const consent = await authorizationPath(service.filesUrl);
-  for (const path of [...pathsOf(seeded), consent]) {
+  const states = ['/jobs?status=partial', `/collections/${sheetCollectionId}`];
+  for (const path of [...pathsOf(seeded), ...states, consent]) {
     await page.setViewportSize(narrow[0]);
     await page.goto(service.filesUrl + path);
+    if (states.includes(path)) await page.locator('[data-status="partial"]').waitFor();
     if (path === consent) await page.getByRole('heading', { name: 'Allow an application access?' }).waitFor();
     await page.locator('h1').waitFor();
     await page.waitForLoadState('networkidle');
@@ -71,7 +90,10 @@ async function lookAtNarrowPages({ opened: { page, service }, seeded }: Subject)
         `[...document.querySelectorAll('header button, header a, header select, h1')]
           .filter((one) => one.getBoundingClientRect().right > innerWidth + 0.5)
           .map((one) => one.outerHTML.slice(0, 80))
-          .concat(document.documentElement.scrollWidth > innerWidth ? ['the page'] : [])`,
+          .concat(document.documentElement.scrollWidth > innerWidth ? ['the page'] : [])
+          .concat([...document.querySelectorAll('[data-status] *')]
+            .filter((one) => one.scrollWidth > one.clientWidth)
+            .map((one) => one.textContent))`,
       );
       assert.deepEqual(cut, [], `${path} at ${size.width} px`);
     }
