@@ -76,11 +76,11 @@ export function placedPdf(pages: readonly (readonly PlacedLine[])[], more = ''):
 }
 
 /** Builds a page of 600 × 800 points from a content stream. */
-export function drawnPdf(content: string): Buffer {
+export function drawnPdf(content: string, more = ''): Buffer {
   return writePdf([
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
-    page('5 0 R'),
+    page('5 0 R', more),
     helvetica,
     streamOf(content),
   ]);

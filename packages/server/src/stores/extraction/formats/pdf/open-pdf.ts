@@ -32,6 +32,8 @@ export interface Pdfium {
   FPDF_ClosePage(page: number): void;
   FPDF_GetPageWidthF(page: number): number;
   FPDF_GetPageHeightF(page: number): number;
+  FPDFPage_GetRotation(page: number): number;
+  FPDFPage_SetRotation(page: number, quarters: number): void;
   FPDFText_LoadPage(page: number): number;
   FPDFText_ClosePage(text: number): void;
   FPDFText_CountChars(text: number): number;

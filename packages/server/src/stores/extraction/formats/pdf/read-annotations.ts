@@ -1,11 +1,16 @@
 import type { OpenPdf } from './open-pdf.ts';
 import type { Segment } from './segment-draft.ts';
 import { readShownValues, type ShownValue } from './shown-values.ts';
+import { type Turn, turnedBox } from './turned-page.ts';
 
 /** The text of form fields and notes, which PDFium does not count as text of the page. */
 export interface AnnotationReader {
-  /** Reads the visible annotations of a page that is open. @param index the number of the page, from 0 */
-  read(page: number, index: number): readonly Segment[];
+  /**
+   * Reads the visible annotations of a page that is open.
+   * @param index the number of the page, from 0
+   * @param turn how the page is turned to be read
+   */
+  read(page: number, index: number, turn?: Turn): readonly Segment[];
   /** The numbers of what was read so far. */
   readonly counts: AnnotationCounts;
   /** Must be called before the document is closed. */
@@ -73,7 +78,7 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
     return labels.filter((label) => label !== '').join(', ');
   }
 
-  function readOne(annotation: number): AnnotationText | undefined {
+  function readOne(annotation: number, turn: Turn | undefined): AnnotationText | undefined {
     const kind = pdfium.FPDFAnnot_GetSubtype(annotation);
     // A pop-up window shows the text of the note that it belongs to.
     if (kind === kinds.link || kind === kinds.popup) return undefined;
@@ -91,33 +96,39 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
     const text = isField || kind === kinds.freeText ? contents : `[Note: ${contents}]`;
     const hasAppearance = isField && pdfium.FPDFAnnot_GetAP(annotation, 0, 0, 0) > 2;
     const isWritten = hasAppearance && writtenFields.has(pdfium.FPDFAnnot_GetFormFieldType(form, annotation));
-    return { ...placed(annotation, text), isWritten };
+    return { ...placed(annotation, text, turn), isWritten };
   }
 
-  function placed(annotation: number, text: string): { segment: Segment; box: ShownValue['box'] } {
+  function placed(annotation: number, text: string, turn: Turn | undefined): Pick<AnnotationText, 'segment' | 'box'> {
     const isKnown = pdfium.FPDFAnnot_GetRect(annotation, rectangle) !== 0;
     const side = (index: number) => (isKnown ? memory().getFloat32(rectangle + 4 * index, true) : 0);
-    const [left, top, right, bottom] = [side(0), side(1), side(2), side(3)];
-    const height = Math.abs(top - bottom);
+    const own = {
+      left: side(0),
+      right: side(2),
+      bottom: Math.min(side(1), side(3)),
+      top: Math.max(side(1), side(3)),
+    };
+    const { left, right, bottom, top } = turn === undefined ? own : turnedBox(own, turn);
+    const height = top - bottom;
     const size = Math.min(usualSize, Math.max(1, height * 0.7));
     // One line of text stands in the middle of its box.
-    const y = height < 2.5 * size ? (top + bottom) / 2 - 0.35 * size : Math.max(top, bottom) - size;
+    const y = height < 2.5 * size ? (top + bottom) / 2 - 0.35 * size : top - size;
     return {
       segment: { text, left, right: Math.max(left, right), y, size, bold: false, mono: false, hyphen: false },
-      box: [left, Math.max(top, bottom), right, Math.min(top, bottom)],
+      box: [own.left, own.top, own.right, own.bottom],
     };
   }
 
   return {
     counts,
-    read: (page, index) => {
+    read: (page, index, turn) => {
       const found: AnnotationText[] = [];
       if (form !== 0) pdfium.FORM_OnAfterLoadPage(page, form);
       const count = Math.min(pdfium.FPDFPage_GetAnnotCount(page), limits.annotations);
       for (let at = 0; at < count; at += 1) {
         const annotation = pdfium.FPDFPage_GetAnnot(page, at);
         if (annotation === 0) continue;
-        const text = readOne(annotation);
+        const text = readOne(annotation, turn);
         if (text !== undefined) found.push(text);
         pdfium.FPDFPage_CloseAnnot(annotation);
       }

@@ -5,6 +5,7 @@ import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-lef
 import { createSegmentDraft, type Segment } from './segment-draft.ts';
 import { createTextObjects } from './text-objects.ts';
 import { createStyleReader, createTextProbe, type Font, type TextProbe } from './text-probe.ts';
+import { type Box, type Turn, turnedBox, turnOf, turnTexts } from './turned-page.ts';
 import { createPageLooks } from './unseen-texts.ts';
 
 export interface PageSegments {
@@ -34,35 +35,49 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
   const looks = createPageLooks(pdf);
   const { counts } = annotations;
 
+  function readTexts(page: number, hiddenObjects: ReadonlySet<number>) {
+    const text = objects.load(page, hiddenObjects);
+    if (text === 0) return undefined;
+    try {
+      // Fonts are identified by address. The next page may have another font at the same address.
+      return readText(createTextProbe(pdf, { text, buffer, fonts: new Map<number, Font>() }), hiddenObjects);
+    } finally {
+      pdfium.FPDFText_ClosePage(text);
+    }
+  }
+
+  function readPage(page: number, index: number): PageSegments | null {
+    const { unseen, pictures } = looks.examine(page);
+    const hiddenObjects = new Set([...unseen, ...layers.hiddenObjects(page)]);
+    let found = readTexts(page, hiddenObjects);
+    if (found === undefined) return null;
+    let box = readBox(pdf, page, buffer);
+    let size = { width: pdfium.FPDF_GetPageWidthF(page), height: pdfium.FPDF_GetPageHeightF(page) };
+    let turn: Turn | undefined;
+    if (found.quarters !== 0 && box !== undefined) {
+      turn = turnOf(found.quarters, box);
+      turnTexts(pdf, page, turn);
+      found = readTexts(page, hiddenObjects) ?? found;
+      box = turnedBox(box, turn);
+      size = { width: box.right, height: box.top };
+    }
+    const { hidden, quarters: _, ...read } = found;
+    const segments = onPage(read.segments, box);
+    counts.hidden += hidden + lengthOf(read.segments) - lengthOf(segments);
+    return { ...size, pictures, ...read, segments: withAnnotations(segments, annotations.read(page, index, turn)) };
+  }
+
   return {
     read: (index) => {
       const page = pdfium.FPDF_LoadPage(pdf.document, index);
       if (page === 0) return null;
+      // PDFium orders texts by the rotation of the page, but their coordinates have none.
+      const rotation = pdfium.FPDFPage_GetRotation(page);
+      if (rotation !== 0) pdfium.FPDFPage_SetRotation(page, 0);
       try {
-        const { unseen, pictures } = looks.examine(page);
-        const hiddenObjects = new Set([...unseen, ...layers.hiddenObjects(page)]);
-        const text = objects.load(page, hiddenObjects);
-        if (text === 0) return null;
-        const width = pdfium.FPDF_GetPageWidthF(page);
-        const height = pdfium.FPDF_GetPageHeightF(page);
-        try {
-          // Fonts are identified by address. The next page may have another font at the same address.
-          const fonts = new Map<number, Font>();
-          const probe = createTextProbe(pdf, { text, buffer, fonts });
-          const { hidden, ...read } = readText(probe, hiddenObjects);
-          const segments = onPage(read.segments, readBox(pdf, page, buffer));
-          counts.hidden += hidden + lengthOf(read.segments) - lengthOf(segments);
-          return {
-            width,
-            height,
-            pictures,
-            ...read,
-            segments: withAnnotations(segments, annotations.read(page, index)),
-          };
-        } finally {
-          pdfium.FPDFText_ClosePage(text);
-        }
+        return readPage(page, index);
       } finally {
+        if (rotation !== 0) pdfium.FPDFPage_SetRotation(page, rotation);
         pdfium.FPDF_ClosePage(page);
       }
     },
@@ -70,13 +85,6 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
 }
 
 const lengthOf = (segments: readonly Segment[]) => segments.reduce((sum, { text }) => sum + text.length, 0);
-
-interface Box {
-  readonly left: number;
-  readonly right: number;
-  readonly bottom: number;
-  readonly top: number;
-}
 
 /** Returns the sides of the page; undefined when they enclose nothing. */
 function readBox({ pdfium, memory }: OpenPdf, page: number, buffer: number): Box | undefined {
@@ -96,11 +104,14 @@ function onPage(segments: readonly Segment[], box: Box | undefined): readonly Se
   return segments.some(isOutside) ? segments.filter((segment) => !isOutside(segment)) : segments;
 }
 
+interface PageText extends Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft' | 'unknown'> {
+  readonly hidden: number;
+  /** The direction of most of the text, in quarter turns against the clock. */
+  readonly quarters: number;
+}
+
 /** @param hiddenObjects objects whose text is not shown */
-function readText(
-  probe: TextProbe,
-  hiddenObjects: ReadonlySet<number>,
-): Pick<PageSegments, 'segments' | 'turned' | 'rightToLeft' | 'unknown'> & { readonly hidden: number } {
+function readText(probe: TextProbe, hiddenObjects: ReadonlySet<number>): PageText {
   const segments: Segment[] = [];
   const draft = createSegmentDraft(probe);
   const styles = createStyleReader(probe);
@@ -159,7 +170,8 @@ function readText(
     }
   }
   end(false);
-  return { segments, hidden, turned: styles.isTurned() || isVertical(segments), rightToLeft, unknown };
+  const turned = styles.isTurned() || isVertical(segments);
+  return { segments, hidden, turned, quarters: styles.quarters(), rightToLeft, unknown };
 }
 
 /** Only codes that letters of most texts do not have are looked up. */

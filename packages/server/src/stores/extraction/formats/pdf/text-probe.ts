@@ -10,6 +10,8 @@ export interface Style extends Font {
   readonly size: number;
   /** The run does not go from left to right. */
   readonly turned: boolean;
+  /** The direction of the run, in quarter turns against the clock. */
+  readonly quarters: number;
 }
 
 /** Queries PDFium about the characters of a page; `at` is their index. Each query is a call into WebAssembly. */
@@ -51,11 +53,14 @@ export function createTextProbe(
   }
 
   /** Some programs write a size of 1 and scale the text. */
-  function sizeOf(at: number): number {
+  function shapeOf(at: number): { size: number; quarters: number } {
     const size = Math.abs(pdfium.FPDFText_GetFontSize(text, at));
-    if (pdfium.FPDFText_GetMatrix(text, at, buffer) === 0) return size;
-    const scale = Math.hypot(memory().getFloat32(buffer + 8, true), memory().getFloat32(buffer + 12, true));
-    return Math.round(size * scale * 10) / 10;
+    if (pdfium.FPDFText_GetMatrix(text, at, buffer) === 0) return { size, quarters: 0 };
+    const view = memory();
+    // The direction in which letters stand also holds for text in a mirror.
+    const [x, y] = [view.getFloat32(buffer + 8, true), view.getFloat32(buffer + 12, true)];
+    const quarters = Math.round(Math.atan2(-x, y) / (Math.PI / 2)) & 3;
+    return { size: Math.round(size * Math.hypot(x, y) * 10) / 10, quarters };
   }
 
   /** A typed array avoids an allocation for each new value. */
@@ -80,7 +85,7 @@ export function createTextProbe(
     },
     style: (at, object) => ({
       ...fontOf(object),
-      size: sizeOf(at),
+      ...shapeOf(at),
       turned: Math.abs(Math.sin(pdfium.FPDFText_GetCharAngle(text, at))) > 0.3,
     }),
   };
@@ -93,24 +98,37 @@ export interface StyleReader {
   current(): Style;
   /** Whether a third of the runs do not go from left to right. */
   isTurned(): boolean;
+  /** The direction of most characters, in quarter turns against the clock; 0 when none has most. */
+  quarters(): number;
 }
 
 export function createStyleReader(probe: TextProbe): StyleReader {
-  let style: Style = { bold: false, mono: false, size: 0, turned: false };
+  let style: Style = { bold: false, mono: false, size: 0, turned: false, quarters: 0 };
   let object = -1;
   let runs = 0;
   let turnedRuns = 0;
+  const characters = new Uint32Array(4);
   return {
     move: (at) => {
       const next = probe.object(at);
-      if (next === object || next === 0) return false;
-      object = next;
-      style = probe.style(at, object);
-      runs += 1;
-      if (style.turned) turnedRuns += 1;
-      return true;
+      const isNext = next !== object && next !== 0;
+      if (isNext) {
+        object = next;
+        style = probe.style(at, object);
+        runs += 1;
+        if (style.turned) turnedRuns += 1;
+      }
+      characters[style.quarters] = (characters[style.quarters] ?? 0) + 1;
+      return isNext;
     },
     current: () => style,
     isTurned: () => turnedRuns * 3 > runs,
+    quarters: () => {
+      const all = characters.reduce((sum, count) => sum + count, 0);
+      return Math.max(
+        0,
+        characters.findIndex((count) => count * 2 > all),
+      );
+    },
   };
 }
