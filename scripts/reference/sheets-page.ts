@@ -45,7 +45,7 @@ export function describeSheets(): string {
     '| `id` | the column that identifies a pair in later uploads, for `on_duplicate` |',
     '| `tags` | the column that becomes the metadata entry `tags` |',
     '| `header_row` | the row that names the columns; 0 if no row does |',
-    '| `include_hidden` | `true` also reads hidden sheets, and hidden rows and columns of all sheets; otherwise a warning names them |',
+    '| `include_hidden` | `true` also reads hidden sheets, and hidden rows, columns and cells of all sheets; otherwise a warning names them |',
     '',
     'Columns that you leave out are found by their names. If `question` and `answer` are numbers and `header_row` is absent, every row is a',
     'pair. `columns` applies to all sheets of a workbook; sheets without these names are left out, and the report names them. An empty',

@@ -124,6 +124,7 @@ const openDocumentNames = [
     (name) =>
       `xmlns:${{ drawing: 'draw', 'svg-compatible': 'svg' }[name] ?? name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`,
   ),
+  'xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" xmlns:number="urn:oasis:names:tc:opendocument:xmlns:datastyle:1.0"',
   'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"',
 ].join(' ');
 

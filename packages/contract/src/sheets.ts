@@ -27,7 +27,7 @@ export const SheetColumns = Type.Object(
     ),
     include_hidden: Type.Optional(
       Type.Boolean({
-        description: 'Also read hidden sheets, and hidden rows and columns of all sheets. Default: false.',
+        description: 'Also read hidden sheets, and hidden rows, columns and cells of all sheets. Default: false.',
       }),
     ),
   },

@@ -9,6 +9,7 @@ import {
   workbook,
 } from '../../../../../../test/support/sample-office.ts';
 import { isPartial } from '../extraction.ts';
+import { describeCutParts, endsOf } from './cut-parts.ts';
 import { readDocument } from './read-document.ts';
 
 const row = '<table:table-row><table:table-cell><text:p>fox</text:p></table:table-cell></table:table-row>';
@@ -43,3 +44,12 @@ for (const [format, [whole, part, end]] of Object.entries(files)) {
       assert.ok(!isCut(await read(content)), content.slice(0, 60));
   });
 }
+
+test('the ends of a part tell whether it is cut, and hold no more of it', () => {
+  const part = Buffer.from(`<html>${'<p>fox</p>'.repeat(10_000)}</html>`);
+  for (const bytes of [part, part.subarray(0, -8), part.subarray(0, 100)]) {
+    const ends = endsOf(bytes);
+    assert.ok(ends.buffer.byteLength <= 4_000);
+    assert.deepEqual(describeCutParts([['a', ends]]), describeCutParts([['a', bytes]]));
+  }
+});

@@ -2,6 +2,12 @@
 const looked = 2_000;
 const mostNamed = 5;
 
+/** Returns a copy of both ends of a part, which are enough to describe whether it is cut. */
+export function endsOf(part: Uint8Array): Uint8Array {
+  if (part.length <= 2 * looked) return new Uint8Array(part);
+  return new Uint8Array([...part.subarray(0, looked), ...part.subarray(-looked)]);
+}
+
 /** Returns the warning about XML parts that end before their root element does; the record is then `partial`. */
 export function describeCutParts(parts: Iterable<readonly [name: string, part: Uint8Array]>): string[] {
   const names = [...parts].filter(([, part]) => isCut(part)).map(([name]) => JSON.stringify(name));

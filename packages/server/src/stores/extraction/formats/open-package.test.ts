@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
 import { encryptedOfficeFile, wordDocument } from '../../../../../../test/support/sample-office.ts';
-import { openPackage, packageLimits } from './open-package.ts';
+import { openArchive, openPackage, packageLimits } from './open-package.ts';
 import { readXlsx } from './xlsx/read-xlsx.ts';
 
 const entryMark = 'PK\x01\x02';
@@ -96,4 +96,12 @@ test('other containers are distinguished from encrypted ones', async () => {
 test('a workbook with an entity bomb is refused before it is read', async () => {
   const bomb = '<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><workbook>&b;</workbook>';
   await assert.rejects(readXlsx(zipSync({ ...types, 'xl/workbook.xml': Buffer.from(bomb) })), { code: 'file_damaged' });
+});
+
+test('an entry that is taken is not kept, and counts against the limit each time', async () => {
+  const bytes = zipSync({ a: Buffer.alloc(600, 'a'), b: Buffer.from('b') });
+  const archive = await openArchive(bytes, 'EPUB', { ...packageLimits, unpackedBytes: 1_000 });
+  assert.equal(archive.read('b'), archive.take('b'));
+  assert.equal(archive.take('a')?.length, 600);
+  assert.throws(() => archive.take('a'), { code: 'unpacked_limit' });
 });

@@ -34,6 +34,8 @@ export interface Archive {
   packedBytes(name: string): number;
   /** The entry of exactly this name, unpacked once and kept; undefined when there is none. */
   read(name: string): Uint8Array | undefined;
+  /** Like `read`, but the entry is not kept. */
+  take(name: string): Uint8Array | undefined;
 }
 
 /**
@@ -75,17 +77,22 @@ export async function openArchive(
   if (entries.values().some((entry) => entry.encrypted)) throw fileEncrypted(format);
   const unpacked = new Map<string, Uint8Array>();
   let left = limits.unpackedBytes;
+  function take(name: string): Uint8Array | undefined {
+    const entry = entries.get(name);
+    if (entry === undefined || unpacked.has(name)) return unpacked.get(name);
+    const part = inflate(entry, { format, limits, left });
+    left -= part.length;
+    return part;
+  }
   return {
     names: [...entries.keys()],
     packedBytes: (name) => entries.get(name)?.packed.length ?? 0,
     read: (name) => {
-      const entry = entries.get(name);
-      if (entry === undefined || unpacked.has(name)) return unpacked.get(name);
-      const part = inflate(entry, { format, limits, left });
-      left -= part.length;
-      unpacked.set(name, part);
+      const part = take(name);
+      if (part !== undefined) unpacked.set(name, part);
       return part;
     },
+    take,
   };
 }
 

@@ -71,38 +71,40 @@ const readers: Readonly<Record<Extension, Reader>> = {
   },
   csv: { ...sheet, read: async ({ bytes }) => (await import('./read-sheets.ts')).readSheets('csv', bytes) },
   xlsx: {
-    version: 3,
+    version: 4,
     becomes:
       'the visible sheets as tables, their names as headings, cells as their number formats display them (also texts), dates and times as ISO 8601; text boxes and titles of charts behind them',
     omits:
-      'hidden sheets, rows and columns (a warning names them), values that a format such as `;;;` hides, formulas, comments (counted); without OCR, pictures (a warning counts them)',
+      'hidden sheets, rows and columns, white cells, values that a format such as `;;;` hides (a warning names them), formulas, comments (counted); without OCR, pictures (a warning counts them)',
     read: async ({ bytes, ocr }) =>
       withPictures(await (await import('./read-sheets.ts')).readSheets('xlsx', bytes), bytes, ocr),
   },
   pptx: {
-    version: 4,
+    version: 5,
     becomes:
-      'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes; hidden slides, too (a warning names them). `page` of a chunk is the slide. The words of pictures follow the text',
+      'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes. `page` of a chunk is the slide. The words of pictures follow the text',
     omits:
-      'layouts, dates, slide numbers and footers (`footers` counts them); without OCR, pictures (a warning counts them)',
+      'hidden slides (a warning names them), layouts, dates, slide numbers and footers (`footers` counts them); without OCR, pictures (a warning counts them)',
     read: async ({ bytes, ocr }) =>
       withPictures(withCheckBoxes(await (await import('./pptx/read-pptx.ts')).readPptx(bytes)), bytes, ocr),
   },
   odt: openDocument('odt', {
-    version: 3,
+    version: 4,
     becomes:
       'headings, paragraphs, lists with their numbers, tables, boxes, notes, formulas, charts, descriptions of pictures',
     omits: 'tracked deletions, hidden text, comments, headers and footers (each counted); without OCR, pictures',
   }),
   ods: openDocument('ods', {
-    version: 2,
+    version: 3,
     becomes: 'the visible sheets as tables, as of `.xlsx`',
-    omits: 'hidden sheets, rows and columns (a warning names them), formulas; without OCR, pictures',
+    omits:
+      'hidden sheets, rows and columns, white cells, values that a format hides (a warning names them), formulas; without OCR, pictures',
   }),
   odp: openDocument('odp', {
-    version: 3,
+    version: 4,
     becomes: 'the slides as of `.pptx`, without comments',
-    omits: 'comments, dates, slide numbers and footers (counted); without OCR, pictures',
+    omits:
+      'hidden slides (a warning names them), comments, dates, slide numbers and footers (counted); without OCR, pictures',
   }),
   rtf: {
     version: 3,

@@ -9,7 +9,7 @@ import {
   type Sheet,
   type Warn,
   type Workbook,
-  withoutHiddenColumns,
+  withoutHiddenCells,
 } from '../qa/sheet.ts';
 import type { TextSource } from './read-document.ts';
 
@@ -55,7 +55,7 @@ export async function readWorkbook(
 }
 
 function toBlocks(sheetRead: Sheet, warn: Warn): Block[] {
-  const { name, rows, hiddenColumns } = withoutHiddenColumns(sheetRead, warn);
+  const { name, rows, hiddenColumns } = withoutHiddenCells(sheetRead, warn);
   const lines: string[] = [];
   let hidden = 0;
   let cut = 0;

@@ -35,6 +35,8 @@ export interface SheetRow {
   readonly row: number;
   readonly cells: readonly string[];
   readonly hidden?: boolean;
+  /** What people see of cells, by column, of which they do not see all: white on white, or with a format that shows nothing. */
+  readonly seen?: ReadonlyMap<number, string>;
   /** Columns, from 0, whose cell holds the error of a formula, such as `#N/A`. */
   readonly errors?: readonly number[];
   /** The row has more cells than `mostColumns`; the others were not read. */
@@ -81,19 +83,26 @@ export function describeHiddenRows(name: string | null, count: number): string {
   return `hidden_rows: ${count} rows${ofSheet(name)} are hidden and were not read.`;
 }
 
-/** Returns a sheet without the cells of its hidden columns, and warns of those with text. */
-export function withoutHiddenColumns(sheet: Sheet, warn: Warn, remedy = ''): Sheet {
-  const { name, hiddenColumns: hidden } = sheet;
-  if (hidden === undefined || hidden.size === 0) return sheet;
-  let isWarned = false;
+/** Returns a sheet without the cells of its hidden columns and those without visible text, and warns of both. */
+export function withoutHiddenCells(sheet: Sheet, warn: Warn, remedy = ''): Sheet {
+  const { name, hiddenColumns: hidden = new Set() } = sheet;
+  const warned = new Set<string>();
+  const warnOnce = (kind: string, text: () => string) => {
+    if (!warned.has(kind)) warn(`${kind}: ${text()}${remedy}`);
+    warned.add(kind);
+  };
   const blanked = (row: SheetRow): SheetRow => {
-    const found = row.cells.flatMap((cell, at) => (hidden.has(at) && cell.trim() !== '' ? [at] : []));
-    if (found.length === 0 || row.hidden === true) return row;
+    if ((hidden.size === 0 && row.seen === undefined) || row.hidden === true) return row;
+    const { cells, seen, row: number } = row;
+    const found = cells.flatMap((cell, at) => (hidden.has(at) && cell.trim() !== '' ? [at] : []));
+    const first = seen?.keys().find((at) => !hidden.has(at));
     const columns = found.slice(0, mostNamed).map(columnName).join(', ');
-    if (!isWarned)
-      warn(`hidden_columns: These columns${ofSheet(name)} are hidden and were not read: ${columns}.${remedy}`);
-    isWarned = true;
-    return { ...row, cells: row.cells.map((cell, at) => (hidden.has(at) ? '' : cell)) };
+    if (found.length > 0)
+      warnOnce('hidden_columns', () => `These columns${ofSheet(name)} are hidden and were not read: ${columns}.`);
+    if (first !== undefined)
+      warnOnce('hidden_cells', () => `${unseenCells(name)} The first is ${columnName(first)}${number}.`);
+    if (found.length === 0 && first === undefined) return row;
+    return { ...row, cells: cells.map((cell, at) => (hidden.has(at) ? '' : (seen?.get(at) ?? cell))) };
   };
   return {
     ...sheet,
@@ -104,6 +113,9 @@ export function withoutHiddenColumns(sheet: Sheet, warn: Warn, remedy = ''): She
     },
   };
 }
+
+const unseenCells = (name: string | null) =>
+  `Cells${ofSheet(name)} that are white on white, or whose format shows nothing, were not read.`;
 
 export function ofSheet(name: string | null): string {
   return name === null ? '' : ` of the sheet ${JSON.stringify(name)}`;
@@ -139,7 +151,7 @@ export function visibleSheets(sheets: readonly Sheet[], includeHidden: boolean, 
       },
     }));
   for (const warning of describeHiddenSheets(sheets)) warn(`${warning} ${hiddenRemedy}`);
-  return sheets.filter(({ hidden }) => !hidden).map((sheet) => withoutHiddenColumns(sheet, warn, ` ${hiddenRemedy}`));
+  return sheets.filter(({ hidden }) => !hidden).map((sheet) => withoutHiddenCells(sheet, warn, ` ${hiddenRemedy}`));
 }
 
 export function warnOfHiddenRows({ name }: Sheet, count: number, warn: Warn): void {

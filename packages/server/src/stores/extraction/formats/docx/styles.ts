@@ -1,3 +1,4 @@
+import { isWhite, leastPoints } from '../unseen-look.ts';
 import { childOf, childrenOf, findAll, isOn, valOf, type XmlElement } from './xml-tree.ts';
 
 export interface NumberingReference {
@@ -182,7 +183,7 @@ function ownLook(properties: XmlElement | undefined): OwnLook {
     raised: align === undefined ? (lift >= leastLift ? true : undefined) : align === 'superscript',
     white: color === undefined ? undefined : isWhite(color),
     backed: isShaded(properties),
-    tiny: size === undefined ? undefined : Number(size) < leastSize,
+    tiny: size === undefined ? undefined : Number(size) < 2 * leastPoints,
   };
 }
 const nothingOwn: OwnLook = {
@@ -193,11 +194,6 @@ const nothingOwn: OwnLook = {
   backed: undefined,
   tiny: undefined,
 };
-/** Half points. */
-const leastSize = 4;
-
-const isWhite = (color: string) => /^(?:f[5-9a-f]){3}$/i.test(color);
-
 /** Whether the properties of a run, a paragraph, a cell or a table give it another colour than that of the paper. */
 export function isShaded(properties: XmlElement | undefined): boolean | undefined {
   const shade = childOf(properties, 'w:shd');

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { cut } from '../../cut-text.ts';
 import type { Block, Document } from '../../document.ts';
 import { fileDamaged, fileEncrypted, fileTypeMismatch } from '../../extraction-error.ts';
-import { describeCutParts } from '../cut-parts.ts';
+import { describeCutParts, endsOf } from '../cut-parts.ts';
 import { childrenOf, elementsOf, findAll, localName, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
 import { readHtml } from '../html/read-html.ts';
 import { type Archive, openArchive } from '../open-package.ts';
@@ -25,13 +25,13 @@ export async function readEpub(bytes: Uint8Array): Promise<Document> {
   const dropped = { hidden: 0, embedded: 0, boilerplate: 0, table_of_contents: 0 };
   let read = 0;
   for (const name of chapters) {
-    const part = archive.read(name);
+    const part = archive.take(name);
     if (part === undefined) {
       missing.push(name);
       continue;
     }
     read += 1;
-    parts.push([name, part]);
+    parts.push([name, endsOf(part)]);
     const chapter = readHtml(withoutDeclarations(part), 'utf-8');
     for (const warning of chapter.warnings) warnings.add(warning);
     if (name === navigation) {

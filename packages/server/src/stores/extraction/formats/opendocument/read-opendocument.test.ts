@@ -53,6 +53,47 @@ test('text that a style hides is counted, and marks come from the style that a s
   assert.equal(facts.dropped?.hidden, 11);
 });
 
+const textStyle = (name: string, properties: string, more = '') =>
+  `<style:style style:name="${name}" style:family="text"><style:text-properties ${properties}/>${more}</style:style>`;
+const white = 'fo:color="#ffffff"';
+
+test('white text on paper and text smaller than two points are left out of a text and counted', async () => {
+  const filled = (name: string, family: string, kind: string) =>
+    `<style:style style:name="${name}" style:family="${family}"><style:${kind}-properties fo:background-color="#203864"/></style:style>`;
+  const automatic =
+    textStyle('W', white) +
+    textStyle('Tiny', 'fo:font-size="1pt"') +
+    textStyle('B', 'fo:color="#000000"') +
+    textStyle('Lit', 'fo:background-color="#ff0000"') +
+    `<style:style style:name="PW" style:family="paragraph"><style:text-properties ${white}/></style:style>` +
+    filled('C', 'table-cell', 'table-cell') +
+    filled('S', 'section', 'section') +
+    filled('PB', 'paragraph', 'paragraph');
+  const span = (style: string, content: string) => `<text:span text:style-name="${style}">${content}</text:span>`;
+  const row = (style: string) =>
+    `<table:table><table:table-row><table:table-cell table:style-name="${style}"><text:p>${span('W', 'in')}</text:p></table:table-cell><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table>`;
+  for (const [body, expected, hidden] of [
+    [`<text:p>a${span('W', ' secret')} ${span('Tiny', 'small')}b</text:p>`, 'a b', 'secret'.length + 'small'.length],
+    [`<text:p text:style-name="PW">gone${span('B', 'seen')}</text:p>`, 'seen', 4],
+    [`<text:p>${span('Lit', span('W', 'seen'))}</text:p>`, 'seen', 0],
+    [`<text:p text:style-name="PB">${span('W', 'seen')}</text:p>`, 'seen', 0],
+    [`<text:section text:style-name="S"><text:p>${span('W', 'seen')}</text:p></text:section>`, 'seen', 0],
+    [row('C'), 'in | x', 0],
+    [row(''), ' | x', 2],
+    [
+      `<text:p>a<draw:frame><draw:text-box><text:p>${span('W', 'box')}</text:p></draw:text-box></draw:frame></text:p>`,
+      'a\n\nbox',
+      0,
+    ],
+  ] as const) {
+    const document = await read('odt', body, { automatic });
+    assert.deepEqual([layOut(document).text, document.facts.dropped?.hidden], [expected, hidden], body);
+  }
+  const page = '<style:page-layout><style:page-layout-properties fo:background-color="#000000"/></style:page-layout>';
+  const dark = { automatic, styles: `<office:automatic-styles>${page}</office:automatic-styles>` };
+  assert.equal(await textOf('odt', `<text:p>${span('W', 'seen')}</text:p>`, dark), 'seen');
+});
+
 test('conditions hide a paragraph, a section or a text as the document shows them, and readings follow their word', async () => {
   const hidden = (name: string, isHidden: boolean, content = '') =>
     `<text:${name} text:condition="ooow:x" text:is-hidden="${isHidden}">${content}</text:${name}>`;
@@ -176,10 +217,10 @@ test('slides are read in order with their titles and notes', async () => {
   const { blocks, facts, warnings } = await read('odp', body, { automatic });
   assert.deepEqual(
     blocks.map(({ page, text }) => `${page} ${text}`),
-    ['1 Foxes', '1 Below', '1 Shape', '1 Notes', '1 Say hello', '2 Slide 2', '2 Second'],
+    ['1 Foxes', '1 Below', '1 Shape', '1 Notes', '1 Say hello'],
   );
   assert.deepEqual([facts.pages, facts.dropped?.headers_and_footers], [2, 1]);
-  assert.deepEqual(warnings, ['hidden_slides: These slides are hidden in the show: 2.']);
+  assert.deepEqual(warnings, ['hidden_slides: These slides are hidden in the show and were not read: 2.']);
 });
 
 test('files that are encrypted, of another kind or declare entities are refused by name', async () => {

@@ -2,11 +2,13 @@ import type { Block, Document } from '../../document.ts';
 import { unpackedLimit } from '../../extraction-error.ts';
 import { mostColumns, type Sheet, type SheetRow } from '../../qa/sheet.ts';
 import { childOf, childrenOf, findAll, textOf, type XmlElement } from '../docx/xml-tree.ts';
-import { listed } from '../numerals.ts';
+import { describeHiddenSlides } from '../hidden-slides.ts';
 import { readWorkbookSheets } from '../read-sheets.ts';
 import { wholeNumber } from './list-labels.ts';
 import { type OpenDocument, type OpenDocumentFormat, openDocument } from './package-text.ts';
-import { type Reading, readBlocks, readFrame, startReading, tableRows } from './text-blocks.ts';
+import { type Reading, startReading } from './reading.ts';
+import { readBlocks, readFrame, tableRows } from './text-blocks.ts';
+import { createUnseenCells } from './unseen-cells.ts';
 
 /**
  * Reads a text (`.odt`), a workbook (`.ods`) or a presentation (`.odp`). Tracked changes are accepted, comments are
@@ -62,13 +64,16 @@ function readSlides(reading: Reading): Read {
   const hidden: number[] = [];
   const blocks: Block[] = [];
   for (const [index, slide] of slides.entries()) {
-    if (hiddenStyles.has(slide.attributes['draw:style-name'] ?? '')) hidden.push(index + 1);
+    if (hiddenStyles.has(slide.attributes['draw:style-name'] ?? '')) {
+      hidden.push(index + 1);
+      continue;
+    }
     for (const block of readSlide(reading, slide, index + 1)) blocks.push({ ...block, page: index + 1 });
   }
   return {
     blocks,
     facts: { pages: slides.length },
-    warnings: hidden.length === 0 ? [] : [`hidden_slides: These slides are hidden in the show: ${listed(hidden)}.`],
+    warnings: describeHiddenSlides(hidden),
   };
 }
 
@@ -106,14 +111,19 @@ function stylesWith({ styles }: OpenDocument, properties: string, attribute: str
 function readSheetsOf(document: OpenDocument): Document {
   const hiddenStyles = stylesWith(document, 'style:table-properties', 'table:display', 'false');
   const budget = { cells: mostRepeatedCells };
-  const sheets = childrenOf(document.body, 'table:table').map(
-    (table): Sheet => ({
+  const isUnseen = createUnseenCells(document.styles);
+  const sheets = childrenOf(document.body, 'table:table').map((table): Sheet => {
+    const { hidden: hiddenColumns, styles } = columnsOf(table);
+    return {
       name: table.attributes['table:name'] ?? '',
       hidden: hiddenStyles.has(table.attributes['table:style-name'] ?? ''),
-      hiddenColumns: hiddenColumnsOf(table),
-      rows: readRows(table, budget),
-    }),
-  );
+      hiddenColumns,
+      rows: readRows(table, {
+        budget,
+        isUnseen: (cell, row, column) => isUnseen(cell, { table, row, column: styles[column] }),
+      }),
+    };
+  });
   const { title } = document;
   const read = readWorkbookSheets(sheets, [...document.warnings]);
   return { ...read, facts: title === undefined ? {} : { title } };
@@ -122,33 +132,44 @@ function readSheetsOf(document: OpenDocument): Document {
 const columnsIn = (child: XmlElement) =>
   child.name === 'table:table-column' ? [child] : [...findAll(child, 'table:table-column')];
 
-function hiddenColumnsOf(table: XmlElement): Set<number> {
+/** Returns the hidden columns, and the style of the cells of each column. */
+function columnsOf(table: XmlElement): { hidden: Set<number>; styles: (string | undefined)[] } {
   const hidden = new Set<number>();
+  const styles: (string | undefined)[] = [];
   let at = 0;
   const columns = childrenOf(table).flatMap((child) => (child.name.includes('column') ? columnsIn(child) : []));
   for (const { attributes } of columns) {
     const next = Math.min(at + (wholeNumber(attributes['table:number-columns-repeated']) ?? 1), mostColumns);
     const isHidden = (attributes['table:visibility'] ?? 'visible') !== 'visible';
-    for (; at < next; at += 1) if (isHidden) hidden.add(at);
+    for (; at < next; at += 1) {
+      if (isHidden) hidden.add(at);
+      styles[at] = attributes['table:default-cell-style-name'];
+    }
   }
-  return hidden;
+  return { hidden, styles };
 }
 
 /** Repeated cells with text, of all rows of a file. A few bytes could otherwise stand for billions. */
 const mostRepeatedCells = 1_000_000;
 
-function readRows(table: XmlElement, budget: { cells: number }): SheetRow[] {
+interface CellContext {
+  readonly budget: { cells: number };
+  readonly isUnseen: (cell: XmlElement, row: XmlElement, column: number) => boolean;
+}
+
+function readRows(table: XmlElement, { budget, isUnseen }: CellContext): SheetRow[] {
   const found: SheetRow[] = [];
   let number = 1;
   for (const row of tableRows(table).rows) {
     const { attributes } = row;
     const times = wholeNumber(attributes['table:number-rows-repeated']) ?? 1;
-    const { cells, isCut } = readCells(row);
+    const { cells, seen, isCut } = readCells(row, isUnseen);
     if (cells.length > 0) {
       budget.cells -= (times - 1) * cells.length;
       if (budget.cells < 0) throw unpackedLimit(`${mostRepeatedCells.toLocaleString('en')} repeated cells`);
       const hidden = (attributes['table:visibility'] ?? 'visible') !== 'visible';
-      for (let at = 0; at < times; at += 1) found.push({ row: number + at, cells, hidden, isCut });
+      for (let at = 0; at < times; at += 1)
+        found.push({ row: number + at, cells, hidden, isCut, ...(seen.size === 0 ? {} : { seen }) });
     }
     number += times;
   }
@@ -156,8 +177,12 @@ function readRows(table: XmlElement, budget: { cells: number }): SheetRow[] {
 }
 
 /** Returns the cells of a row up to the last one with text. */
-function readCells(row: XmlElement): { cells: string[]; isCut: boolean } {
+function readCells(
+  row: XmlElement,
+  isUnseen: CellContext['isUnseen'],
+): { cells: string[]; seen: Map<number, string>; isCut: boolean } {
   const cells: string[] = [];
+  const seen = new Map<number, string>();
   let blank = 0;
   for (const cell of childrenOf(row)) {
     if (cell.name !== 'table:table-cell' && cell.name !== 'table:covered-table-cell') continue;
@@ -167,11 +192,14 @@ function readCells(row: XmlElement): { cells: string[]; isCut: boolean } {
       blank += times;
       continue;
     }
-    if (cells.length + blank + times > mostColumns) return { cells, isCut: true };
+    if (cells.length + blank + times > mostColumns) return { cells, seen, isCut: true };
     for (; blank > 0; blank -= 1) cells.push('');
-    for (let at = 0; at < times; at += 1) cells.push(text);
+    for (let at = 0; at < times; at += 1) {
+      if (isUnseen(cell, row, cells.length)) seen.set(cells.length, '');
+      cells.push(text);
+    }
   }
-  return { cells, isCut: false };
+  return { cells, seen, isCut: false };
 }
 
 /** The text of a cell as it is displayed, otherwise its value. */

@@ -4,46 +4,9 @@ import { childOf, childrenOf, findAll, textOf, type XmlElement } from '../docx/x
 import { mathText } from '../html/math-text.ts';
 import { pictureText } from '../picture-text.ts';
 import { markText } from '../raised-text.ts';
-import { createListLabels, type ListLabels, type OpenList, wholeNumber } from './list-labels.ts';
-import type { OpenDocument } from './package-text.ts';
-import { findLooks, type TextLook } from './text-look.ts';
-
-/** What all readers of one document share. */
-export interface Reading {
-  readonly document: OpenDocument;
-  readonly labels: ListLabels;
-  /** The lists by their ids, which others continue. */
-  readonly lists: Map<string, OpenList>;
-  readonly titleStyles: ReadonlySet<string>;
-  readonly looks: ReadonlyMap<string, TextLook>;
-  /** Characters that are not part of the text, by reason. */
-  readonly dropped: Record<'deleted' | 'hidden' | 'comments' | 'headers_and_footers', number>;
-  readonly warnings: Set<string>;
-  notes: number;
-  depth: number;
-}
-
-export function startReading(document: OpenDocument): Reading {
-  return {
-    document,
-    labels: createListLabels(document.styles),
-    lists: new Map(),
-    titleStyles: findTitleStyles(document.styles),
-    looks: findLooks(document.styles),
-    dropped: { deleted: 0, hidden: 0, comments: 0, headers_and_footers: 0 },
-    warnings: new Set(),
-    notes: 0,
-    depth: 0,
-  };
-}
-
-/** Returns the style `Title` and those that an author has derived from it. */
-function findTitleStyles(styles: readonly XmlElement[]): ReadonlySet<string> {
-  const derived = styles
-    .flatMap((each) => [...findAll(each, 'style:style')])
-    .filter(({ attributes }) => attributes['style:parent-style-name'] === 'Title');
-  return new Set(['Title', ...derived.map(({ attributes }) => attributes['style:name'] ?? '')]);
-}
+import { type OpenList, wholeNumber } from './list-labels.ts';
+import { isUnseen, type Reading, withBackdrop, withRun } from './reading.ts';
+import { plainLook } from './text-look.ts';
 
 /** Elements that only group others. */
 const groups = new Set([
@@ -71,7 +34,8 @@ function readElement(reading: Reading, element: XmlElement): readonly Block[] {
   if (name === 'table:table') return readTable(reading, element);
   if (name === 'text:tracked-changes') reading.dropped.deleted += textOf(element).trim().length;
   else if (name === 'text:section' && isHiddenSection(attributes)) countHidden(reading, element);
-  else if (groups.has(name)) return readBlocks(reading, childrenOf(element));
+  else if (groups.has(name))
+    return withBackdrop(reading, isBacked(reading, attributes), () => readBlocks(reading, childrenOf(element)));
   else if (name.startsWith('draw:')) return readFrame(reading, element);
   return [];
 }
@@ -79,6 +43,10 @@ function readElement(reading: Reading, element: XmlElement): readonly Block[] {
 /** Whether a section is hidden. The file stores the last result of a condition beside it. */
 function isHiddenSection({ 'text:display': display, 'text:is-hidden': isHidden }: XmlElement['attributes']): boolean {
   return display === 'none' || (display === 'condition' && isHidden === 'true');
+}
+
+function isBacked({ fills }: Reading, attributes: XmlElement['attributes']): boolean {
+  return fills(attributes['text:style-name'] ?? attributes['table:style-name'] ?? '') === true;
 }
 
 function countHidden(reading: Reading, element: XmlElement): void {
@@ -91,7 +59,7 @@ function readParagraph(reading: Reading, element: XmlElement, label = ''): Block
     return [];
   }
   const line: Line = { text: '', after: [] };
-  readSpan(reading, line, element);
+  withRun(reading, plainLook, () => readSpan(reading, line, element));
   const text = tidy(line.text);
   const { attributes } = element;
   const isTitle = reading.titleStyles.has(attributes['text:style-name'] ?? '');
@@ -129,7 +97,8 @@ const pageFields = new Set(['text:page-number', 'text:page-count', 'text:page-co
 function readInline(reading: Reading, line: Line, element: XmlElement): void {
   for (const child of element.children) {
     if (typeof child === 'string') {
-      line.text += child.replace(/\s+/g, ' ');
+      if (child.trim() !== '' && isUnseen(reading)) reading.dropped.hidden += child.trim().length;
+      else line.text += child.replace(/\s+/g, ' ');
       continue;
     }
     const { name } = child;
@@ -144,15 +113,16 @@ function readInline(reading: Reading, line: Line, element: XmlElement): void {
   }
 }
 
-/** Reads an element whose style may hide, raise or strike its text. */
+/** Reads an element whose style may hide, raise, strike or colour its text. */
 function readSpan(reading: Reading, line: Line, element: XmlElement): void {
   const look = reading.looks.get(element.attributes['text:style-name'] ?? '');
   if (look === undefined) readInline(reading, line, element);
   else if (look.hidden) countHidden(reading, element);
+  else if (!look.raised && !look.struck) withRun(reading, look, () => readInline(reading, line, element));
   else {
     const before = line.text;
     line.text = '';
-    readInline(reading, line, element);
+    withRun(reading, look, () => readInline(reading, line, element));
     line.text = before + markText(before, line.text, look);
   }
 }
@@ -187,7 +157,8 @@ export function readFrame(reading: Reading, frame: XmlElement): readonly Block[]
   const formula = formulaOf(reading, frame);
   if (formula !== '') return [{ kind: 'paragraph', text: formula }];
   const boxes = childrenOf(frame, 'draw:text-box').flatMap((box) => childrenOf(box));
-  const inside = readBlocks(reading, [...boxes, ...childrenOf(frame).filter(({ name }) => isText.has(name))]);
+  const texts = [...boxes, ...childrenOf(frame).filter(({ name }) => isText.has(name))];
+  const inside = withBackdrop(reading, true, () => readBlocks(reading, texts));
   const charts = childrenOf(frame, 'draw:object').flatMap(({ attributes }) =>
     readChart(reading, attributes['xlink:href']),
   );
@@ -252,10 +223,15 @@ function startsWithText(item: XmlElement): boolean {
 /** Reads a table. A table of one cell is a frame, so its content is read as ordinary blocks. */
 function readTable(reading: Reading, table: XmlElement): readonly Block[] {
   const { rows, headers } = tableRows(table);
+  const isTableBacked = isBacked(reading, table.attributes) || 'table:template-name' in table.attributes;
+  const readCell = (row: XmlElement, cell: XmlElement) =>
+    withBackdrop(reading, isTableBacked || [row, cell].some(({ attributes }) => isBacked(reading, attributes)), () =>
+      readBlocks(reading, childrenOf(cell)),
+    );
   const cells = rows.map((row) =>
     childrenOf(row)
       .filter(({ name }) => name === 'table:table-cell' || name === 'table:covered-table-cell')
-      .map((cell) => (cell.name === 'table:table-cell' ? readBlocks(reading, childrenOf(cell)) : [])),
+      .map((cell) => (cell.name === 'table:table-cell' ? readCell(row, cell) : [])),
   );
   if (cells.length === 1 && cells[0]?.length === 1) return cells[0][0] ?? [];
   const texts = cells.map((row) => row.map((blocks) => blocks.map(({ text }) => text).join(' ')));

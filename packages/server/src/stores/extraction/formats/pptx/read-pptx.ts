@@ -5,6 +5,7 @@ import { toLatex } from '../docx/math.ts';
 import { findMain, type Relationship, readRelationships } from '../docx/package-parts.ts';
 import { tableBlock } from '../docx/reader.ts';
 import { alternativesOf, childOf, childrenOf, findAll, parseXml, textOf, type XmlElement } from '../docx/xml-tree.ts';
+import { describeHiddenSlides } from '../hidden-slides.ts';
 import { listed } from '../numerals.ts';
 import { openPackage } from '../open-package.ts';
 import { pictureText } from '../picture-text.ts';
@@ -12,7 +13,7 @@ import { raisedText, struckText } from '../raised-text.ts';
 
 /**
  * Reads the slides of a presentation in the order of the show, each with its title as a heading, then its notes and
- * comments. Hidden slides are read, and a warning names them. Only parts of the file are opened.
+ * comments. A warning names hidden slides, which are left out. Only parts of the file are opened.
  */
 export async function readPptx(bytes: Uint8Array): Promise<Document> {
   const file = await openPackage(bytes, 'pptx');
@@ -33,7 +34,10 @@ export async function readPptx(bytes: Uint8Array): Promise<Document> {
       continue;
     }
     const slide = readSlide({ get, target, part, number: index + 1 });
-    if (slide.isHidden) hidden.push(index + 1);
+    if (slide.isHidden) {
+      hidden.push(index + 1);
+      continue;
+    }
     footers += slide.footers;
     for (const block of slide.blocks) blocks.push({ ...block, page: index + 1 });
   }
@@ -42,7 +46,7 @@ export async function readPptx(bytes: Uint8Array): Promise<Document> {
     facts: { ...(title === undefined ? {} : { title }), pages: targets.length, dropped: { footers } },
     warnings: [
       ...file.warnings,
-      ...(hidden.length === 0 ? [] : [`hidden_slides: These slides are hidden in the show: ${listed(hidden)}.`]),
+      ...describeHiddenSlides(hidden),
       ...(missing.length === 0 ? [] : [`missing_slides: These slides are not in the file: ${listed(missing)}.`]),
     ],
   };

@@ -1,3 +1,4 @@
+import { leastPoints } from '../unseen-look.ts';
 import type { State } from './rtf-state.ts';
 
 /** The colours of a document. Source: RTF specification 1.9.1, "Color Table". */
@@ -11,8 +12,6 @@ export interface Colors {
 }
 
 const whiteFrom = 245;
-/** Two points, in half points. */
-const leastSize = 4;
 const mostColors = 1_000;
 
 export function createColors(): Colors {
@@ -31,7 +30,7 @@ export function createColors(): Colors {
       }
     },
     isUnseen: ({ color, size, isBacked, inTable, destination }) =>
-      (size !== undefined && size < leastSize) ||
+      (size !== undefined && size < 2 * leastPoints) ||
       (whites[color ?? 0] === true && !isBacked && !inTable && destination !== 'box'),
   };
 }

@@ -1,11 +1,12 @@
 import { fileDamaged } from '../../extraction-error.ts';
 import type { Drawings } from '../../qa/sheet.ts';
-import { findMain } from '../docx/package-parts.ts';
+import { findMain, readRelationships } from '../docx/package-parts.ts';
 import type { OfficePackage } from '../open-package.ts';
-import { struckText } from '../raised-text.ts';
+import { createPainted, type IsPainted } from './cell-ranges.ts';
+import { type CellStyle, createPaper, type IsPaper, isTrue, readCellStyles } from './cell-styles.ts';
 import { readDrawings } from './drawings.ts';
-import { builtInFormat, createFormat, type DateSystem, type Format, general } from './number-format.ts';
-import { createRichText } from './rich-text.ts';
+import type { DateSystem } from './number-format.ts';
+import { type CellText, createRichText } from './rich-text.ts';
 import { type Attributes, readWhole } from './xml-events.ts';
 
 export interface SheetPart {
@@ -14,14 +15,15 @@ export interface SheetPart {
   /** The name of the part. */
   readonly target: string;
   readonly part: Uint8Array;
+  findPainted(): IsPainted;
 }
 
 export interface WorkbookParts {
   readonly sheets: readonly SheetPart[];
   readonly drawings: Drawings;
-  readonly sharedStrings: readonly string[];
-  /** The formats, by the index that the `s` attribute of a cell gives. */
-  readonly formats: readonly Format[];
+  readonly sharedStrings: readonly (string | CellText)[];
+  readonly styles: readonly CellStyle[];
+  readonly isPaper: IsPaper;
 }
 
 /**
@@ -37,21 +39,29 @@ export function readWorkbookParts(file: OfficePackage): WorkbookParts {
     const target =
       typeof named === 'string' && get(named) !== undefined ? named : `xl/worksheets/sheet${index + 1}.xml`;
     const part = get(target);
-    return part === undefined || kind !== 'worksheet' ? [] : [{ name, hidden, target, part }];
+    if (part === undefined || kind !== 'worksheet') return [];
+    return [{ name, hidden, target, part, findPainted: () => createPainted(part, tablesOf(get, target)) }];
   });
   if (sheets.length === 0) throw fileDamaged('Excel', 'it has no sheets');
   const related = (wanted: string) =>
     get(relationships.values().find(({ kind }) => kind === wanted)?.target ?? `xl/${wanted}.xml`);
   const [strings, styles] = [related('sharedStrings'), related('styles')];
+  const isPaper = createPaper(related('theme'), styles);
   return {
     sheets,
     drawings: readDrawings(
       get,
       sheets.filter(({ hidden }) => !hidden).map(({ target }) => target),
     ),
-    sharedStrings: strings === undefined ? [] : readSharedStrings(strings),
-    formats: styles === undefined ? [] : readFormats(styles, system),
+    sharedStrings: strings === undefined ? [] : readSharedStrings(strings, isPaper),
+    styles: styles === undefined ? [] : readCellStyles(styles, system, isPaper),
+    isPaper,
   };
+}
+
+function tablesOf(get: (name: string) => Uint8Array | undefined, sheet: string): Uint8Array[] {
+  const related = [...readRelationships(get, sheet).values()].filter(({ kind }) => /^(?:table|pivotTable)$/.test(kind));
+  return related.flatMap(({ target }) => get(target ?? '') ?? []);
 }
 
 interface SheetEntry {
@@ -79,19 +89,18 @@ function relationOf(attributes: Attributes): string {
   return (name === undefined ? undefined : attributes[name]) ?? '';
 }
 
-export function isTrue(value: string | undefined): boolean {
-  return value === '1' || value === 'true' || value === 'on';
-}
-
-function readSharedStrings(part: Uint8Array): string[] {
-  const strings: string[] = [];
-  const { open, text, close, take } = createRichText();
+function readSharedStrings(part: Uint8Array, isPaper: IsPaper): (string | CellText)[] {
+  const strings: (string | CellText)[] = [];
+  const { open, text, close, take } = createRichText(isPaper);
   readWhole(part, {
     open,
     text,
     close: (name) => {
       close(name);
-      if (name === 'si') strings.push(unescapeText(take()));
+      if (name !== 'si') return;
+      const taken = take();
+      const whole = unescapeText(taken.text);
+      strings.push(taken.seen === undefined ? whole : { text: whole, seen: unescapeText(taken.seen) });
     },
   });
   return strings;
@@ -101,38 +110,4 @@ function readSharedStrings(part: Uint8Array): string[] {
 export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-}
-
-function readFormats(part: Uint8Array, system: DateSystem): Format[] {
-  const codes = new Map<number, string>();
-  const formats: Format[] = [];
-  const cache = new Map<string, Format>();
-  /** Whether each font strikes its text out. */
-  const struck: boolean[] = [];
-  let [inCells, inFonts] = [false, false];
-  const formatOf = (id: number): Format => {
-    const code = codes.get(id) ?? builtInFormat(id);
-    if (code === undefined) return general;
-    const known = cache.get(code) ?? createFormat(code, system);
-    cache.set(code, known);
-    return known;
-  };
-  readWhole(part, {
-    open: (name, { numFmtId = '0', formatCode = '', fontId = '0', val = '1' }) => {
-      if (name === 'numFmt') codes.set(Number(numFmtId), formatCode);
-      else if (name === 'fonts') inFonts = true;
-      else if (name === 'font' && inFonts) struck.push(false);
-      else if (name === 'strike' && inFonts) struck[struck.length - 1] = isTrue(val);
-      else if (name === 'cellXfs') inCells = true;
-      else if (name === 'xf' && inCells) {
-        const shown = formatOf(Number(numFmtId));
-        formats.push(struck[Number(fontId)] === true ? (value) => struckText(shown(value)) : shown);
-      }
-    },
-    close: (name) => {
-      if (name === 'cellXfs') inCells = false;
-      if (name === 'fonts') inFonts = false;
-    },
-  });
-  return formats;
 }

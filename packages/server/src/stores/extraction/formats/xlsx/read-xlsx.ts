@@ -1,7 +1,9 @@
 import { isBlank, mostColumns, rowsOf, type SheetRow, type Workbook } from '../../qa/sheet.ts';
 import { openPackage } from '../open-package.ts';
+import { columnOf, type IsPainted, rangeOf, readTail } from './cell-ranges.ts';
+import { type CellStyle, isTrue, usualStyle } from './cell-styles.ts';
 import { general } from './number-format.ts';
-import { isTrue, readWorkbookParts, unescapeText, type WorkbookParts } from './package-parts.ts';
+import { readWorkbookParts, type SheetPart, unescapeText, type WorkbookParts } from './package-parts.ts';
 import { createRichText } from './rich-text.ts';
 import { type Attributes, encodingOf, readXml } from './xml-events.ts';
 
@@ -16,23 +18,28 @@ export async function readXlsx(bytes: Uint8Array): Promise<Workbook> {
   return {
     drawings,
     warnings: file.warnings,
-    sheets: sheets.map(({ name, hidden, part }) => ({
-      name,
-      hidden,
-      hiddenColumns: findHiddenColumns(part),
-      rows: rowsOf(() => readSheetRows(part, values)),
+    sheets: sheets.map((sheet) => ({
+      name: sheet.name,
+      hidden: sheet.hidden,
+      hiddenColumns: findHiddenColumns(sheet.part),
+      rows: rowsOf(() => readSheetRows(sheet, values)),
     })),
     facts: {},
   };
 }
 
-type Values = Pick<WorkbookParts, 'sharedStrings' | 'formats'>;
+type Values = Pick<WorkbookParts, 'sharedStrings' | 'styles' | 'isPaper'>;
 
 /** Reads the rows of one sheet and omits rows without cells. Only the current row is held in memory. */
-function* readSheetRows(part: Uint8Array, values: Values): Generator<SheetRow> {
+function* readSheetRows({ part, findPainted }: SheetPart, values: Values): Generator<SheetRow> {
   const ready: SheetRow[] = [];
   const merges = createMerges(part);
-  const events = createRowEvents(values, (row) => ready.push(merges.fill(row)));
+  let painted: IsPainted | undefined;
+  const isPainted: IsPainted = (row, column) => {
+    painted ??= findPainted();
+    return painted(row, column);
+  };
+  const events = createRowEvents({ ...values, isPainted }, (row) => ready.push(merges.fill(row)));
   for (const _ of readXml(part, events)) {
     yield* ready;
     ready.length = 0;
@@ -61,17 +68,26 @@ interface Cell {
   readonly type: string;
   readonly style: number;
   text: string;
+  /** What people see of a string in the cell on white paper. */
+  seen?: string | undefined;
 }
 
-type RowDraft = { row: number; cells: string[]; hidden: boolean; errors: number[]; isCut: boolean };
+type RowDraft = {
+  row: number;
+  cells: string[];
+  hidden: boolean;
+  errors: number[];
+  isCut: boolean;
+  seen?: Map<number, string>;
+};
 
-function createRowEvents(values: Values, onRow: (row: SheetRow) => void) {
+function createRowEvents(values: Values & { readonly isPainted: IsPainted }, onRow: (row: SheetRow) => void) {
   let row: RowDraft | undefined;
   let lastRow = 0;
   let nextColumn = 0;
   let cell: Cell | undefined;
   let inValue = false;
-  const inline = createRichText();
+  const inline = createRichText(values.isPaper);
 
   function openRow({ r, hidden, ht }: Attributes): void {
     lastRow = r === undefined ? lastRow + 1 : Number(r) || lastRow + 1;
@@ -87,10 +103,20 @@ function createRowEvents(values: Values, onRow: (row: SheetRow) => void) {
 
   function closeCell(): void {
     if (row === undefined || cell === undefined) return;
-    if (cell.type === 'inlineStr') cell.text = inline.take();
-    const text = show(cell, values);
+    if (cell.type === 'inlineStr') Object.assign(cell, inline.take());
+    const style = values.styles[cell.style] ?? usualStyle;
+    const value = readValue(cell, values.sharedStrings);
+    const shown = cell.type === 'e' || cell.type === 'd' ? String(value) : style.format(value);
+    // A format such as `;;;` shows nothing. Others only show no zeros.
+    const isSilent = shown === '' && value !== '' && value !== 0;
+    const text = isSilent ? general(value) : shown;
     if (cell.column >= mostColumns) row.isCut ||= text !== '';
     else if (text !== '') put(row, cell.column, text);
+    const seen = isSilent ? '' : seenOn(style, cell.seen, text);
+    if (seen !== text && text.trim() !== '' && (isSilent || !values.isPainted(row.row, cell.column))) {
+      row.seen ??= new Map();
+      row.seen.set(cell.column, seen);
+    }
     if (cell.type === 'e') row.errors.push(cell.column);
     cell = undefined;
   }
@@ -120,32 +146,44 @@ function createRowEvents(values: Values, onRow: (row: SheetRow) => void) {
   };
 }
 
+/** Returns what people see of a text in a cell of a style. @param colored what they see on white paper, if its runs have colours */
+function seenOn({ isBare, isWhite, format }: CellStyle, colored: string | undefined, text: string): string {
+  if (!isBare) return text;
+  if (colored !== undefined) return format(colored);
+  return isWhite ? '' : text;
+}
+
 function put(row: RowDraft, column: number, text: string): void {
   while (row.cells.length < column) row.cells.push('');
   row.cells[column] = text;
 }
 
-function finish({ row, cells, hidden, errors, isCut }: RowDraft): SheetRow {
+function finish({ row, cells, hidden, errors, isCut, seen }: RowDraft): SheetRow {
   return {
     row,
     cells,
     ...(hidden ? { hidden } : {}),
     ...(errors.length === 0 ? {} : { errors }),
     ...(isCut ? { isCut } : {}),
+    ...(seen === undefined ? {} : { seen }),
   };
 }
 
-/** Texts and booleans follow the section for texts of their format. Errors and ISO dates follow no format. */
-function show({ type, style, text }: Cell, { sharedStrings, formats }: Values): string {
-  const format = formats[style] ?? general;
+/** The value of a cell, for its format. Errors and ISO dates follow no format. */
+function readValue(cell: Cell, sharedStrings: Values['sharedStrings']): string | number {
+  const { type, text } = cell;
   switch (type) {
-    case 's':
-      return format(sharedStrings[Number(text)] ?? '');
+    case 's': {
+      const shared = sharedStrings[Number(text)] ?? '';
+      if (typeof shared === 'string') return shared;
+      cell.seen = shared.seen;
+      return shared.text;
+    }
     case 'inlineStr':
     case 'str':
-      return format(unescapeText(text));
+      return unescapeText(text);
     case 'b':
-      return format(isTrue(text.trim()) ? 'TRUE' : 'FALSE');
+      return isTrue(text.trim()) ? 'TRUE' : 'FALSE';
     case 'e':
       return text;
     case 'd':
@@ -153,7 +191,7 @@ function show({ type, style, text }: Cell, { sharedStrings, formats }: Values): 
     default: {
       const value = Number(text);
       if (text.trim() === '') return '';
-      return format(Number.isNaN(value) ? text : value);
+      return Number.isNaN(value) ? text : value;
     }
   }
 }
@@ -187,7 +225,7 @@ function createMerges(part: Uint8Array): Merges {
     fill: (row) => {
       for (let merge = merges[next]; merge !== undefined && merge.firstRow <= row.row; merge = merges[next]) {
         next += 1;
-        if (merge.firstRow === row.row) merge.value = row.cells[merge.column] ?? '';
+        if (merge.firstRow === row.row) merge.value = row.seen?.get(merge.column) ?? row.cells[merge.column] ?? '';
         if (merge.value !== '' && open.length < mostOpen) open.push(merge);
       }
       if (open.length === 0 || isBlank(row)) return row;
@@ -208,41 +246,13 @@ function withValues(cells: readonly string[], merges: readonly Merge[]): string[
 }
 
 function findMerges(part: Uint8Array): Merge[] {
-  const encoding = encodingOf(part);
-  const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
-  const start = encoding.startsWith('utf-16') ? 0 : bytes.lastIndexOf('</sheetData>');
-  const closing = start === -1 ? bytes.indexOf('mergeCells') : start;
-  if (closing === -1) return [];
-  const tail = new TextDecoder(encoding).decode(bytes.subarray(closing));
   const found: Merge[] = [];
   // A tag contains no `<`, so no byte belongs to two candidates.
-  for (const [tag] of tail.matchAll(/<(?:\w+:)?mergeCell\s[^<>]*/g)) {
+  for (const [tag] of readTail(part).matchAll(/<(?:\w+:)?mergeCell\s[^<>]*/g)) {
     if (found.length === mostMerges) break;
-    const [, from = '', to = ''] = /ref="([A-Z]+\d+):([A-Z]+\d+)"/.exec(tag) ?? [];
-    const [firstRow, lastRow] = [rowOf(from), rowOf(to)];
-    if (lastRow > firstRow) found.push({ firstRow, lastRow, column: columnOf(from), value: '' });
+    const range = rangeOf(/ref="([A-Z]+\d+:[A-Z]+\d+)"/.exec(tag)?.[1] ?? '');
+    if (range !== undefined && range.lastRow > range.firstRow)
+      found.push({ firstRow: range.firstRow, lastRow: range.lastRow, column: range.firstColumn, value: '' });
   }
   return found.sort((a, b) => a.firstRow - b.firstRow);
-}
-
-/** The column of a reference such as `AB12`, from 0. */
-function columnOf(reference: string): number {
-  let column = 0;
-  for (const character of reference) {
-    const letter = character.toUpperCase().charCodeAt(0) - 64;
-    if (letter < 1 || letter > 26) break;
-    column = Math.min(column * 26 + letter, 1_000_000);
-  }
-  return Math.max(0, column - 1);
-}
-
-/** The row number of a reference such as `AB12`, counted from 1; 0 when it has none. */
-function rowOf(reference: string): number {
-  let start = reference.length;
-  while (isDigit(reference.charCodeAt(start - 1))) start -= 1;
-  return Number(reference.slice(start));
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
 }
