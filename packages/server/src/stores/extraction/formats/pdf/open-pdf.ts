@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type PDFiumDocument, PDFiumLibrary } from '@hyzyla/pdfium';
 import { fileDamaged, fileEmpty, fileTypeMismatch, passwordMissing, passwordWrong } from '../../extraction-error.ts';
+import { createGlyphNames, type GlyphNames } from './glyph-names.ts';
 
 /** What the bytes of a file tell about its layers (optional content). */
 export interface Layers {
@@ -130,6 +131,7 @@ export interface OpenPdf {
   memory(): DataView;
   readonly document: number;
   readonly layers: Layers;
+  readonly glyphNames: GlyphNames;
   /** The file asks viewers to draw the values of its form fields themselves. */
   readonly needAppearances: boolean;
   readonly numPages: number;
@@ -156,6 +158,7 @@ export async function openPdf(bytes: Uint8Array, password: string | null = null)
     },
     document: documentIdx,
     layers: findLayers(bytes),
+    glyphNames: createGlyphNames(bytes),
     needAppearances: hasKey(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), '/NeedAppearances', (next) =>
       /^\s*true/.test(next),
     ),

@@ -134,14 +134,14 @@ function readText(probe: TextProbe, hiddenObjects: ReadonlySet<number>): PageTex
       else if (draft.isPower(code, at, size)) draft.addPower();
     }
     if (!draft.isOpen()) draft.begin(at);
-    draft.add(code, at, styles.current());
+    for (const letter of ligatures.get(at) ?? [code]) draft.add(letter, at, styles.current());
     blank = false;
   }
 
   const codes = new Int32Array(probe.count);
   for (let at = 0; at < codes.length; at += 1) codes[at] = probe.code(at);
   const hidden = hiddenObjects.size === 0 ? 0 : blankOut(codes, (at) => hiddenObjects.has(probe.object(at)));
-  const unknown = countUnknown(codes, probe);
+  const { unknown, ligatures } = readUnknown(codes, probe);
   const letters = countLetters(codes, 0, codes.length);
   const rightToLeft = letters.rightToLeft > letters.leftToRight;
 
@@ -174,14 +174,25 @@ function readText(probe: TextProbe, hiddenObjects: ReadonlySet<number>): PageTex
   return { segments, hidden, turned, quarters: styles.quarters(), rightToLeft, unknown };
 }
 
-/** Only codes that letters of most texts do not have are looked up. */
-function countUnknown(codes: Int32Array, probe: TextProbe): number {
-  let count = 0;
+/**
+ * Reads characters whose letters the font does not tell by the names of their glyphs. Only codes that letters of most texts do not have are
+ * looked up.
+ * @returns the number of those that stay unknown, and the letters of ligatures
+ */
+function readUnknown(codes: Int32Array, probe: TextProbe) {
+  const ligatures = new Map<number, readonly number[]>();
+  let unknown = 0;
   for (const [at, code] of codes.entries()) {
     const isSuspect = code < 32 ? !isLineEnd(code) && code !== 9 : code > 127 && code < 256;
-    if (isSuspect && probe.isUnknown(at)) count += 1;
+    if (!isSuspect || !probe.isUnknown(at)) continue;
+    const [first, ...others] = Array.from(probe.letters(at) ?? '', (letter) => letter.codePointAt(0) ?? 0);
+    if (first === undefined) unknown += 1;
+    else {
+      codes[at] = first;
+      ligatures.set(at, [first, ...others]);
+    }
   }
-  return count;
+  return { unknown, ligatures };
 }
 
 /** Replaces characters by blanks. @returns how many */

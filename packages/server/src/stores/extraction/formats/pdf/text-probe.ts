@@ -3,10 +3,11 @@ import type { OpenPdf } from './open-pdf.ts';
 export interface Font {
   readonly bold: boolean;
   readonly mono: boolean;
+  readonly name: string;
 }
 
 /** The style of a run of characters. */
-export interface Style extends Font {
+export interface Style extends Omit<Font, 'name'> {
   readonly size: number;
   /** The run does not go from left to right. */
   readonly turned: boolean;
@@ -20,6 +21,8 @@ export interface TextProbe {
   code(at: number): number;
   /** Whether the font does not tell which letter the character is. Its code is then the number of a glyph. */
   isUnknown(at: number): boolean;
+  /** The letters of an unknown character, if the name of its glyph tells them. */
+  letters(at: number): string | undefined;
   /** The object that draws the character; 0 for characters that PDFium added. */
   object(at: number): number;
   /** Measures a character. The following methods return the bounds of the last one measured. */
@@ -34,7 +37,7 @@ const nameBytes = 512;
 
 /** `buffer` holds 512 bytes. `fonts` are those of the page. */
 export function createTextProbe(
-  { pdfium, memory }: OpenPdf,
+  { pdfium, memory, glyphNames }: OpenPdf,
   { text, buffer, fonts }: { text: number; buffer: number; fonts: Map<number, Font> },
 ): TextProbe {
   function fontOf(object: number): Font {
@@ -45,6 +48,7 @@ export function createTextProbe(
     const name = Buffer.from(memory().buffer, buffer, Math.max(0, length - 1)).toString('latin1');
     const isHeavy = handle !== 0 && pdfium.FPDFFont_GetWeight(handle) >= 700;
     const font = {
+      name,
       bold: isHeavy || /bold|black|heavy|semibold|demi|cmbx|\bcsc/i.test(name),
       mono: /mono|courier|consol|menlo|typewriter|cmtt|lmtt|tt\d+$|code/i.test(name),
     };
@@ -70,6 +74,8 @@ export function createTextProbe(
     count: pdfium.FPDFText_CountChars(text),
     code: (at) => pdfium.FPDFText_GetUnicode(text, at),
     isUnknown: (at) => pdfium.FPDFText_HasUnicodeMapError(text, at) === 1,
+    letters: (at) =>
+      glyphNames(fontOf(pdfium.FPDFText_GetTextObject(text, at)).name, pdfium.FPDFText_GetUnicode(text, at)),
     object: (at) => pdfium.FPDFText_GetTextObject(text, at),
     measure: (at) => {
       pdfium.FPDFText_GetLooseCharBox(text, at, buffer);
