@@ -11,73 +11,57 @@ const limits = { fonts: 10_000, code: 255, object: 65_536, streams: 1_000, infla
  * question, because few files have such names.
  */
 export function createGlyphNames(bytes: Uint8Array): GlyphNames {
-  let fonts: ReadonlyMap<string, ReadonlyMap<number, string>> | undefined;
+  let fonts: ReturnType<typeof findFonts> | undefined;
   return (font, code) => {
     fonts ??= findFonts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    return fonts.get(font)?.get(code);
+    // Parts of one font may have other numbers for the same glyph.
+    const [letters, ...others] = new Set(fonts.get(font)?.flatMap((encoding) => encoding.get(code) ?? []));
+    return others.length === 0 ? letters : undefined;
   };
 }
 
-function findFonts(file: Buffer): Map<string, Map<number, string>> {
+/** Returns the encodings of each font. */
+function findFonts(file: Buffer): Map<string, ReadonlyMap<number, string>[]> {
   const encodings = new Map<string, Map<number, string>>();
-  const named: { font: string; encoding: string }[] = [];
+  const named: [string, string][] = [];
   let left = limits.all;
-  for (const { id, text } of objectsOf(file)) {
+  for (const [id, text] of objectsOf(file)) {
     left -= text.length;
     if (left < 0 || named.length === limits.fonts) break;
-    const differences = readDifferences(text);
-    if (differences !== undefined) encodings.set(id, differences);
+    const hasOwn = text.includes('/Differences');
+    if (hasOwn) encodings.set(id, readDifferences(text));
     const font = /\/BaseFont\s*\/([^\s/<>[\]()]+)/.exec(text)?.[1];
-    const encoding = differences === undefined ? /\/Encoding\s+([0-9]+)\s+[0-9]+\s+R/.exec(text)?.[1] : id;
-    if (font !== undefined && encoding !== undefined) named.push({ font: withoutEscapes(font), encoding });
+    const encoding = hasOwn ? id : /\/Encoding\s+([0-9]+)\s+[0-9]+\s+R/.exec(text)?.[1];
+    if (font !== undefined && encoding !== undefined) named.push([font, encoding]);
   }
-  const fonts = new Map<string, Map<number, string>>();
-  for (const { font, encoding } of named) {
-    const known = fonts.get(font);
-    const next = encodings.get(encoding) ?? new Map<number, string>();
-    if (known === undefined) fonts.set(font, new Map(next));
-    // Parts of one font may have other numbers for the same glyph.
-    else for (const [code, letters] of next) known.set(code, (known.get(code) ?? letters) === letters ? letters : '');
-  }
-  return fonts;
+  const byFont = Map.groupBy(named, ([font]) => font);
+  return new Map([...byFont].map(([font, of]) => [font, of.flatMap(([, id]) => encodings.get(id) ?? [])]));
 }
 
-interface PdfObject {
-  readonly id: string;
-  /** The beginning of the object, without its stream. */
-  readonly text: string;
-}
-
-/** Finds the objects of a file, also those in compressed streams. */
-function* objectsOf(file: Buffer): Generator<PdfObject> {
+/** Finds the numbers of the objects of a file, also of those in compressed streams, and their texts without their streams. */
+function* objectsOf(file: Buffer): Generator<readonly [string, string]> {
   let streams = 0;
-  let at = file.indexOf(' obj');
-  while (at !== -1) {
-    const id = file
-      .toString('latin1', Math.max(0, at - 20), at)
-      .split(/\s/)
-      .at(-2);
-    const next = file.indexOf(' obj', at + 4);
+  for (let at = file.indexOf(' obj'), next = at; at !== -1; at = next) {
+    next = file.indexOf(' obj', at + 4);
+    // bounded: at most 20 characters (the end of the text before it)
+    const id = /([0-9]+) [0-9]+$/.exec(file.toString('latin1', Math.max(0, at - 20), at))?.[1] ?? '';
     const head = file.toString('latin1', at + 4, Math.min(at + limits.object, next === -1 ? file.length : next));
-    const stream = head.indexOf('stream');
+    const stream = head.search(/stream\r?\n/);
     const text = stream === -1 ? head : head.slice(0, stream);
-    if (id !== undefined) yield { id, text };
-    if (stream !== -1 && text.includes('/ObjStm') && streams < limits.streams) {
-      streams += 1;
-      yield* objectsIn(file.subarray(at + 4 + stream + (head.startsWith('\r\n', stream + 6) ? 8 : 7)), text);
-    }
-    at = next;
+    yield [id, text];
+    if (stream === -1 || !text.includes('/ObjStm') || streams === limits.streams) continue;
+    streams += 1;
+    yield* objectsIn(file.subarray(file.indexOf('\n', at + 4 + stream) + 1), text);
   }
 }
 
-function* objectsIn(packed: Buffer, head: string): Generator<PdfObject> {
+function* objectsIn(packed: Buffer, head: string): Generator<readonly [string, string]> {
   const first = Number(/\/First\s+([0-9]+)/.exec(head)?.[1]);
   const content = inflated(packed);
   const numbers = content.slice(0, first).trim().split(/\s+/).map(Number);
   for (let at = 0; at + 1 < numbers.length; at += 2) {
     const [start = 0, end = content.length] = [numbers[at + 1], numbers[at + 3]];
-    const length = Math.min(first + end, first + start + limits.object);
-    yield { id: String(numbers[at]), text: content.slice(first + start, length) };
+    yield [String(numbers[at]), content.slice(first + start, first + Math.min(end, start + limits.object))];
   }
 }
 
@@ -91,21 +75,14 @@ function inflated(packed: Buffer): string {
 }
 
 /** Returns the composed names of an encoding: "[27 /f_f /f_i 65 /A]" numbers glyphs from 27 on. */
-function readDifferences(text: string): Map<number, string> | undefined {
-  const at = text.indexOf('/Differences');
-  if (at === -1) return undefined;
-  const [open, close] = [text.indexOf('[', at), text.indexOf(']', at)];
+function readDifferences(text: string): Map<number, string> {
   const found = new Map<number, string>();
+  const from = text.indexOf('[', text.indexOf('/Differences'));
   let code = 0;
-  for (const token of text
-    .slice(open + 1, Math.max(open, close))
-    .replaceAll('/', ' /')
-    .split(/\s+/)) {
-    if (token.startsWith('/')) {
-      const letters = lettersOf(withoutEscapes(token.slice(1)));
-      if (letters !== undefined && code <= limits.code) found.set(code, letters);
-      code += 1;
-    } else if (token !== '') code = Number(token);
+  for (const [, name, number] of text.slice(from, text.indexOf(']', from)).matchAll(/\/([^\s/]+)|([0-9]+)/g)) {
+    const letters = name === undefined ? undefined : lettersOf(name);
+    if (letters !== undefined && code <= limits.code) found.set(code, letters);
+    code = name === undefined ? Number(number) : code + 1;
   }
   return found;
 }
@@ -120,13 +97,8 @@ export function lettersOf(name: string): string | undefined {
     if (/^[A-Za-z]$/.test(part)) return part;
     const isOfUnits = /^uni(?:[0-9A-F]{4})+$/.test(part);
     const units = isOfUnits ? part.slice(3).match(/.{4}/g) : /^u([0-9A-F]{4,6})$/.exec(part)?.slice(1);
-    return units?.map((unit) => String.fromCodePoint(Math.min(Number.parseInt(unit, 16), lastCode))).join('') ?? '\0';
+    return units?.map((unit) => String.fromCodePoint(Math.min(Number.parseInt(unit, 16), 0x10ffff))).join('') ?? '\0';
   });
   const text = letters.join('');
   return /^\P{C}+$/u.test(text) ? text : undefined;
-}
-const lastCode = 0x10ffff;
-
-function withoutEscapes(name: string): string {
-  return name.replace(/#([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -102,12 +102,8 @@ export function createAnnotationReader(pdf: OpenPdf): AnnotationReader {
   function placed(annotation: number, text: string, turn: Turn | undefined): Pick<AnnotationText, 'segment' | 'box'> {
     const isKnown = pdfium.FPDFAnnot_GetRect(annotation, rectangle) !== 0;
     const side = (index: number) => (isKnown ? memory().getFloat32(rectangle + 4 * index, true) : 0);
-    const own = {
-      left: side(0),
-      right: side(2),
-      bottom: Math.min(side(1), side(3)),
-      top: Math.max(side(1), side(3)),
-    };
+    const [y1, y2] = [side(1), side(3)];
+    const own = { left: side(0), right: side(2), bottom: Math.min(y1, y2), top: Math.max(y1, y2) };
     const { left, right, bottom, top } = turn === undefined ? own : turnedBox(own, turn);
     const height = top - bottom;
     const size = Math.min(usualSize, Math.max(1, height * 0.7));

@@ -2,10 +2,10 @@ import { createLayerReader } from './hidden-layers.ts';
 import type { OpenPdf } from './open-pdf.ts';
 import { type AnnotationReader, withAnnotations } from './read-annotations.ts';
 import { countLetters, isRightToLeft, readRightToLeftLine } from './right-to-left-line.ts';
-import { createSegmentDraft, type Segment } from './segment-draft.ts';
+import { createSegmentDraft, isSoftHyphen, type Segment } from './segment-draft.ts';
 import { createTextObjects } from './text-objects.ts';
 import { createStyleReader, createTextProbe, type Font, type TextProbe } from './text-probe.ts';
-import { type Box, type Turn, turnedBox, turnOf, turnTexts } from './turned-page.ts';
+import { type Box, turnedBox, turnOf, turnTexts } from './turned-page.ts';
 import { createPageLooks } from './unseen-texts.ts';
 
 export interface PageSegments {
@@ -49,22 +49,19 @@ export function createSegmentReader(pdf: OpenPdf, annotations: AnnotationReader)
   function readPage(page: number, index: number): PageSegments | null {
     const { unseen, pictures } = looks.examine(page);
     const hiddenObjects = new Set([...unseen, ...layers.hiddenObjects(page)]);
-    let found = readTexts(page, hiddenObjects);
-    if (found === undefined) return null;
-    let box = readBox(pdf, page, buffer);
-    let size = { width: pdfium.FPDF_GetPageWidthF(page), height: pdfium.FPDF_GetPageHeightF(page) };
-    let turn: Turn | undefined;
-    if (found.quarters !== 0 && box !== undefined) {
-      turn = turnOf(found.quarters, box);
-      turnTexts(pdf, page, turn);
-      found = readTexts(page, hiddenObjects) ?? found;
-      box = turnedBox(box, turn);
-      size = { width: box.right, height: box.top };
-    }
-    const { hidden, quarters: _, ...read } = found;
+    const first = readTexts(page, hiddenObjects);
+    if (first === undefined) return null;
+    const own = readBox(pdf, page, buffer);
+    const turn = first.quarters === 0 || own === undefined ? undefined : turnOf(first.quarters, own);
+    if (turn !== undefined) turnTexts(pdf, page, turn);
+    const { hidden, quarters: _, ...read } = (turn === undefined ? first : readTexts(page, hiddenObjects)) ?? first;
+    const box = turn === undefined || own === undefined ? own : turnedBox(own, turn);
+    const width = turn === undefined ? pdfium.FPDF_GetPageWidthF(page) : (box?.right ?? 0);
+    const height = turn === undefined ? pdfium.FPDF_GetPageHeightF(page) : (box?.top ?? 0);
     const segments = onPage(read.segments, box);
     counts.hidden += hidden + lengthOf(read.segments) - lengthOf(segments);
-    return { ...size, pictures, ...read, segments: withAnnotations(segments, annotations.read(page, index, turn)) };
+    const shown = withAnnotations(segments, annotations.read(page, index, turn));
+    return { width, height, pictures, ...read, segments: shown };
   }
 
   return {
@@ -185,12 +182,10 @@ function readUnknown(codes: Int32Array, probe: TextProbe) {
   for (const [at, code] of codes.entries()) {
     const isSuspect = code < 32 ? !isLineEnd(code) && code !== 9 : code > 127 && code < 256;
     if (!isSuspect || !probe.isUnknown(at)) continue;
-    const [first, ...others] = Array.from(probe.letters(at) ?? '', (letter) => letter.codePointAt(0) ?? 0);
-    if (first === undefined) unknown += 1;
-    else {
-      codes[at] = first;
-      ligatures.set(at, [first, ...others]);
-    }
+    const letters = Array.from(probe.letters(at) ?? '', (letter) => letter.codePointAt(0) ?? 0);
+    codes[at] = letters[0] ?? code;
+    if (letters.length > 0) ligatures.set(at, letters);
+    else unknown += 1;
   }
   return { unknown, ligatures };
 }
@@ -214,11 +209,6 @@ function findLineEnd(codes: Int32Array, from: number): number {
   let to = from;
   while (to < codes.length && !isLineEnd(codes[to] ?? 0)) to += 1;
   return to;
-}
-
-/** PDFium represents a hyphen at the end of a line by U+FFFE or U+0002. */
-function isSoftHyphen(code: number): boolean {
-  return code === 0xfffe || code === 2 || code === 0xad;
 }
 
 /** Vertical lines are narrow. */

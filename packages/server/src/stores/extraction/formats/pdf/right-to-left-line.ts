@@ -1,5 +1,5 @@
 import { type Glyph, readInOrder } from './logical-order.ts';
-import { characterOf, lookOf, type Segment, wideGap, withoutLigatures } from './segment-draft.ts';
+import { characterOf, isSoftHyphen, lookOf, type Segment, wideGap, withoutLigatures } from './segment-draft.ts';
 import type { Style, StyleReader, TextProbe } from './text-probe.ts';
 
 interface PlacedGlyph extends Glyph {
@@ -19,7 +19,7 @@ interface LineOfPage {
 /** Reads a line with letters that are read from right to left, by the positions of its glyphs. */
 export function readRightToLeftLine(probe: TextProbe, line: LineOfPage): Segment[] {
   const base = baseOf(line);
-  const hyphen = isHyphen(line.codes[line.to - 1] ?? 0);
+  const hyphen = isSoftHyphen(line.codes[line.to - 1] ?? 0);
   const glyphs = glyphsOf(probe, line);
   if (isTurned(glyphs)) return toSegments(glyphs, glyphs.map(({ text }) => text).join(''), hyphen);
   return byBaseline(glyphs).flatMap((group) => {
@@ -66,12 +66,12 @@ function glyphsOf(probe: TextProbe, { codes, from, to, styles }: LineOfPage): Pl
   let marks = '';
   for (let at = from; at < to; at += 1) {
     const code = codes[at] ?? 0;
-    if (isHyphen(code)) continue;
+    if (isSoftHyphen(code)) continue;
     probe.measure(at);
     const [left, right] = [probe.left(), probe.right()];
     styles.move(at);
     const style = styles.current();
-    const character = isBlank(code) ? ' ' : characterOf(code);
+    const character = code <= 32 || code === 0xa0 ? ' ' : characterOf(code);
     // PDFium puts marks before their letter.
     if (mark.test(character) && isRightToLeft(codes[at + 1] ?? 0) && at + 1 < to) {
       // It takes the place of a mark for a gap.
@@ -114,14 +114,6 @@ function glyphLength(
 function textOfLigature(codes: Int32Array): string {
   const letters = Array.from(codes, characterOf);
   return /^\u0644[\u0622\u0623\u0625\u0627]$/.test(letters.join('')) ? letters.join('') : letters.reverse().join('');
-}
-
-function isBlank(code: number): boolean {
-  return code <= 32 || code === 0xa0;
-}
-
-function isHyphen(code: number): boolean {
-  return code === 0xfffe || code === 2 || code === 0xad;
 }
 
 function byBaseline(glyphs: readonly PlacedGlyph[]): PlacedGlyph[][] {

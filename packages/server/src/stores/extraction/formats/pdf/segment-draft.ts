@@ -164,3 +164,8 @@ export function characterOf(code: number): string {
 export function withoutLigatures(text: string): string {
   return text.replace(/[\ufb00-\ufb06\ufb50-\ufdff\ufe70-\ufefc]+/g, (forms) => forms.normalize('NFKC'));
 }
+
+/** PDFium represents a hyphen at the end of a line by U+FFFE or U+0002. */
+export function isSoftHyphen(code: number): boolean {
+  return code === 0xfffe || code === 2 || code === 0xad;
+}

@@ -97,6 +97,8 @@ export function createTextProbe(
   };
 }
 
+const isMost = (count: number, _: number, all: Uint32Array) => 2 * count > all.reduce((sum, each) => sum + each);
+
 /** Follows the style of the characters of a page. */
 export interface StyleReader {
   /** @returns whether the character is in a different run from the one before it */
@@ -129,12 +131,6 @@ export function createStyleReader(probe: TextProbe): StyleReader {
     },
     current: () => style,
     isTurned: () => turnedRuns * 3 > runs,
-    quarters: () => {
-      const all = characters.reduce((sum, count) => sum + count, 0);
-      return Math.max(
-        0,
-        characters.findIndex((count) => count * 2 > all),
-      );
-    },
+    quarters: () => Math.max(0, characters.findIndex(isMost)),
   };
 }
