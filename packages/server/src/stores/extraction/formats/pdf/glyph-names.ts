@@ -40,8 +40,7 @@ function findFonts(file: Buffer): Map<string, ReadonlyMap<number, string>[]> {
 
 /** Finds the numbers of the objects of a file, also of those in compressed streams, and their texts without their streams. */
 function* objectsOf(file: Buffer): Generator<readonly [string, string]> {
-  let streams = 0;
-  for (let at = file.indexOf(' obj'), next = at; at !== -1; at = next) {
+  for (let at = file.indexOf(' obj'), next = at, streams = 0; at !== -1; at = next) {
     next = file.indexOf(' obj', at + 4);
     // bounded: at most 20 characters (the end of the text before it)
     const id = /([0-9]+) [0-9]+$/.exec(file.toString('latin1', Math.max(0, at - 20), at))?.[1] ?? '';

@@ -131,7 +131,8 @@ function readText(probe: TextProbe, hiddenObjects: ReadonlySet<number>): PageTex
       else if (draft.isPower(code, at, size)) draft.addPower();
     }
     if (!draft.isOpen()) draft.begin(at);
-    for (const letter of ligatures.get(at) ?? [code]) draft.add(letter, at, styles.current());
+    draft.add(code, at, styles.current());
+    if (ligatures.size > 0) for (const letter of ligatures.get(at) ?? []) draft.add(letter, at, styles.current());
     blank = false;
   }
 
@@ -174,7 +175,7 @@ function readText(probe: TextProbe, hiddenObjects: ReadonlySet<number>): PageTex
 /**
  * Reads characters whose letters the font does not tell by the names of their glyphs. Only codes that letters of most texts do not have are
  * looked up.
- * @returns the number of those that stay unknown, and the letters of ligatures
+ * @returns the number of those that stay unknown, and the further letters of ligatures
  */
 function readUnknown(codes: Int32Array, probe: TextProbe) {
   const ligatures = new Map<number, readonly number[]>();
@@ -182,10 +183,10 @@ function readUnknown(codes: Int32Array, probe: TextProbe) {
   for (const [at, code] of codes.entries()) {
     const isSuspect = code < 32 ? !isLineEnd(code) && code !== 9 : code > 127 && code < 256;
     if (!isSuspect || !probe.isUnknown(at)) continue;
-    const letters = Array.from(probe.letters(at) ?? '', (letter) => letter.codePointAt(0) ?? 0);
-    codes[at] = letters[0] ?? code;
-    if (letters.length > 0) ligatures.set(at, letters);
-    else unknown += 1;
+    const [first, ...others] = Array.from(probe.letters(at) ?? '', (letter) => letter.codePointAt(0) ?? 0);
+    codes[at] = first ?? code;
+    ligatures.set(at, others);
+    if (first === undefined) unknown += 1;
   }
   return { unknown, ligatures };
 }
