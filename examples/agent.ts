@@ -35,7 +35,7 @@ async function connect(): Promise<mcp.Client> {
   if (error === undefined) return client;
   if (!(error instanceof mcp.UnauthorizedError)) throw error;
   const [request, response] = await returned;
-  response.end('The agent is signed in. You can close this page.');
+  response.end(request.url.includes('error=') ? 'Access refused.' : 'The agent is signed in. Close this page.');
   await transport.finishAuth(new URL(request.url, redirectUrl).searchParams);
   return connect();
 }

@@ -16,10 +16,15 @@ items() {
   return 1
 }
 
-# Creates an object from the JSON on standard input, and prints the answer.
+# Creates an object from the JSON on standard input. It prints the answer, or the message of the error.
 create() {
-  curl -sS --fail-with-body "$to/$1" -H "Authorization: Bearer $QM_API_KEY" -H 'Content-Type: application/json' -d @-
+  curl -sS "$to/$1" -H "Authorization: Bearer $QM_API_KEY" -H 'Content-Type: application/json' -d @- |
+    jq -r 'if .error then error(.error.message) else .data[$id] end' --arg id "$2"
 }
+# Joins chunks. What the end of one and the start of the next have in common, from 20 characters, is there once.
+merge='def merge: reduce .[] as $next (""; .[-2000:] as $tail
+  | (first(range([$tail, $next | length] | min; 19; -1) as $n | select($tail[-$n:] == $next[:$n]) | $n) // 0) as $common
+  | if $common > 0 then . + $next[$common:] elif . == "" then $next else "\(.)\n\n\($next)" end);'
 
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
@@ -31,15 +36,15 @@ while read -r collection; do
     continue
   fi
   id=$(jq -r .collection_id <<< "$collection")
-  new=$(jq '{name, description, metadata} | with_entries(select(.value != null))' <<< "$collection" | create collections | jq -r .data.collection_id)
+  new=$(jq '{name, description, metadata} | with_entries(select(.value != null))' <<< "$collection" | create collections collection_id)
   items "collections/$id/records" record_id > "$work/records"
   # TaskingAI gives the chunks of a collection, and each names its record. The service cuts the text again.
   items "collections/$id/chunks" chunk_id > "$work/chunks"
   while read -r record; do
-    jq -s --argjson record "$record" '
+    jq -s --argjson record "$record" "$merge"'
       {type: "text", title: ($record.title // ""), metadata: ($record.metadata // {}),
-       content: ([.[] | select(.record_id == $record.record_id) | .content] | join("\n\n"))}' "$work/chunks" |
-      create "collections/$new/records" > "$work/created"
+       content: ([.[] | select(.record_id == $record.record_id) | .content] | merge)}' "$work/chunks" |
+      create "collections/$new/records" record_id > /dev/null || echo "$name: not copied: $(jq -r .record_id <<< "$record")" >&2
   done < "$work/records"
   echo "$name: $(wc -l < "$work/records") records, now $new"
 done < "$work/collections"

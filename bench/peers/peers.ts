@@ -12,13 +12,14 @@ import { contestUploads } from './upload-contest.ts';
 
 const page = 'docs/performance.md';
 const results = 'bench/results/peers.json';
+const known = 'uploads,questions,vectors,tools,extraction';
 
 /** Measures this tree and what people would use instead, side by side, and writes a table and a plot. */
 export async function measurePeers(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      only: { type: 'string', default: 'uploads,questions,vectors,tools,extraction' },
+      only: { type: 'string', default: known },
       sizes: { type: 'string', default: '1000,10000,100000' },
       vectors: { type: 'string', default: '10000,100000' },
       rounds: { type: 'string', default: '5' },
@@ -26,8 +27,13 @@ export async function measurePeers(args: readonly string[]): Promise<void> {
       docs: { type: 'boolean', default: false },
     },
   });
+  const groups = values.only.split(',');
+  const unknown = groups.filter((group) => !known.split(',').includes(group));
+  const numbers = [values.sizes, values.vectors, values.rounds, values.seconds].flatMap((list) => list.split(','));
+  if (unknown.length > 0) throw new Error(`--only has no group ${unknown.join(', ')}; the groups are ${known}.`);
+  if (!numbers.every((number) => Number(number) > 0)) throw new Error('Sizes, rounds and seconds are numbers above 0.');
   await installPeerPackages();
-  if (!existsSync(packageFile('hnswlib-node/build/Release/addon.node')))
+  if (groups.includes('vectors') && !existsSync(packageFile('hnswlib-node/build/Release/addon.node')))
     execFileSync('npm', ['rebuild', 'hnswlib-node', '--prefix', import.meta.dirname], { stdio: 'inherit' });
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
   const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
@@ -44,7 +50,6 @@ export async function measurePeers(args: readonly string[]): Promise<void> {
     ['extraction', (data) => contestExtraction(data, version, effort)],
   ];
   // A group that is not measured keeps the figures of its last run.
-  const groups = values.only.split(',');
   const rows = readFigures().filter(({ group }) => !groups.includes(group));
   mkdirSync('bench/results', { recursive: true });
   for (const [, measure] of contests.filter(([name]) => groups.includes(name))) {

@@ -26,7 +26,7 @@ test('[console] an administrator chooses a model by keyboard, sees its download 
   const dialog = page.getByRole('dialog', { name: `Use ${name}?` });
   await dialog.getByText('downloads 487 MB from https://huggingface.co').waitFor();
   await dialog.getByRole('button', { name: 'Use' }).press('Enter');
-  await region.getByText('All collections are embedded: 1.').waitFor();
+  await region.getByText('Finished. Collections: 1.').waitFor();
   await region.getByText('in use', { exact: true }).waitFor();
   assert.equal(await region.getByRole('button', { name: `Use: ${name}` }).count(), 0);
   const find = () => service.client.search(collection, { query_text: 'a hot beverage', top_k: 1 });

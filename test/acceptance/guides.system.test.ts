@@ -194,8 +194,15 @@ test('[documented] the example for TaskingAI copies collections and records over
   }
   await records.create(collection_id, { type: 'text', title: 'Last', content: 'The end.' }).wait();
   for await (const { record_id } of records.list(collection_id)) await records.wait(collection_id, record_id);
+  const words = Array.from({ length: 300 }, (_, at) => `word${at}`).join(' ');
+  const overlapping = { type: 'token', chunk_size: 200, chunk_overlap: 50 } as const;
+  const long = { type: 'text', content: words, text_splitter: overlapping } as const;
+  assert.ok((await records.create(collection_id, long).wait()).num_chunks > 2);
+  const { record_id: empty } = await records.create(collection_id, { type: 'text', content: 'Gone.' }).wait();
+  for await (const { chunk_id } of records.chunks(collection_id, empty))
+    await source.client.chunks.delete(collection_id, chunk_id);
   await collections.create({ name: 'Pairs', type: 'qa' });
-  const { stdout } = await run('bash', ['examples/from-taskingai.sh'], {
+  const { stdout, stderr } = await run('bash', ['examples/from-taskingai.sh'], {
     env: {
       PATH: process.env.PATH ?? '',
       TASKINGAI_URL: source.filesUrl,
@@ -205,15 +212,19 @@ test('[documented] the example for TaskingAI copies collections and records over
     },
     signal: t.signal,
   });
-  const [, copied = ''] = /^Desk: 102 records, now (coll\w+)$/m.exec(stdout) ?? [];
+  assert.match(stderr, new RegExp(`content[^]*\nDesk: not copied: ${empty}\n$`));
+  const [, copied = ''] = /^Desk: 104 records, now (coll\w+)$/m.exec(stdout) ?? [];
   assert.match(stdout, /^Pairs: not copied/m);
   assert.deepEqual((await target.client.collections.get(copied)).metadata, { team: 'support' });
   const titles: string[] = [];
   for await (const { record_id, title } of target.client.records.list(copied)) {
     await target.client.records.wait(copied, record_id);
     titles.push(title);
+    if (title !== '') continue;
+    const chunks = await Array.fromAsync(target.client.records.chunks(copied, record_id, { order: 'asc' }));
+    assert.equal(chunks.map(({ content }) => content).join(' '), words);
   }
-  assert.equal(new Set(titles).size, 102);
+  assert.equal(new Set(titles).size, 103);
   const [best] = await target.client.search(copied, { query_text: 'What does a new card cost?', top_k: 1 });
   assert.equal(best?.title, 'Page 7');
   assert.match(best.content, /A new card costs five euros\.$/);

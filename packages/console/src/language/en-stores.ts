@@ -250,5 +250,6 @@ export const stores = {
   'vectors.retried': 'The refused texts are sent again.',
   'vectors.catching_up': 'Creating vectors',
   'vectors.current': 'Vectors ready',
+  'vectors.incomplete': 'Vectors incomplete',
   'vectors.other_model': 'Vectors of another model',
 } as const;

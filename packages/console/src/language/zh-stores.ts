@@ -245,5 +245,6 @@ export const stores = {
   'vectors.retried': '正在重新发送被拒绝的文本。',
   'vectors.catching_up': '正在生成向量',
   'vectors.current': '向量已就绪',
+  'vectors.incomplete': '向量不完整',
   'vectors.other_model': '其他模型的向量',
 } as const;

@@ -111,6 +111,8 @@ function Actions({ item }: { item: Collection }) {
 /** The type, the description, the state and the id of a collection. */
 function CollectionFacts({ item }: { item: Collection }) {
   const { t } = useLanguage();
+  // The model refused texts: nothing more is done without the user.
+  const vectors = item.vectors === 'current' && (item.embedding?.num_refused ?? 0) > 0 ? 'incomplete' : item.vectors;
   return (
     <Group gap="xs">
       {t(`collections.type.${item.type}`)}
@@ -120,9 +122,9 @@ function CollectionFacts({ item }: { item: Collection }) {
           {t('chunking.pending', { count: item.rechunking.num_pending_records })}
         </Badge>
       )}
-      {item.vectors === 'off' ? null : (
-        <Badge size="sm" color={colors[item.vectors]} data-vectors={item.vectors}>
-          {t(`vectors.${item.vectors}`)}
+      {vectors === 'off' ? null : (
+        <Badge size="sm" color={colors[vectors]} data-vectors={vectors}>
+          {t(`vectors.${vectors}`)}
         </Badge>
       )}
       <CopyButton
@@ -134,7 +136,12 @@ function CollectionFacts({ item }: { item: Collection }) {
   );
 }
 
-const colors = { current: tones.good, catching_up: tones.going, other_model: tones.caution } as const;
+const colors = {
+  current: tones.good,
+  catching_up: tones.going,
+  other_model: tones.caution,
+  incomplete: tones.caution,
+} as const;
 
 /** Sends the texts that the model has refused again, for example after a correction of its configuration. */
 function RetryRefused({ item }: { item: Collection }) {

@@ -20,7 +20,7 @@ const en = {
   confirmEmbed:
     'Then it embeds all collections of all projects in the background, without a restart. Until a collection is complete, search answers as before.',
   embedding: 'Embedding the collections in the background.',
-  complete: 'All collections are embedded: {all}.',
+  complete: 'Finished. Collections: {all}. The page of a collection names texts that the model refused.',
   runtime: 'Installing the runtime for local models.',
   download: 'Downloading {model}.',
   trial: 'Trying {model}.',
@@ -47,7 +47,7 @@ const zh: Readonly<Record<keyof typeof en, string>> = {
     '服务器将从 {source} 下载 {size}；如果缺少本地模型的运行环境，还会下载它（290 MB）。许可证：{licence}。',
   confirmEmbed: '然后在后台为所有项目的所有集合生成向量，无需重启。在集合完成之前，搜索照旧回答。',
   embedding: '正在后台为集合生成向量。',
-  complete: '所有集合的向量均已就绪：{all}。',
+  complete: '已处理完毕，集合数：{all}。集合页面会列出被模型拒绝的文本。',
   runtime: '正在安装本地模型的运行环境。',
   download: '正在下载 {model}。',
   trial: '正在试用 {model}。',
