@@ -55,7 +55,10 @@ export async function followHops(request: EgressRequest, policy: EgressPolicy, r
       return { kind: 'unreachable', message, redirectOrigin: rules.redactor.text(next.url.origin) };
     }
     if (hop.url.protocol === 'https:' && next.url.protocol === 'http:') {
-      return { kind: 'refused', message: 'a redirect from https to http is not followed; use an address that stays with https' };
+      return {
+        kind: 'refused',
+        message: 'a redirect from https to http is not followed; use an address that stays with https',
+      };
     }
     if (policy.placeholders !== undefined && leaksSecret(next.url, policy.placeholders, rules.redactor)) {
       return {

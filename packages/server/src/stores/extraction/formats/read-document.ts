@@ -82,9 +82,9 @@ const readers: Readonly<Record<Extension, Reader>> = {
   pptx: {
     version: 5,
     becomes:
-      'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes. `page` of a chunk is the slide. The words of pictures follow the text',
+      'the slides in the order of the show: titles as headings, text, tables, charts, diagrams, descriptions of pictures, comments, notes; hidden slides, too (a warning names them). `page` of a chunk is the slide. The words of pictures follow the text',
     omits:
-      'hidden slides (a warning names them), layouts, dates, slide numbers and footers (`footers` counts them); without OCR, pictures (a warning counts them)',
+      'layouts, dates, slide numbers and footers (`footers` counts them); without OCR, pictures (a warning counts them)',
     read: async ({ bytes, ocr }) =>
       withPictures(withCheckBoxes(await (await import('./pptx/read-pptx.ts')).readPptx(bytes)), bytes, ocr),
   },
@@ -103,8 +103,7 @@ const readers: Readonly<Record<Extension, Reader>> = {
   odp: openDocument('odp', {
     version: 4,
     becomes: 'the slides as of `.pptx`, without comments',
-    omits:
-      'hidden slides (a warning names them), comments, dates, slide numbers and footers (counted); without OCR, pictures',
+    omits: 'comments, dates, slide numbers and footers (counted); without OCR, pictures',
   }),
   rtf: {
     version: 3,

@@ -217,10 +217,10 @@ test('slides are read in order with their titles and notes', async () => {
   const { blocks, facts, warnings } = await read('odp', body, { automatic });
   assert.deepEqual(
     blocks.map(({ page, text }) => `${page} ${text}`),
-    ['1 Foxes', '1 Below', '1 Shape', '1 Notes', '1 Say hello'],
+    ['1 Foxes', '1 Below', '1 Shape', '1 Notes', '1 Say hello', '2 Slide 2', '2 Second'],
   );
   assert.deepEqual([facts.pages, facts.dropped?.headers_and_footers], [2, 1]);
-  assert.deepEqual(warnings, ['hidden_slides: These slides are hidden in the show and were not read: 2.']);
+  assert.deepEqual(warnings, ['hidden_slides: These slides are hidden in the show: 2.']);
 });
 
 test('files that are encrypted, of another kind or declare entities are refused by name', async () => {

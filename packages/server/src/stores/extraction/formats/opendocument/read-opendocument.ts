@@ -64,10 +64,7 @@ function readSlides(reading: Reading): Read {
   const hidden: number[] = [];
   const blocks: Block[] = [];
   for (const [index, slide] of slides.entries()) {
-    if (hiddenStyles.has(slide.attributes['draw:style-name'] ?? '')) {
-      hidden.push(index + 1);
-      continue;
-    }
+    if (hiddenStyles.has(slide.attributes['draw:style-name'] ?? '')) hidden.push(index + 1);
     for (const block of readSlide(reading, slide, index + 1)) blocks.push({ ...block, page: index + 1 });
   }
   return {

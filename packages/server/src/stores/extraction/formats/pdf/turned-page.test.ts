@@ -16,7 +16,7 @@ const read = [
   ['table', 'Berth | Length | Fee\nA1 | 8 m | 240\nB7 | 14 m | 520'],
 ];
 /** Turns the page around its middle, by quarters against the clock. */
-const turns = ['1 0 0 1 0 0', '0 1 -1 0 700 100', '-1 0 0 -1 600 800', '0 -1 1 0 -100 700'];
+const directions = ['1 0 0 1 0 0', '0 1 -1 0 700 100', '-1 0 0 -1 600 800', '0 -1 1 0 -100 700'];
 
 async function blocksOf(content: string, more = '') {
   const { blocks, warnings } = await readPdf(drawnPdf(content, more));
@@ -25,7 +25,7 @@ async function blocksOf(content: string, more = '') {
 }
 
 test('a page whose text is turned is read as the upright page, however viewers turn it', async () => {
-  for (const turn of turns) {
+  for (const turn of directions) {
     const byText = texts.map(({ x, y, text }) => `q ${turn} cm BT /F1 11 Tf ${x} ${y} Td (${text}) Tj ET Q`).join('\n');
     for (const rotation of [0, 90, 180, 270]) {
       const found = await blocksOf(byText, `/Rotate ${rotation}`);
@@ -39,7 +39,7 @@ test('a page whose text is turned is read as the upright page, however viewers t
 });
 
 test('a note on a turned page stands beside the text that it is beside', async () => {
-  const lines = texts.map(({ x, y, text }) => `q ${turns[1]} cm BT /F1 11 Tf ${x} ${y} Td (${text}) Tj ET Q`);
+  const lines = texts.map(({ x, y, text }) => `q ${directions[1]} cm BT /F1 11 Tf ${x} ${y} Td (${text}) Tj ET Q`);
   // Beside "Fee": x 400 to 430 and y 398 to 410 of the upright page.
   const note = '<< /Type /Annot /Subtype /FreeText /Contents (new) /F 4 /Rect [290 500 302 530] >>';
   const found = await blocksOf(lines.join('\n'), `/Annots [${note}]`);

@@ -13,7 +13,7 @@ import { raisedText, struckText } from '../raised-text.ts';
 
 /**
  * Reads the slides of a presentation in the order of the show, each with its title as a heading, then its notes and
- * comments. A warning names hidden slides, which are left out. Only parts of the file are opened.
+ * comments. Hidden slides are read, and a warning names them. Only parts of the file are opened.
  */
 export async function readPptx(bytes: Uint8Array): Promise<Document> {
   const file = await openPackage(bytes, 'pptx');
@@ -34,10 +34,7 @@ export async function readPptx(bytes: Uint8Array): Promise<Document> {
       continue;
     }
     const slide = readSlide({ get, target, part, number: index + 1 });
-    if (slide.isHidden) {
-      hidden.push(index + 1);
-      continue;
-    }
+    if (slide.isHidden) hidden.push(index + 1);
     footers += slide.footers;
     for (const block of slide.blocks) blocks.push({ ...block, page: index + 1 });
   }
