@@ -152,7 +152,7 @@ async function evaluateSheet({ opened, collection }: Subject): Promise<void> {
   const other = { ...sheet, buffer: Buffer.from('x,y,z\n1,2,3\n') };
   await page.locator('input[accept=".csv,.xlsx"]').setInputFiles(other);
   await page.getByRole('button', { name: 'Evaluate' }).click();
-  await page.getByText('Name them “question” and “expected”').waitFor();
+  await page.getByText('The columns of questions and of what is expected were not found.').waitFor();
   for (const size of sizes.slice(1)) {
     await page.setViewportSize(size);
     assert.deepEqual(await findingsInBoth(page), nothing, `${size.width} px`);

@@ -37,6 +37,7 @@ async function openCounted(t: TestContext) {
   const counter = await connect(t, server.url);
   await counter.query('create extension pg_stat_statements');
   await counter.query("alter system set pg_stat_statements.track = 'all'");
+  await counter.query('alter system set autovacuum = off'); // its transactions count, too
   await counter.query('select pg_reload_conf()');
   await counter.query('create database counted');
   const url = new URL(server.url);

@@ -7,10 +7,11 @@ test('questions share one thread until it is busy, then a second one, which ends
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const opened: IndexThread[] = [];
   const closed: number[] = [];
+  const started: number[] = [];
   const open = () => {
     const place = opened.length;
     const close = async () => void closed.push(place);
-    opened.push({ start() {}, call: () => assert.fail('nothing is asked'), close });
+    opened.push({ start: () => void started.push(place), call: () => assert.fail('nothing is asked'), close });
     return opened[place] as IndexThread; // just added
   };
   const threads = createQuestionThreads(undefined, { most: 2, idle: 100, open });
@@ -44,5 +45,9 @@ test('questions share one thread until it is busy, then a second one, which ends
   );
   await ask()();
   assert.equal(used.at(-1), 0, 'a failed question is over');
+  threads.start();
   await threads.close();
+  threads.start();
+  await assert.rejects(async () => await ask()(), /closed/);
+  assert.deepEqual([started, used.at(-1), closed.slice(1)], [[0], 0, [0, 1]], 'none starts after the end');
 });

@@ -12,6 +12,7 @@ export interface QuestionThreads {
   start(): void;
   /** Works with one thread: the first that is idle, otherwise the one with the fewest questions. */
   use<Result>(work: (thread: IndexThread) => Promise<Result>): Promise<Result>;
+  /** Ends the threads. None starts afterwards, because it would keep the process alive. */
   close(): Promise<void>;
 }
 
@@ -32,9 +33,13 @@ export function createQuestionThreads(
   const first = { thread: open('search', cacheBytes), questions: 0, ending: undefined as NodeJS.Timeout | undefined };
   const further = Array.from({ length: most - 1 }, () => ({ ...first, thread: open('search', cacheBytes) }));
   const threads = [first, ...further];
+  let isClosed = false;
   return {
-    start: first.thread.start,
+    start() {
+      if (!isClosed) first.thread.start();
+    },
     async use(work) {
+      if (isClosed) throw new Error('The threads that rank questions are closed.');
       const chosen = threads.reduce((best, each) => (each.questions < best.questions ? each : best));
       clearTimeout(chosen.ending);
       chosen.questions += 1;
@@ -48,6 +53,7 @@ export function createQuestionThreads(
       }
     },
     async close() {
+      isClosed = true;
       await Promise.all(threads.map(({ thread }) => thread.close()));
     },
   };
