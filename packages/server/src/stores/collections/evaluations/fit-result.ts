@@ -7,7 +7,7 @@ export const mostStoredBytes = 256 * 1024;
 export function fitResult(result: Evaluation): Evaluation {
   let fitting = result;
   // Without texts, 300 questions and 300 skipped rows need less than half of the bytes, and the names of columns less than a third.
-  for (let most = longestEvaluated; Buffer.byteLength(JSON.stringify(fitting)) > mostStoredBytes; most = most >> 1) {
+  for (let most = longestEvaluated; most > 0 && sizeOf(fitting) > mostStoredBytes; most = most >> 1) {
     const questions = result.questions.map(({ question, expected, best, ...places }) => ({
       ...places,
       question: question.slice(0, most),
@@ -18,3 +18,5 @@ export function fitResult(result: Evaluation): Evaluation {
   }
   return fitting;
 }
+
+const sizeOf = (result: Evaluation) => Buffer.byteLength(JSON.stringify(result));
