@@ -94,7 +94,7 @@ export const RankingAnswer = {
 /** Whether an answer is worth showing. */
 export const GoodMatchAnswer = {
   good_match: Type.Boolean({
-    description: `Whether the collection probably has an answer: with \`score_threshold\`, whether the best score reaches it; otherwise whether the best score plus its lead over the second is high enough, which means ${goodScore} for key words and with vectors, and otherwise 0.27 + 1.08 / number of words of the question, but at most 0.65. Stop words count as 0.3 words. A number or name of the question that no returned chunk contains lowers this sum by 55 %, and one that only the best chunk lacks by 25 %.`,
+    description: `Whether the collection probably has an answer: with \`score_threshold\`, whether the best score reaches it; otherwise whether the best score plus its lead over the second is high enough, which means ${goodScore} for key words and with vectors, and otherwise 0.27 + 1.08 / number of words of the question, but at most 0.65. Stop words count as 0.3 words. A number or name of the question that none of the first ten returned chunks contains lowers this sum by 55 %, and one that only the best chunk lacks by 25 %.`,
   }),
 };
 

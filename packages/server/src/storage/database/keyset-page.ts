@@ -47,8 +47,8 @@ export function isOwned({ by }: Owned): RawBuilder<boolean> {
 }
 
 /**
- * Selects the same rows. With "=", PostgreSQL may read the rows of all owners by their id until it has found those of a page: of an
- * owner with a large share of the rows it expects many among the first. Only the index of the owner has the order of a range.
+ * Selects the same rows. With "=", PostgreSQL may read the rows of all owners by their id until a page is full, because it expects
+ * those of a large owner early. Only the index that starts with the owner has the order of a range.
  */
 function withinRange({ by }: Owned): RawBuilder<boolean> {
   return sql`${comparePlace('>=', by)} and ${comparePlace('<=', by)}`;

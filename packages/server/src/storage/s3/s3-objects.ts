@@ -38,7 +38,7 @@ export interface S3Objects {
   /** Copies an object within the place. @returns false when there is none */
   copy(from: string, to: string): Promise<boolean>;
   list(folder: string): AsyncIterable<ListedObject>;
-  /** Ends unfinished uploads in parts to the key, or those below a key with a slash at its end that began `before` a time. */
+  /** Aborts unfinished uploads in parts to the key, or to all keys below a key that ends with a slash. With `before`, only those that began earlier. */
   abortUploads(key: string, before?: number): Promise<void>;
 }
 
